@@ -1,0 +1,321 @@
+//! The values that schemas speak about: JSON's, with what Puppet has beyond them.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use zeroize::Zeroize;
+
+use crate::Sensitive;
+
+/// A value as Puppet knows it, in the order in which it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Puppet's `undef`, JSON's `null`.
+    Undef,
+    /// True or false.
+    Boolean(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// A text.
+    String(String),
+    /// A list.
+    Array(Vec<Value>),
+    /// Keys and values.
+    Hash(Hash),
+    /// A Ruby symbol: only a Ruby peer can have one; no text format here writes it.
+    Symbol(String),
+    /// A value that must not be seen.
+    Sensitive(Sensitive<Value>),
+}
+
+/// The keys and values of a [`Value::Hash`], in the order in which they were written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hash(IndexMap<Key, Value>);
+
+/// A hash's key: a text, except where YAML or Ruby had a number.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// A text, as nearly always.
+    String(String),
+    /// A whole number.
+    Integer(i64),
+}
+
+impl Value {
+    /// The text of a string value; `None` for every other, a sensitive one too.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The number of an integer value.
+    pub fn as_integer(&self) -> Option<i64> {
+        match self {
+            Self::Integer(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The truth of a boolean value.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Self::Boolean(truth) => Some(*truth),
+            _ => None,
+        }
+    }
+
+    /// The pairs of a hash value.
+    pub fn as_hash(&self) -> Option<&Hash> {
+        match self {
+            Self::Hash(hash) => Some(hash),
+            _ => None,
+        }
+    }
+
+    /// Whether this is `undef`.
+    pub fn is_undef(&self) -> bool {
+        matches!(self, Self::Undef)
+    }
+
+    /// Hides this value, unless it is hidden already.
+    pub fn into_sensitive(self) -> Self {
+        match self {
+            Self::Sensitive(_) => self,
+            other => Self::Sensitive(Sensitive::new(other)),
+        }
+    }
+
+    /// This value as JSON with every secret redacted.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(self).expect("keys are texts or numbers, floats are finite")
+    }
+
+    /// This value as JSON with every secret in clear: for a device or a child, nothing else.
+    pub fn reveal_json(&self) -> serde_json::Value {
+        match self {
+            Self::Sensitive(secret) => secret.reveal().reveal_json(),
+            Self::Array(items) => items.iter().map(Self::reveal_json).collect(),
+            Self::Hash(hash) => serde_json::Value::Object(
+                hash.iter().map(|(key, value)| (key.to_string(), value.reveal_json())).collect(),
+            ),
+            other => other.to_json(),
+        }
+    }
+}
+
+impl Hash {
+    /// An empty hash.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The value at a text key.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(&Key::from(key))
+    }
+
+    /// Sets the value at a key; the value that stood there, if any.
+    pub fn insert(&mut self, key: impl Into<Key>, value: Value) -> Option<Value> {
+        self.0.insert(key.into(), value)
+    }
+
+    /// Takes the value at a text key out; the others keep their order.
+    pub fn remove(&mut self, key: &str) -> Option<Value> {
+        self.0.shift_remove(&Key::from(key))
+    }
+
+    /// The pairs in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Value)> {
+        self.0.iter()
+    }
+
+    /// The pairs in order, the values mutable.
+    pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = (&Key, &mut Value)> {
+        self.0.iter_mut()
+    }
+
+    /// How many pairs there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are no pairs.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl IntoIterator for Hash {
+    type Item = (Key, Value);
+    type IntoIter = indexmap::map::IntoIter<Key, Value>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<K: Into<Key>> FromIterator<(K, Value)> for Hash {
+    fn from_iter<I: IntoIterator<Item = (K, Value)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().map(|(key, value)| (key.into(), value)).collect())
+    }
+}
+
+impl Key {
+    /// The text of a text key.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            Self::Integer(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::String(text) => f.write_str(text),
+            Self::Integer(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+impl From<&str> for Key {
+    fn from(text: &str) -> Self {
+        Self::String(text.to_owned())
+    }
+}
+
+impl From<String> for Key {
+    fn from(text: String) -> Self {
+        Self::String(text)
+    }
+}
+
+impl From<i64> for Key {
+    fn from(number: i64) -> Self {
+        Self::Integer(number)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::String(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::String(text)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Integer(number)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(truth: bool) -> Self {
+        Self::Boolean(truth)
+    }
+}
+
+impl From<serde_json::Value> for Value {
+    fn from(json: serde_json::Value) -> Self {
+        match json {
+            serde_json::Value::Null => Self::Undef,
+            serde_json::Value::Bool(truth) => Self::Boolean(truth),
+            // A whole number beyond 64 bits has no integer to be: it becomes a float, as in JSON.
+            serde_json::Value::Number(number) => number.as_i64().map_or_else(
+                || Self::Float(number.as_f64().unwrap_or(f64::MAX)),
+                Self::Integer,
+            ),
+            serde_json::Value::String(text) => Self::String(text),
+            serde_json::Value::Array(items) => {
+                Self::Array(items.into_iter().map(Self::from).collect())
+            }
+            serde_json::Value::Object(pairs) => {
+                Self::Hash(pairs.into_iter().map(|(key, value)| (key, Self::from(value))).collect())
+            }
+        }
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Undef => serializer.serialize_unit(),
+            Self::Boolean(truth) => serializer.serialize_bool(*truth),
+            Self::Integer(number) => serializer.serialize_i64(*number),
+            Self::Float(number) => serializer.serialize_f64(*number),
+            Self::String(text) | Self::Symbol(text) => serializer.serialize_str(text),
+            Self::Array(items) => {
+                let mut list = serializer.serialize_seq(Some(items.len()))?;
+                for item in items {
+                    list.serialize_element(item)?;
+                }
+                list.end()
+            }
+            Self::Hash(hash) => hash.serialize(serializer),
+            Self::Sensitive(secret) => secret.serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for Hash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.len()))?;
+        for (key, value) in self.iter() {
+            match key {
+                Key::String(text) => map.serialize_entry(text, value)?,
+                Key::Integer(number) => map.serialize_entry(number, value)?,
+            }
+        }
+        map.end()
+    }
+}
+
+impl Zeroize for Value {
+    fn zeroize(&mut self) {
+        match self {
+            Self::String(text) | Self::Symbol(text) => text.zeroize(),
+            Self::Array(items) => items.iter_mut().for_each(Self::zeroize),
+            Self::Hash(hash) => hash.iter_mut().for_each(|(_, value)| value.zeroize()),
+            Self::Boolean(truth) => truth.zeroize(),
+            Self::Integer(number) => number.zeroize(),
+            Self::Float(number) => number.zeroize(),
+            // A `Sensitive` wipes itself when it is dropped.
+            Self::Undef | Self::Sensitive(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn json_comes_back_as_it_was_with_its_order() {
+        let json = json!({"b": 1, "a": [null, true, 1.5, "x"], "": {}});
+        assert_eq!(Value::from(json.clone()).to_json(), json);
+    }
+
+    #[test]
+    fn a_secret_shows_only_where_it_is_revealed() {
+        let value = Value::Hash(
+            [("user", Value::from("me")), ("password", Value::from("canary").into_sensitive())]
+                .into_iter()
+                .collect(),
+        );
+        assert!(!format!("{value:?} {}", value.to_json()).contains("canary"));
+        assert_eq!(value.reveal_json(), json!({"user": "me", "password": "canary"}));
+    }
+}
