@@ -1,0 +1,273 @@
+//! What the sources must not contain: the layering, the one place for what is dangerous, and the secrets' way out.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where secrets leave for a device or a child, or a digest: file, and how many calls it has outside its tests.
+const REVEALS: &[(&str, usize)] = &[("schemas/src/value.rs", 3)];
+
+/// Crates from the lowest to the highest, each with the crates of ours that it may use.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("schemas", &[]),
+    ("transports", &["devgate-schemas"]),
+    ("devices", &["devgate-schemas", "devgate-transports"]),
+    (
+        "gateway",
+        &["devgate-schemas", "devgate-transports", "devgate-devices"],
+    ),
+];
+
+#[test]
+fn crates_depend_only_on_the_layers_below() {
+    for (layer, allowed) in LAYERS {
+        let ours: Vec<String> = dependencies(layer)
+            .into_iter()
+            .filter(|name| name.starts_with("devgate-") && !allowed.contains(&name.as_str()))
+            .collect();
+        assert!(ours.is_empty(), "{layer}/Cargo.toml must not use {ours:?}");
+    }
+}
+
+#[test]
+fn schemas_does_no_input_or_output_and_knows_no_async() {
+    let runtimes: Vec<String> = dependencies("schemas")
+        .into_iter()
+        .filter(|name| ["tokio", "async-trait", "russh"].contains(&name.as_str()))
+        .collect();
+    assert!(
+        runtimes.is_empty(),
+        "schemas/Cargo.toml must not use {runtimes:?}"
+    );
+    assert_absent(
+        "schemas/src",
+        &[
+            "std::net",
+            "std::fs",
+            "std::process",
+            "tokio::",
+            "async fn ",
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn transports_names_no_device() {
+    let families = fs::read_dir(root().join("devices/families"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    for family in families {
+        let name = format!("\"{}\"", family.file_name().to_string_lossy());
+        assert_absent("transports/src", &[&name], &[]);
+    }
+}
+
+#[test]
+fn devices_starts_no_process_and_no_server() {
+    assert_absent(
+        "devices/src",
+        &["std::process", "tokio::process", "TcpListener", "clap"],
+        &[],
+    );
+}
+
+#[test]
+fn only_the_gateway_prints_or_exits() {
+    for layer in ["schemas/src", "transports/src", "devices/src"] {
+        assert_absent(
+            layer,
+            &[
+                "println!",
+                "eprintln!",
+                "print!(",
+                "process::exit",
+                "io::stdout",
+                "io::stderr",
+            ],
+            &[],
+        );
+    }
+}
+
+#[test]
+fn processes_are_started_in_one_file_and_slept_in_one() {
+    for (layer, _) in LAYERS {
+        let sources = format!("{layer}/src");
+        assert_absent(&sources, &["Command::new("], &["gateway/src/process.rs"]);
+        assert_absent(
+            &sources,
+            &["time::sleep", "thread::sleep"],
+            &["transports/src/patience.rs"],
+        );
+    }
+}
+
+#[test]
+fn secrets_are_revealed_only_where_this_list_says() {
+    let mut found = BTreeMap::new();
+    for (layer, _) in LAYERS {
+        for source in files(&format!("{layer}/src")) {
+            let calls = code(&source)
+                .map(|line| calls_of("reveal", line) + calls_of("reveal_json", line))
+                .sum();
+            if calls > 0 {
+                found.insert(name(&source), calls);
+            }
+        }
+    }
+    let expected: BTreeMap<String, usize> = REVEALS
+        .iter()
+        .map(|(file, calls)| ((*file).to_owned(), *calls))
+        .collect();
+    assert_eq!(
+        found, expected,
+        "who reveals secrets has changed (left: found): is each call needed?"
+    );
+}
+
+#[test]
+fn sources_open_with_what_they_are_for() {
+    let silent: Vec<String> = files("")
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .filter(|path| !text(path).starts_with("//! "))
+        .map(|path| name(&path))
+        .collect();
+    assert!(
+        silent.is_empty(),
+        "these files do not open with `//!`: {silent:?}"
+    );
+}
+
+#[test]
+fn nothing_is_left_unfinished_or_ignored() {
+    for (layer, _) in LAYERS {
+        assert_absent(
+            layer,
+            &[
+                "todo!(",
+                "unimplemented!(",
+                "TODO",
+                "FIXME",
+                "#[ignore",
+                "allow(dead_code",
+            ],
+            &[],
+        );
+    }
+}
+
+#[test]
+fn the_project_speaks_of_itself_alone() {
+    // Put together here, so that this file does not find itself.
+    let words = [
+        ["/wo", "rk/"],
+        ["/tmp/", "wt"],
+        ["arti", "factory"],
+        ["index.", "crates.io"],
+        ["cla", "ude"],
+        ["anthr", "opic"],
+    ];
+    for word in words.map(|halves| halves.concat()) {
+        for path in files("") {
+            let place = text(&path)
+                .to_lowercase()
+                .lines()
+                .position(|line| line.contains(&word));
+            assert_eq!(
+                place,
+                None,
+                "{}: the line after this one says {word:?}",
+                name(&path)
+            );
+        }
+    }
+}
+
+/// Fails for each line of code below `folder`, tests apart, that holds one of `words`, but in the files of `except`.
+fn assert_absent(folder: &str, words: &[&str], except: &[&str]) {
+    let mut found = Vec::new();
+    for path in files(folder)
+        .into_iter()
+        .filter(|path| !except.contains(&name(path).as_str()))
+    {
+        let lines = code(&path).filter(|line| words.iter().any(|word| line.contains(word)));
+        found.extend(lines.map(|line| format!("{}: {}", name(&path), line.trim())));
+    }
+    assert!(
+        found.is_empty(),
+        "{words:?} must not appear here:\n{}",
+        found.join("\n")
+    );
+}
+
+/// The lines of a source before its tests, without comments.
+fn code(path: &Path) -> impl Iterator<Item = &'static str> {
+    // Leaking is simpler than owning here: a few hundred files in a process that ends at once.
+    let text: &'static str = Box::leak(text(path).into_boxed_str());
+    text.lines()
+        .take_while(|line| !line.starts_with("mod tests"))
+        .filter(|line| !line.trim_start().starts_with("//"))
+}
+
+/// How often a line calls `function`: definitions, longer names and paths in imports are none.
+fn calls_of(function: &str, line: &str) -> usize {
+    line.match_indices(&format!("{function}("))
+        .filter(|(at, _)| line[..*at].ends_with(['.', ':']))
+        .count()
+}
+
+fn dependencies(layer: &str) -> Vec<String> {
+    let manifest: toml::Table = text(&root().join(layer).join("Cargo.toml"))
+        .parse()
+        .expect("a manifest is TOML");
+    let table = manifest.get("dependencies").and_then(toml::Value::as_table);
+    table
+        .into_iter()
+        .flat_map(toml::Table::keys)
+        .cloned()
+        .collect()
+}
+
+/// All files below `folder` that are part of the project, sorted.
+fn files(folder: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![root().join(folder)];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder)
+            .expect("the folder is there")
+            .flatten()
+        {
+            let path = entry.path();
+            let built = path == root().join("target") || path == root().join(".git");
+            match entry.file_type().expect("a file has a type") {
+                kind if kind.is_dir() && !built => open.push(path),
+                kind if kind.is_file() && !built => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The text of a file; what is not text is read as nothing.
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+fn name(path: &Path) -> String {
+    path.strip_prefix(root())
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .canonicalize()
+        .expect("the project has a root")
+}

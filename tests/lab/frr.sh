@@ -1,0 +1,257 @@
+#!/bin/bash
+# Real FRR routers d1..dN, each behind its own OpenSSH servers on 127.0.0.1 with vtysh as the login shell.
+#   frr.sh start DIR     starts FRR_N (4) of them and writes DIR/lab.json: all that a client needs to know
+#   frr.sh stop DIR      ends what start started; DIR stays, for its logs
+#   frr.sh status DIR    says which are up
+# README.md tells what a device is made of.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+N=${FRR_N:-4}
+DAEMONS="zebra staticd bgpd"
+ADMIN_PASSWORD=lab-canary-pass
+OPER_PASSWORD=lab-canary-oper
+VTY_PASSWORD=lab-canary-vty
+ENABLE_PASSWORD=lab-canary-enable
+
+# ---- inside a device's namespaces -----------------------------------------------------------------------------
+
+# The device's first process: its own hostname, users and files, then its SSH servers. With it everything ends.
+device_init() {
+    local D=$1 name=$2 file server
+    set -e
+    mount --make-rprivate /
+    hostname "$name"
+    mkdir -p /run/frr
+    for file in passwd shadow group frr; do mount --bind "$D/etc/$file" "/etc/$file"; done
+    mount --bind "$D/run" /run/frr
+    unshare --net "$0" __daemons "$D" >>"$D/log/daemons.log" 2>&1 </dev/null &
+    wait_for 20 test -e "$D/run/configured"
+    for server in ssh keyboard_interactive legacy; do
+        /usr/sbin/sshd -f "$D/etc/$server.conf" -E "$D/log/$server.log"
+    done
+    # As process 1 it reaps what loses its parent.
+    while :; do sleep 3600 & wait $!; done
+}
+
+# The routing daemons, in a network namespace of their own with two ports, swp1 and swp2, wired to each other.
+device_daemons() {
+    local D=$1 daemon
+    set -e
+    ip link set lo up
+    ip link add swp1 type veth peer name swp2
+    for daemon in $DAEMONS; do
+        "$daemon" -d -A 127.0.0.1 --log "file:$D/log/$daemon.log"
+    done
+    vtysh -b
+    touch "$D/run/configured"
+    exec sleep infinity
+}
+
+# ---- outside --------------------------------------------------------------------------------------------------
+
+add_user() { # D NAME UID GID SHELL PASSWORD
+    local home=$1/home/$2
+    echo "$2:x:$3:$4:lab:$home:$5" >>"$1/etc/passwd"
+    echo "$2:$(openssl passwd -6 "$6"):19000:0:99999:7:::" >>"$1/etc/shadow"
+    mkdir -p "$home/.ssh"
+    cp "$DIR/id_ed25519.pub" "$home/.ssh/authorized_keys"
+    chown -R "$3:$4" "$home"
+    chmod -R go= "$home"
+}
+
+# sshd_config D NAME PORT HOSTKEY: standard input has what is particular; sshd takes the first value it sees.
+sshd_config() {
+    {
+        cat
+        cat <<X
+ListenAddress 127.0.0.1:$3
+PidFile $1/run/sshd-$2.pid
+HostKey $4
+UsePAM no
+PasswordAuthentication yes
+KbdInteractiveAuthentication no
+PermitRootLogin no
+AllowUsers admin oper
+StrictModes no
+PrintMotd no
+PrintLastLog no
+UseDNS no
+MaxStartups 500
+MaxSessions 500
+X
+    } >"$1/etc/$2.conf"
+    /usr/sbin/sshd -t -f "$1/etc/$2.conf" || die "sshd refuses the configuration $1/etc/$2.conf"
+}
+
+# make_device NAME NUMBER: its files, under DIR/NAME; sets SSH_PORT, KBD_PORT and LEGACY_PORT.
+make_device() {
+    local D=$DIR/$1 port
+    rm -rf "$D"
+    mkdir -p "$D"/{etc/frr,run,log,home,bin}
+    cp /etc/passwd /etc/group "$D/etc/"
+    grep -E '^(root|sshd|frr|nobody):' /etc/shadow >"$D/etc/shadow"
+    chgrp shadow "$D/etc/shadow" # vtysh's PAM account check reads it as a member of this group
+    chmod 640 "$D/etc/shadow"
+    printf '#!/bin/sh\nexec /usr/bin/vtysh -u "$@"\n' >"$D/bin/vtysh-view"
+    chmod 755 "$D/bin/vtysh-view"
+    add_user "$D" admin "$(id -u frr)" "$(id -g frr)" /usr/bin/vtysh "$ADMIN_PASSWORD"
+    add_user "$D" oper 7001 "$(getent group frrvty | cut -d: -f3)" "$D/bin/vtysh-view" "$OPER_PASSWORD"
+
+    cat >"$D/etc/frr/frr.conf" <<X
+frr defaults traditional
+hostname $1
+password $VTY_PASSWORD
+enable password $ENABLE_PASSWORD
+service integrated-vtysh-config
+!
+interface lo
+ ip address 10.255.0.$2/32
+!
+interface swp1
+ ip address 10.0.$2.1/24
+!
+router bgp $((65000 + $2))
+ bgp router-id 10.255.0.$2
+ no bgp ebgp-requires-policy
+!
+X
+    echo "service integrated-vtysh-config" >"$D/etc/frr/vtysh.conf"
+    chown -R frr:frr "$D/run" "$D/log"
+    chown -R frr:frrvty "$D/etc/frr"
+    chmod 2775 "$D/etc/frr"
+    chmod 660 "$D/etc/frr"/*
+
+    ssh-keygen -q -t ed25519 -N '' -C "$1" -f "$D/etc/host_ed25519"
+    take_port; SSH_PORT=$PORT
+    take_port; KBD_PORT=$PORT
+    take_port; LEGACY_PORT=$PORT
+    sshd_config "$D" ssh "$SSH_PORT" "$D/etc/host_ed25519" </dev/null
+    sshd_config "$D" keyboard_interactive "$KBD_PORT" "$D/etc/host_ed25519" <<X
+UsePAM yes
+PasswordAuthentication no
+KbdInteractiveAuthentication yes
+X
+    sshd_config "$D" legacy "$LEGACY_PORT" "$DIR/host_rsa" <<X
+KexAlgorithms diffie-hellman-group14-sha1,diffie-hellman-group1-sha1
+HostKeyAlgorithms ssh-rsa
+PubkeyAcceptedAlgorithms ssh-rsa,ssh-ed25519
+Ciphers aes128-cbc,3des-cbc
+MACs hmac-sha1
+X
+    for port in "$SSH_PORT" "$KBD_PORT"; do
+        echo "[127.0.0.1]:$port $(cut -d' ' -f1,2 "$D/etc/host_ed25519.pub")"
+    done >>"$DIR/known_hosts"
+    echo "[127.0.0.1]:$LEGACY_PORT $(cut -d' ' -f1,2 "$DIR/host_rsa.pub")" >>"$DIR/known_hosts"
+}
+
+device_json() { # NAME
+    local D=$DIR/$1
+    cat <<X
+    {
+      "name": "$1",
+      "dir": "$D",
+      "host": "127.0.0.1",
+      "port": $SSH_PORT,
+      "keyboard_interactive_port": $KBD_PORT,
+      "legacy_port": $LEGACY_PORT,
+      "vtysh": ["vtysh", "--vty_socket", "$D/run", "--config_dir", "$D/etc/frr"]
+    }
+X
+}
+
+lab_json() { # DEVICES
+    cat <<X
+{
+  "dir": "$DIR",
+  "users": {
+    "admin": { "password": "$ADMIN_PASSWORD" },
+    "oper": { "password": "$OPER_PASSWORD" }
+  },
+  "private_key": "$DIR/id_ed25519",
+  "known_hosts": "$DIR/known_hosts",
+  "fault": "$here/fault.sh",
+  "devices": [
+$1
+  ]
+}
+X
+}
+
+# ready NAME: each SSH server says its banner, and vtysh answers for every daemon.
+ready() {
+    local D=$DIR/$1 server port banner daemon answer
+    noted "$D/process" >/dev/null || { tail -n 20 "$D"/log/*.log >&2; die "$1 ended while it started (logs: $D/log)"; }
+    for server in ssh keyboard_interactive legacy; do
+        [ -s "$D/run/sshd-$server.pid" ] || return 1
+        port=$(sed -n 's/^ListenAddress .*://p' "$D/etc/$server.conf")
+        banner=
+        read -r -t 2 banner 2>/dev/null <"/dev/tcp/127.0.0.1/$port"
+        case $banner in SSH-2.0*) ;; *) return 1 ;; esac
+    done
+    answer=$(timeout 5 vtysh --vty_socket "$D/run" --config_dir "$D/etc/frr" -c 'show daemons')
+    for daemon in $DAEMONS; do case " $answer " in *" $daemon "*) ;; *) return 1 ;; esac; done
+}
+
+start() {
+    local i name devices=
+    need vtysh frr; need sshd openssh-server; need ssh-keygen openssh-client; need openssl openssl
+    need ip iproute2; need nsenter util-linux; need nft nftables
+    unshare --mount --uts --pid --fork --net true || die "no namespaces here: run as root with CAP_SYS_ADMIN"
+    stop
+    mkdir -p /run/sshd # sshd wants it, and the package leaves it to the init system
+    # Another lab that starts at the same time must not take the ports found free here.
+    exec 9>/run/lock/devgate-lab
+    flock 9
+    [ -f "$DIR/id_ed25519" ] || ssh-keygen -q -t ed25519 -N '' -C lab -f "$DIR/id_ed25519"
+    [ -f "$DIR/host_rsa" ] || ssh-keygen -q -t rsa -b 2048 -N '' -C lab -f "$DIR/host_rsa"
+    : >"$DIR/known_hosts"
+    for i in $(seq 1 "$N"); do
+        name=d$i
+        make_device "$name" "$i"
+        devices+="${devices:+,
+}$(device_json "$name")"
+        setsid unshare --mount --uts --pid --fork --mount-proc --kill-child \
+            "$0" __init "$DIR/$name" "$name" >>"$DIR/$name/log/init.log" 2>&1 </dev/null 9>&- &
+        note_process $! "$DIR/$name/process"
+    done
+    for i in $(seq 1 "$N"); do
+        wait_for 60 ready "d$i" || { tail -n 20 "$DIR/d$i"/log/*.log >&2; die "d$i is not ready (logs: $DIR/d$i/log)"; }
+    done
+    lab_json "$devices" >"$DIR/lab.json"
+    say "$N devices are ready after $SECONDS s: $DIR/lab.json"
+}
+
+# Ends what start started: each device is one process namespace, which the kernel ends with its first process.
+stop() {
+    local record pid
+    for record in "$DIR"/d[0-9]*/process; do
+        if pid=$(noted "$record"); then
+            "$here/fault.sh" clear "$(dirname "$record")"
+            kill -KILL "$pid"
+            wait_for 10 gone "$pid" || say "process $pid does not end"
+        fi
+        rm -f "$record"
+    done
+    rm -f "$DIR/lab.json"
+}
+
+case ${1:-} in
+__init) device_init "$2" "$3" ;;
+__daemons) device_daemons "$2" ;;
+start | stop | status)
+    need_root
+    [ -n "${2:-}" ] || die "usage: $0 $1 DIR"
+    mkdir -p "$2" && DIR=$(cd "$2" && pwd -P) || die "cannot make $2"
+    if [ "$1" = status ]; then
+        for record in "$DIR"/d[0-9]*/etc; do
+            device=$(dirname "$record")
+            noted "$device/process" >/dev/null && echo "$(basename "$device") up" || echo "$(basename "$device") down"
+        done
+    else
+        chmod 755 "$DIR" # the device's users must reach their homes
+        "$1"
+    fi
+    ;;
+*) die "usage: $0 start|stop|status DIR" ;;
+esac

@@ -1,0 +1,42 @@
+# What the lab's scripts share. Source it: it defines functions only.
+set -u
+export LC_ALL=C PATH=$PATH:/usr/sbin:/sbin:/usr/lib/frr
+
+ME=$(basename "$0" .sh)
+say() { echo "$ME: $*" >&2; }
+die() { echo "$ME: FAILED: $*" >&2; exit 1; }
+
+need_root() { [ "$(id -u)" = 0 ] || die "must run as root: it makes namespaces and users of its own"; }
+
+# need COMMAND PACKAGE: the command must exist.
+need() { command -v "$1" >/dev/null || die "'$1' is missing: apt-get install -y --no-install-recommends $2"; }
+
+# wait_for SECONDS COMMAND...: polls until the command succeeds.
+wait_for() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 0.05
+    done
+}
+
+# A process is known by its pid and its start time: a pid alone may have been given to somebody else since.
+start_time() { awk '{print $22}' "/proc/$1/stat" 2>/dev/null; }
+note_process() { echo "$1 $(start_time "$1")" >"$2"; }
+noted() { # FILE -> the pid, if that very process still runs
+    local pid since
+    [ -s "$1" ] && read -r pid since <"$1" || return 1
+    [ -n "$since" ] && [ "$(start_time "$pid")" = "$since" ] && echo "$pid"
+}
+# gone PID: it has ended, even if whoever inherited it has not taken note yet.
+gone() { [ ! -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
+
+# take_port: sets PORT to the next one below the ephemeral range that no socket uses. The kernel gives ports of
+# that range to clients, and a server cannot bind one that a client holds.
+NEXT_PORT=${LAB_FIRST_PORT:-22000}
+take_port() {
+    while [ -n "$(ss -Htan "sport = :$NEXT_PORT")" ]; do NEXT_PORT=$((NEXT_PORT + 1)); done
+    PORT=$NEXT_PORT
+    NEXT_PORT=$((NEXT_PORT + 1))
+}
