@@ -1,5 +1,7 @@
 //! The values that schemas speak about: JSON's, with what Puppet has beyond them.
 
+mod deserialize;
+
 use std::fmt;
 
 use indexmap::IndexMap;
@@ -22,13 +24,13 @@ pub enum Value {
     /// A text.
     String(String),
     /// A list.
-    Array(Vec<Value>),
+    Array(Vec<Self>),
     /// Keys and values.
     Hash(Hash),
     /// A Ruby symbol: only a Ruby peer can have one; no text format here writes it.
     Symbol(String),
     /// A value that must not be seen.
-    Sensitive(Sensitive<Value>),
+    Sensitive(Sensitive<Self>),
 }
 
 /// The keys and values of a [`Value::Hash`], in the order in which they were written.
@@ -101,7 +103,9 @@ impl Value {
             Self::Sensitive(secret) => secret.reveal().reveal_json(),
             Self::Array(items) => items.iter().map(Self::reveal_json).collect(),
             Self::Hash(hash) => serde_json::Value::Object(
-                hash.iter().map(|(key, value)| (key.to_string(), value.reveal_json())).collect(),
+                hash.iter()
+                    .map(|(key, value)| (key.to_string(), value.reveal_json()))
+                    .collect(),
             ),
             other => other.to_json(),
         }
@@ -161,7 +165,12 @@ impl IntoIterator for Hash {
 
 impl<K: Into<Key>> FromIterator<(K, Value)> for Hash {
     fn from_iter<I: IntoIterator<Item = (K, Value)>>(pairs: I) -> Self {
-        Self(pairs.into_iter().map(|(key, value)| (key.into(), value)).collect())
+        Self(
+            pairs
+                .into_iter()
+                .map(|(key, value)| (key.into(), value))
+                .collect(),
+        )
     }
 }
 
@@ -240,9 +249,12 @@ impl From<serde_json::Value> for Value {
             serde_json::Value::Array(items) => {
                 Self::Array(items.into_iter().map(Self::from).collect())
             }
-            serde_json::Value::Object(pairs) => {
-                Self::Hash(pairs.into_iter().map(|(key, value)| (key, Self::from(value))).collect())
-            }
+            serde_json::Value::Object(pairs) => Self::Hash(
+                pairs
+                    .into_iter()
+                    .map(|(key, value)| (key, Self::from(value)))
+                    .collect(),
+            ),
         }
     }
 }
@@ -311,11 +323,17 @@ mod tests {
     #[test]
     fn a_secret_shows_only_where_it_is_revealed() {
         let value = Value::Hash(
-            [("user", Value::from("me")), ("password", Value::from("canary").into_sensitive())]
-                .into_iter()
-                .collect(),
+            [
+                ("user", Value::from("me")),
+                ("password", Value::from("canary").into_sensitive()),
+            ]
+            .into_iter()
+            .collect(),
         );
         assert!(!format!("{value:?} {}", value.to_json()).contains("canary"));
-        assert_eq!(value.reveal_json(), json!({"user": "me", "password": "canary"}));
+        assert_eq!(
+            value.reveal_json(),
+            json!({"user": "me", "password": "canary"})
+        );
     }
 }

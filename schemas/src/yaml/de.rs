@@ -1,0 +1,314 @@
+//! serde over nodes: every error gets the place and the key path of the node where it arose.
+
+use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
+use serde::de::{
+    self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess,
+    VariantAccess, Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+use crate::{Key, Value};
+
+use super::node::{Kind, Mapping, Node};
+use super::{Error, located};
+
+/// A node as a source of data.
+#[derive(Clone, Copy)]
+pub(super) struct NodeDeserializer<'de>(pub(super) &'de Node);
+
+impl<'de> NodeDeserializer<'de> {
+    fn visit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match &self.0.kind {
+            Kind::Scalar(value) => match value {
+                Value::Undef => visitor.visit_unit(),
+                Value::Boolean(truth) => visitor.visit_bool(*truth),
+                Value::Integer(number) => visitor.visit_i64(*number),
+                Value::Float(number) => visitor.visit_f64(*number),
+                Value::String(text) | Value::Symbol(text) => visitor.visit_borrowed_str(text),
+                Value::Array(_) | Value::Hash(_) | Value::Sensitive(_) => {
+                    unreachable!("the parser makes scalars of single values only")
+                }
+            },
+            Kind::Sequence(items) => visitor.visit_seq(Items { items, next: 0 }),
+            Kind::Mapping(mapping) => visitor.visit_map(Pairs::new(mapping)),
+        }
+    }
+}
+
+impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.visit(visitor).map_err(|error| error.at(self.0))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        if self.0.is_undef() {
+            visitor.visit_none()
+        } else {
+            visitor.visit_some(self)
+        }
+        .map_err(|error: Error| error.at(self.0))
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor
+            .visit_newtype_struct(self)
+            .map_err(|error| error.at(self.0))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        if name == located::NAME {
+            return visitor.visit_map(Place {
+                node: self.0,
+                field: 0,
+            });
+        }
+        match &self.0.kind {
+            // serde would take a list for a struct, field by field; no document here means that.
+            Kind::Sequence(_) => Err(de::Error::invalid_type(de::Unexpected::Seq, &visitor)),
+            _ => self.visit(visitor),
+        }
+        .map_err(|error| error.at(self.0))
+    }
+
+    /// A unit variant is a text, every other a mapping of one key.
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        match &self.0.kind {
+            Kind::Scalar(Value::String(text)) => {
+                visitor.visit_enum(BorrowedStrDeserializer::new(text))
+            }
+            Kind::Mapping(mapping) if mapping.len() == 1 => {
+                visitor.visit_enum(Variant(Pairs::new(mapping)))
+            }
+            _ => Err(self.0.error(format!(
+                "expected a choice by name, found {}",
+                self.0.kind_name()
+            ))),
+        }
+        .map_err(|error| error.at(self.0))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+struct Items<'de> {
+    items: &'de [Node],
+    next: usize,
+}
+
+impl<'de> SeqAccess<'de> for Items<'de> {
+    type Error = Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Error> {
+        let Some(item) = self.items.get(self.next) else {
+            return Ok(None);
+        };
+        let index = self.next;
+        self.next += 1;
+        seed.deserialize(NodeDeserializer(item))
+            .map(Some)
+            .map_err(|error| error.at(item).item(index))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.items.len() - self.next)
+    }
+}
+
+struct Pairs<'de> {
+    pairs: indexmap::map::Iter<'de, Key, (Node, Node)>,
+    value: Option<(&'de Key, &'de Node)>,
+}
+
+impl<'de> Pairs<'de> {
+    fn new(mapping: &'de Mapping) -> Self {
+        Self {
+            pairs: mapping.pairs(),
+            value: None,
+        }
+    }
+}
+
+impl<'de> MapAccess<'de> for Pairs<'de> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Error> {
+        let Some((key, (node, value))) = self.pairs.next() else {
+            return Ok(None);
+        };
+        self.value = Some((key, value));
+        seed.deserialize(KeyDeserializer(key))
+            .map(Some)
+            .map_err(|error| error.at(node))
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        let (key, value) = self
+            .value
+            .take()
+            .expect("serde asks for a value after its key");
+        seed.deserialize(NodeDeserializer(value))
+            .map_err(|error| error.at(value).under(key))
+    }
+}
+
+/// A key: an integer for whoever asks what it is, a text for whoever wants a text.
+struct KeyDeserializer<'de>(&'de Key);
+
+impl<'de> KeyDeserializer<'de> {
+    fn text<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.0 {
+            Key::String(text) => visitor.visit_borrowed_str(text),
+            Key::Integer(number) => visitor.visit_string(number.to_string()),
+        }
+    }
+}
+
+impl<'de> Deserializer<'de> for KeyDeserializer<'de> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.0 {
+            Key::String(text) => visitor.visit_borrowed_str(text),
+            Key::Integer(number) => visitor.visit_i64(*number),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.text(visitor)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.text(visitor)
+    }
+
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.text(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        let text = self.0.to_string();
+        visitor.visit_enum(StrDeserializer::<Error>::new(&text))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf option unit
+        unit_struct seq tuple tuple_struct map struct ignored_any
+    }
+}
+
+/// A variant with content: its name is the key, its content the value.
+struct Variant<'de>(Pairs<'de>);
+
+impl<'de> EnumAccess<'de> for Variant<'de> {
+    type Error = Error;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(mut self, seed: V) -> Result<(V::Value, Self), Error> {
+        let name = self
+            .0
+            .next_key_seed(seed)?
+            .expect("the mapping has one key");
+        Ok((name, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant<'de> {
+    type Error = Error;
+
+    fn unit_variant(mut self) -> Result<(), Error> {
+        self.0.next_value()
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(mut self, seed: T) -> Result<T::Value, Error> {
+        self.0.next_value_seed(seed)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
+        self.content(visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        self.content(visitor)
+    }
+}
+
+impl<'de> Variant<'de> {
+    fn content<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let (key, value) = self.0.value.expect("the variant's name was read");
+        NodeDeserializer(value)
+            .deserialize_any(visitor)
+            .map_err(|error| error.under(key))
+    }
+}
+
+/// A [`Located`](super::Located): line, column, then the value itself.
+struct Place<'de> {
+    node: &'de Node,
+    field: usize,
+}
+
+impl<'de> MapAccess<'de> for Place<'de> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Error> {
+        let Some(name) = ["line", "column", "value"].get(self.field) else {
+            return Ok(None);
+        };
+        self.field += 1;
+        seed.deserialize(BorrowedStrDeserializer::new(name))
+            .map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        match self.field {
+            1 => seed.deserialize(self.node.line.into_deserializer()),
+            2 => seed.deserialize(self.node.column.into_deserializer()),
+            _ => seed.deserialize(NodeDeserializer(self.node)),
+        }
+    }
+}

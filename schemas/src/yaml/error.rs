@@ -1,0 +1,190 @@
+//! What is wrong with a document, and where.
+
+use std::fmt;
+
+use serde::de::{self, Expected, Unexpected};
+
+use crate::{Key, nearest};
+
+use super::Node;
+
+/// A place in a document and what is wrong there.
+///
+/// The message names kinds and keys and never quotes a scalar. (An error that a type raises itself,
+/// through `serde::de::Error::custom`, says what that type says.)
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The keys and indexes that lead there: `groups[0].targets[2]`; empty at the top.
+    pub path: String,
+    /// What was expected and what was found.
+    pub message: String,
+}
+
+impl Error {
+    /// An error that does not know its place yet: line 0.
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self {
+            line: 0,
+            column: 0,
+            path: String::new(),
+            message: message.into(),
+        }
+    }
+
+    /// Places the error, unless a node further in already did.
+    pub(super) fn at(self, node: &Node) -> Self {
+        self.at_mark(node.line, node.column)
+    }
+
+    pub(super) fn at_mark(mut self, line: usize, column: usize) -> Self {
+        if self.line == 0 {
+            (self.line, self.column) = (line, column);
+        }
+        self
+    }
+
+    /// Says that all this is under a key.
+    pub(super) fn under(mut self, key: &Key) -> Self {
+        let key = match key {
+            Key::String(text) if text.is_empty() || text.contains(['.', '[', ' ', '\n']) => {
+                format!("{text:?}")
+            }
+            other => other.to_string(),
+        };
+        self.path = match self.path.as_str() {
+            "" => key,
+            rest if rest.starts_with('[') => format!("{key}{rest}"),
+            rest => format!("{key}.{rest}"),
+        };
+        self
+    }
+
+    /// Says that all this is in an item of a list.
+    pub(super) fn item(mut self, index: usize) -> Self {
+        self.path = match self.path.as_str() {
+            rest if rest.is_empty() || rest.starts_with('[') => format!("[{index}]{rest}"),
+            rest => format!("[{index}].{rest}"),
+        };
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: ", self.line, self.column)?;
+        if !self.path.is_empty() {
+            write!(f, "at {}: ", self.path)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl de::Error for Error {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::new(message.to_string())
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::new(format!(
+            "expected {}, found {}",
+            plain(expected),
+            kind(&found)
+        ))
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::new(format!(
+            "expected {}, found another value ({})",
+            plain(expected),
+            kind(&found)
+        ))
+    }
+
+    fn invalid_length(length: usize, expected: &dyn Expected) -> Self {
+        Self::new(format!(
+            "expected {}, found {length} items",
+            plain(expected)
+        ))
+    }
+
+    fn unknown_variant(_: &str, expected: &'static [&'static str]) -> Self {
+        Self::new(format!(
+            "expected one of {}, found another text",
+            expected.join(", ")
+        ))
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        Self::new(match nearest(field, expected) {
+            Some(nearest) => format!("unknown key `{field}`, did you mean `{nearest}`?"),
+            None if expected.is_empty() => format!("unknown key `{field}`, expected no keys"),
+            None => format!(
+                "unknown key `{field}`, expected one of {}",
+                expected.join(", ")
+            ),
+        })
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::new(format!("missing key `{field}`"))
+    }
+
+    fn duplicate_field(field: &'static str) -> Self {
+        Self::new(format!("key `{field}` is given twice"))
+    }
+}
+
+fn kind(found: &Unexpected<'_>) -> &'static str {
+    match found {
+        Unexpected::Bool(_) => "a boolean",
+        Unexpected::Unsigned(_) | Unexpected::Signed(_) => "an integer",
+        Unexpected::Float(_) => "a float",
+        Unexpected::Char(_) | Unexpected::Str(_) | Unexpected::Bytes(_) => "a text",
+        Unexpected::Unit | Unexpected::Option => "nothing",
+        Unexpected::Seq | Unexpected::TupleVariant => "a list",
+        Unexpected::Map | Unexpected::StructVariant | Unexpected::NewtypeStruct => "a mapping",
+        Unexpected::Enum | Unexpected::UnitVariant | Unexpected::NewtypeVariant => "a choice",
+        Unexpected::Other(_) => "something else",
+    }
+}
+
+/// What was expected, in the words of a document's author instead of Rust's.
+fn plain(expected: &dyn Expected) -> String {
+    let words = expected.to_string();
+    match words.as_str() {
+        "a string" | "string" | "str" | "a borrowed string" => "a text".to_owned(),
+        "a sequence" => "a list".to_owned(),
+        "a map" => "a mapping".to_owned(),
+        "unit" => "nothing".to_owned(),
+        "u8" => format!("an integer from 0 to {}", u8::MAX),
+        "u16" => format!("an integer from 0 to {}", u16::MAX),
+        "u32" => format!("an integer from 0 to {}", u32::MAX),
+        "u64" | "usize" | "u128" => "an integer from 0".to_owned(),
+        "i8" | "i16" | "i32" | "i64" | "isize" | "i128" => "an integer".to_owned(),
+        "f32" | "f64" => "a number".to_owned(),
+        rust if rust.starts_with("struct ") => "a mapping".to_owned(),
+        rust if rust.starts_with("enum ") => "a choice by name".to_owned(),
+        _ => words,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_reads_as_it_would_be_written() {
+        let error = Error::new("x")
+            .under(&Key::from("c"))
+            .item(2)
+            .item(0)
+            .under(&Key::from("a.b"));
+        assert_eq!(error.path, r#""a.b"[0][2].c"#);
+    }
+}

@@ -1,0 +1,323 @@
+//! From a text to nodes: parser events, scalars' meaning, aliases, merges, and what is refused.
+
+use std::collections::{HashMap, HashSet};
+
+use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag, options};
+use indexmap::map::Entry;
+
+use crate::{Key, Value};
+
+use super::node::{Kind, Mapping, Node};
+use super::{Error, scalar};
+
+/// How deep nodes may nest: far beyond any file people write, well within any thread's stack.
+const MAX_DEPTH: usize = 128;
+/// How many nodes aliases may add for each node that is written: what tells reuse from an attack.
+const MAX_GROWTH: usize = 100;
+/// How many nodes aliases may add in all.
+const MAX_COPIES: usize = 2_000_000;
+
+pub(super) fn document(text: &str) -> Result<Node, Error> {
+    let options = options! { emit_comments: false };
+    let mut builder = Builder {
+        events: Parser::new_from_str_with_options(text, options),
+        anchors: HashMap::new(),
+        written: 0,
+        copied: 0,
+    };
+    loop {
+        match builder.next()? {
+            (Event::StreamEnd, _) => {
+                return Ok(Node::new(1, 1, Kind::Scalar(Value::Undef)));
+            }
+            (Event::DocumentStart(..), _) => break,
+            _ => {}
+        }
+    }
+    let first = builder.next()?;
+    let root = builder.node(first, 0)?;
+    loop {
+        match builder.next()? {
+            (Event::StreamEnd, _) => return Ok(root),
+            (Event::DocumentStart(..), span) => {
+                return Err(at(&span, "expected one document, found a second one"));
+            }
+            _ => {}
+        }
+    }
+}
+
+struct Builder<'t> {
+    events: Parser<'t, StrInput<'t>>,
+    anchors: HashMap<usize, Anchored>,
+    written: usize,
+    copied: usize,
+}
+
+struct Anchored {
+    node: Node,
+    nodes: usize,
+    height: usize,
+}
+
+impl<'t> Builder<'t> {
+    fn next(&mut self) -> Result<(Event<'t>, Span), Error> {
+        match self.events.next() {
+            Some(Ok(event)) => Ok(event),
+            Some(Err(error)) => {
+                let mark = error.marker();
+                Err(Error::new(error.kind().to_string())
+                    .at_mark(mark.line().max(1), mark.col() + 1))
+            }
+            None => Ok((Event::StreamEnd, Span::default())),
+        }
+    }
+
+    fn node(&mut self, (event, span): (Event<'t>, Span), depth: usize) -> Result<Node, Error> {
+        if depth > MAX_DEPTH {
+            return Err(at(
+                &span,
+                format!("expected at most {MAX_DEPTH} levels of nesting"),
+            ));
+        }
+        self.written += 1;
+        let (anchor, kind) = match event {
+            Event::Alias(anchor) => return self.alias(anchor, &span, depth),
+            Event::Scalar(text, style, anchor, tag) => (
+                anchor,
+                Kind::Scalar(scalar_value(&text, style, tag.as_deref(), &span)?),
+            ),
+            Event::SequenceStart(_, anchor, tag) => {
+                collection_tag(tag.as_deref(), "seq", &span)?;
+                (anchor, Kind::Sequence(self.sequence(depth)?))
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                collection_tag(tag.as_deref(), "map", &span)?;
+                (anchor, Kind::Mapping(self.mapping(depth)?))
+            }
+            _ => return Err(at(&span, "expected a value")),
+        };
+        let node = Node::new(span.start.line(), span.start.col() + 1, kind);
+        if anchor != 0 {
+            let (nodes, height) = extent(&node);
+            self.copy(nodes, &span)?;
+            self.anchors.insert(
+                anchor,
+                Anchored {
+                    node: node.clone(),
+                    nodes,
+                    height,
+                },
+            );
+        }
+        Ok(node)
+    }
+
+    fn sequence(&mut self, depth: usize) -> Result<Vec<Node>, Error> {
+        let mut items = Vec::new();
+        loop {
+            match self.next()? {
+                (Event::SequenceEnd, _) => return Ok(items),
+                event => {
+                    let item = self.node(event, depth + 1);
+                    items.push(item.map_err(|error| error.item(items.len()))?);
+                }
+            }
+        }
+    }
+
+    fn mapping(&mut self, depth: usize) -> Result<Mapping, Error> {
+        let mut mapping = Mapping::default();
+        let mut merge: Option<Node> = None;
+        // Keys that only a merge brought: the mapping's own replace them.
+        let mut merged = HashSet::new();
+        loop {
+            let (key, key_node) = match self.next()? {
+                (Event::MappingEnd, _) => return Ok(mapping),
+                event => self.key(event, depth + 1)?,
+            };
+            let event = self.next()?;
+            let value = self
+                .node(event, depth + 1)
+                .map_err(|error| error.under(&key))?;
+            if key.as_str() == Some("<<") && !matches!(value.kind, Kind::Scalar(_)) {
+                if let Some(first) = merge.replace(key_node.clone()) {
+                    return Err(duplicate(&key, &first, &key_node));
+                }
+                for source in merge_sources(&value).map_err(|error| error.under(&key))? {
+                    self.copy(extent_of(source), &Span::default())
+                        .map_err(|error| error.at(&key_node))?;
+                    for (key, pair) in source.pairs() {
+                        if let Entry::Vacant(vacant) = mapping.entry(key.clone()) {
+                            vacant.insert(pair.clone());
+                            merged.insert(key.clone());
+                        }
+                    }
+                }
+                continue;
+            }
+            match mapping.entry(key.clone()) {
+                Entry::Vacant(vacant) => {
+                    vacant.insert((key_node, value));
+                }
+                Entry::Occupied(mut occupied) if merged.remove(&key) => {
+                    occupied.insert((key_node, value));
+                }
+                Entry::Occupied(occupied) => {
+                    return Err(duplicate(&key, &occupied.get().0, &key_node));
+                }
+            }
+        }
+    }
+
+    /// A key: a text or a whole number. `on`, `1.5` and `~` as keys are the texts they are written as.
+    fn key(
+        &mut self,
+        (event, span): (Event<'t>, Span),
+        depth: usize,
+    ) -> Result<(Key, Node), Error> {
+        let written = match &event {
+            Event::Scalar(text, ..) => text.to_string(),
+            _ => String::new(),
+        };
+        let mut node = self.node((event, span), depth)?;
+        let key = match &node.kind {
+            Kind::Scalar(Value::Integer(number)) => Key::Integer(*number),
+            Kind::Scalar(Value::String(text)) => Key::from(text.as_str()),
+            Kind::Scalar(_) => Key::from(written),
+            Kind::Sequence(_) | Kind::Mapping(_) => {
+                let found = node.kind_name();
+                return Err(at(
+                    &span,
+                    format!("expected a key that is a text, found {found}"),
+                ));
+            }
+        };
+        if let Key::String(text) = &key {
+            node.kind = Kind::Scalar(Value::from(text.as_str()));
+        }
+        Ok((key, node))
+    }
+
+    fn alias(&mut self, anchor: usize, span: &Span, depth: usize) -> Result<Node, Error> {
+        let Some(anchored) = self.anchors.get(&anchor) else {
+            return Err(at(
+                span,
+                "expected an alias of something complete, found one of its own parent",
+            ));
+        };
+        let (node, nodes, height) = (anchored.node.clone(), anchored.nodes, anchored.height);
+        if depth + height > MAX_DEPTH {
+            return Err(at(
+                span,
+                format!("expected at most {MAX_DEPTH} levels of nesting"),
+            ));
+        }
+        self.copy(nodes, span)?;
+        Ok(node)
+    }
+
+    /// Accounts for nodes that were not written but copied.
+    fn copy(&mut self, nodes: usize, span: &Span) -> Result<(), Error> {
+        self.copied += nodes;
+        if self.copied > MAX_COPIES.min(10_000 + MAX_GROWTH * self.written) {
+            return Err(at(span, "the document grows too much by its aliases"));
+        }
+        Ok(())
+    }
+}
+
+fn merge_sources(value: &Node) -> Result<Vec<&Mapping>, Error> {
+    let mapping = |node: &Node| {
+        node.error(format!(
+            "expected a mapping to merge, found {}",
+            node.kind_name()
+        ))
+    };
+    match &value.kind {
+        Kind::Sequence(items) => items
+            .iter()
+            .enumerate()
+            .map(|(index, item)| item.as_mapping().ok_or_else(|| mapping(item).item(index)))
+            .collect(),
+        _ => Ok(vec![value.as_mapping().ok_or_else(|| mapping(value))?]),
+    }
+}
+
+fn duplicate(key: &Key, first: &Node, second: &Node) -> Error {
+    second
+        .error(format!(
+            "duplicate key, first given at line {}, column {}",
+            first.line, first.column
+        ))
+        .under(key)
+}
+
+fn scalar_value(
+    text: &str,
+    style: ScalarStyle,
+    tag: Option<&Tag>,
+    span: &Span,
+) -> Result<Value, Error> {
+    let meant = || scalar::plain(text);
+    let Some(tag) = tag else {
+        return Ok(if style == ScalarStyle::Plain {
+            meant()
+        } else {
+            Value::from(text)
+        });
+    };
+    let value = match (tag.core_suffix(), meant()) {
+        (Some("str"), _) => Value::from(text),
+        (Some("int"), value @ Value::Integer(_)) => value,
+        (Some("bool"), value @ Value::Boolean(_)) => value,
+        (Some("null"), value @ Value::Undef) => value,
+        (Some("float"), value @ Value::Float(_)) => value,
+        (Some("float"), Value::Integer(number)) => Value::Float(number as f64),
+        (Some(name @ ("int" | "bool" | "null" | "float")), _) => {
+            return Err(at(
+                span,
+                format!("expected what the tag !!{name} says, found another kind"),
+            ));
+        }
+        _ => return Err(unknown_tag(tag, span)),
+    };
+    Ok(value)
+}
+
+fn collection_tag(tag: Option<&Tag>, expected: &str, span: &Span) -> Result<(), Error> {
+    match tag {
+        Some(tag) if tag.core_suffix() != Some(expected) => Err(unknown_tag(tag, span)),
+        _ => Ok(()),
+    }
+}
+
+fn unknown_tag(tag: &Tag, span: &Span) -> Error {
+    let message = format!(
+        "unknown tag {}, expected none or !!str, !!int, !!float, !!bool, !!null, !!seq, !!map",
+        tag.original()
+    );
+    let mark = span.tag_start().unwrap_or(span.start);
+    Error::new(message).at_mark(mark.line(), mark.col() + 1)
+}
+
+fn at(span: &Span, message: impl Into<String>) -> Error {
+    Error::new(message).at_mark(span.start.line(), span.start.col() + 1)
+}
+
+/// How many nodes a node is, and how many levels.
+fn extent(node: &Node) -> (usize, usize) {
+    let fold = |(nodes, height): (usize, usize), inner: &Node| {
+        let (more, levels) = extent(inner);
+        (nodes + more, height.max(levels + 1))
+    };
+    match &node.kind {
+        Kind::Scalar(_) => (1, 0),
+        Kind::Sequence(items) => items.iter().fold((1, 0), fold),
+        Kind::Mapping(mapping) => mapping.iter().map(|(_, value)| value).fold((1, 0), fold),
+    }
+}
+
+fn extent_of(mapping: &Mapping) -> usize {
+    mapping.iter().map(|(_, value)| extent(value).0).sum()
+}
