@@ -1,0 +1,132 @@
+//! Regular expressions with Ruby's meaning, for `Pattern` types and title patterns.
+//!
+//! Ruby's `^` and `$` stand at lines, `(?m)` lets the dot match line ends, and `\d \h \s \w` are
+//! ASCII: the source is rewritten once, then compiled by an engine that has look-around and
+//! back-references and gives up after [`STEPS`] steps.
+
+use std::fmt;
+
+use fancy_regex::RegexBuilder;
+
+mod rewrite;
+
+/// How many times a match may backtrack before it counts as runaway.
+pub(crate) const STEPS: usize = 1_000_000;
+
+/// A compiled regular expression with Ruby's meaning.
+#[derive(Clone, Debug)]
+pub struct Regexp {
+    source: String,
+    compiled: fancy_regex::Regex,
+}
+
+/// Why a text is no regular expression here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegexpError {
+    /// Ruby refuses it too, in these words.
+    #[error("{reason}: /{source_text}/")]
+    Invalid {
+        /// What is wrong with it.
+        reason: String,
+        /// The expression.
+        source_text: String,
+    },
+    /// Ruby knows the construct, this engine does not: better refused than matched differently.
+    #[error("unsupported regular expression ({reason}): /{source_text}/")]
+    Unsupported {
+        /// What is not supported.
+        reason: String,
+        /// The expression.
+        source_text: String,
+    },
+}
+
+/// The match took more than [`STEPS`] steps and was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the regular expression was given up after {STEPS} steps")]
+pub struct Runaway;
+
+/// What a match captured.
+#[derive(Debug)]
+pub struct Captures<'r, 't> {
+    regexp: &'r Regexp,
+    groups: fancy_regex::Captures<'t, str>,
+}
+
+impl Regexp {
+    /// Compiles a regular expression from the text between its slashes.
+    ///
+    /// # Errors
+    /// When Ruby refuses the expression, or when this engine cannot give it Ruby's meaning.
+    pub fn new(source: &str) -> Result<Self, RegexpError> {
+        let rewritten = rewrite::to_engine(source)?;
+        let compiled = RegexBuilder::new(&rewritten)
+            .oniguruma_mode(true)
+            .multi_line(true)
+            .backtrack_limit(STEPS)
+            .build()
+            .map_err(|error| RegexpError::Unsupported {
+                reason: error
+                    .to_string()
+                    .lines()
+                    .last()
+                    .unwrap_or_default()
+                    .to_owned(),
+                source_text: source.to_owned(),
+            })?;
+        Ok(Self {
+            source: source.to_owned(),
+            compiled,
+        })
+    }
+
+    /// The text between the slashes, as it was written.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether any part of the text matches.
+    ///
+    /// # Errors
+    /// [`Runaway`] when the step limit was reached: the answer is not known.
+    pub fn is_match(&self, text: &str) -> Result<bool, Runaway> {
+        self.compiled.is_match(text).map_err(|_| Runaway)
+    }
+
+    /// The first match and its groups.
+    ///
+    /// # Errors
+    /// [`Runaway`] when the step limit was reached: the answer is not known.
+    pub fn captures<'r, 't>(&'r self, text: &'t str) -> Result<Option<Captures<'r, 't>>, Runaway> {
+        let groups = self.compiled.captures(text).map_err(|_| Runaway)?;
+        Ok(groups.map(|groups| Captures {
+            regexp: self,
+            groups,
+        }))
+    }
+}
+
+impl<'t> Captures<'_, 't> {
+    /// The text of a named group; `None` when it took no part in the match.
+    pub fn name(&self, name: &str) -> Option<&'t str> {
+        self.groups.name(name).map(|group| group.as_str())
+    }
+
+    /// The text of a group by number, 0 being the whole match.
+    pub fn group(&self, number: usize) -> Option<&'t str> {
+        self.groups.get(number).map(|group| group.as_str())
+    }
+
+    /// The names of the expression's groups, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.regexp.compiled.capture_names().flatten()
+    }
+}
+
+impl fmt::Display for Regexp {
+    /// As Puppet prints it: between slashes; a pattern that is bound to Unicode carries its options.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        rewrite::inspect(&self.source, f)
+    }
+}

@@ -1,0 +1,251 @@
+//! Whether a value is of a type: the question that is asked most, answered without allocating.
+
+use super::model::{Alias, Member, Range, Text, Type};
+use crate::{Key, Value};
+
+/// A part of a hash or a list, seen as a value: a hash's keys are none.
+#[derive(Clone, Copy)]
+pub(super) enum Subject<'v> {
+    Value(&'v Value),
+    Text(&'v str),
+    Integer(i64),
+}
+
+impl<'v> From<&'v Key> for Subject<'v> {
+    fn from(key: &'v Key) -> Self {
+        match key {
+            Key::String(text) => Self::Text(text),
+            Key::Integer(number) => Self::Integer(*number),
+        }
+    }
+}
+
+impl Type {
+    /// Whether the value is of this type.
+    pub(super) fn admits(&self, value: &Value) -> bool {
+        match value {
+            Value::Sensitive(secret) => match self {
+                Self::Sensitive(inner) => inner.admits(secret.reveal()),
+                _ if self.speaks_of_secrets() => self.admits_plain(Subject::Value(value)),
+                _ => self.admits(secret.reveal()),
+            },
+            Value::String(text) => self.admits_plain(Subject::Text(text)),
+            Value::Integer(number) => self.admits_plain(Subject::Integer(*number)),
+            other => self.admits_plain(Subject::Value(other)),
+        }
+    }
+
+    fn admits_subject(&self, subject: Subject<'_>) -> bool {
+        match subject {
+            Subject::Value(value) => self.admits(value),
+            plain => self.admits_plain(plain),
+        }
+    }
+
+    fn admits_plain(&self, subject: Subject<'_>) -> bool {
+        use Subject::{Integer, Text as Words};
+        let value = match subject {
+            Subject::Value(value) => Some(value),
+            _ => None,
+        };
+        let undef = || match value {
+            Some(Value::Undef) => true,
+            Some(Value::Symbol(name)) => name == "undef",
+            _ => false,
+        };
+        match self {
+            Self::Any | Self::Unit => true,
+            Self::Undef => undef(),
+            Self::Default => matches!(value, Some(Value::Symbol(name)) if name == "default"),
+            Self::Scalar | Self::ScalarData => {
+                matches!(subject, Words(_) | Integer(_))
+                    || matches!(value, Some(Value::Boolean(_) | Value::Float(_)))
+            }
+            Self::Numeric => {
+                matches!(subject, Integer(_)) || matches!(value, Some(Value::Float(_)))
+            }
+            Self::Boolean(expected) => match value {
+                Some(Value::Boolean(truth)) => expected.is_none_or(|expected| expected == *truth),
+                _ => false,
+            },
+            Self::Integer(range) => match subject {
+                Integer(number) => range.contains(number.into()),
+                _ => false,
+            },
+            Self::Float(interval) => match value {
+                Some(Value::Float(number)) => interval.contains(*number),
+                _ => false,
+            },
+            Self::String(expected) => match subject {
+                Words(text) => expected.admits(text),
+                _ => false,
+            },
+            Self::Enum(words) => match subject {
+                Words(text) => words.contains(text),
+                _ => false,
+            },
+            Self::Pattern(patterns) => match subject {
+                Words(text) => {
+                    patterns.is_empty()
+                        || patterns
+                            .iter()
+                            .any(|one| one.regexp().is_match(text).unwrap_or(false))
+                }
+                _ => false,
+            },
+            Self::Optional(inner) => {
+                undef()
+                    || inner
+                        .as_ref()
+                        .is_some_and(|inner| inner.admits_subject(subject))
+            }
+            Self::NotUndef(inner) => {
+                !undef()
+                    && inner
+                        .as_ref()
+                        .is_none_or(|inner| inner.admits_subject(subject))
+            }
+            Self::Variant(types) => types.iter().any(|one| one.admits_subject(subject)),
+            Self::Collection(size) => {
+                let count = match value {
+                    Some(Value::Array(items)) => items.len(),
+                    Some(Value::Hash(hash)) => hash.len(),
+                    _ => return false,
+                };
+                size.is_none_or(|size| size.contains_size(count))
+            }
+            Self::Array(element, size) => match value {
+                Some(Value::Array(items)) => {
+                    size.is_none_or(|size| size.contains_size(items.len()))
+                        && items.iter().all(|item| element.admits(item))
+                }
+                _ => false,
+            },
+            Self::Hash(key, content, size) => match value {
+                Some(Value::Hash(hash)) => {
+                    size.is_none_or(|size| size.contains_size(hash.len()))
+                        && hash.iter().all(|(name, value)| {
+                            key.admits_subject(name.into()) && content.admits(value)
+                        })
+                }
+                _ => false,
+            },
+            Self::Tuple(types, size) => match value {
+                Some(Value::Array(items)) => tuple_admits(types, *size, items),
+                _ => false,
+            },
+            Self::Struct(members) => match value {
+                Some(Value::Hash(hash)) => struct_admits(members, hash),
+                _ => false,
+            },
+            Self::Iterable(None) => match subject {
+                Words(_) => true,
+                Integer(number) => number >= 0,
+                Subject::Value(value) => matches!(value, Value::Array(_) | Value::Hash(_)),
+            },
+            Self::Iterable(Some(inner)) => {
+                if inner.covers(&Self::Any) {
+                    Self::Iterable(None).admits_plain(subject)
+                } else {
+                    self.covers(&super::infer::reduced(subject))
+                }
+            }
+            Self::Runtime(_) | Self::CatalogEntry => self.covers(&super::infer::reduced(subject)),
+            Self::Alias(alias) => alias.admits(subject),
+            Self::Init(inner, _) => match inner {
+                None => Alias::RichData.admits(subject),
+                Some(inner) => inner.admits_subject(subject) || super::init::admits(inner, subject),
+            },
+            Self::Sensitive(_)
+            | Self::Binary
+            | Self::SemVerRange
+            | Self::Object
+            | Self::TypeSet
+            | Self::Regexp(_)
+            | Self::Foreign(..)
+            | Self::Type(_)
+            | Self::Iterator(_)
+            | Self::Callable(_)
+            | Self::Class(_)
+            | Self::Resource(_)
+            | Self::Reference(_)
+            | Self::Hidden(_) => false,
+        }
+    }
+}
+
+impl Text {
+    fn admits(&self, text: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Sized(size) => {
+                // A character has one to four bytes: most texts need no counting.
+                size.covers(Range {
+                    from: text.len().div_ceil(4) as i128,
+                    to: text.len() as i128,
+                }) || size.contains_size(text.chars().count())
+            }
+            Self::Exactly(expected) => expected == text,
+        }
+    }
+}
+
+impl Alias {
+    fn admits(self, subject: Subject<'_>) -> bool {
+        let value = match subject {
+            Subject::Text(_) | Subject::Integer(_) => return true,
+            Subject::Value(value) => value,
+        };
+        match self {
+            Self::LookupKey => Self::RichDataKey.admits(subject),
+            Self::LookupValue => Self::RichData.admits(subject),
+            Self::RichDataKey => matches!(
+                value,
+                Value::String(_) | Value::Integer(_) | Value::Float(_)
+            ),
+            Self::Data | Self::RichData => match value {
+                Value::Undef
+                | Value::Boolean(_)
+                | Value::Integer(_)
+                | Value::Float(_)
+                | Value::String(_) => true,
+                Value::Symbol(name) => {
+                    name == "undef" || (self == Self::RichData && name == "default")
+                }
+                Value::Array(items) => items.iter().all(|item| self.admits(Subject::Value(item))),
+                Value::Hash(hash) => hash.iter().all(|(key, value)| {
+                    (self == Self::RichData || matches!(key, Key::String(_)))
+                        && self.admits(Subject::Value(value))
+                }),
+                Value::Sensitive(secret) => {
+                    self == Self::RichData || self.admits(Subject::Value(secret.reveal()))
+                }
+            },
+        }
+    }
+}
+
+fn tuple_admits(types: &[Type], size: Option<Range>, items: &[Value]) -> bool {
+    let fits = match size {
+        Some(size) => size.contains_size(items.len()),
+        None => types.is_empty() || types.len() == items.len(),
+    };
+    fits && items.iter().enumerate().all(|(index, item)| {
+        types
+            .get(index)
+            .or(types.last())
+            .is_none_or(|expected| expected.admits(item))
+    })
+}
+
+fn struct_admits(members: &[Member], hash: &crate::Hash) -> bool {
+    let mut matched = 0;
+    let all = members.iter().all(|member| match hash.get(&member.name) {
+        None => member.is_optional(),
+        Some(value) => {
+            matched += 1;
+            member.value.admits(value)
+        }
+    });
+    all && matched == hash.len()
+}

@@ -1,0 +1,451 @@
+//! The model of Puppet's data types: what a type is, before anything is asked of it.
+//!
+//! Values are described with the same model: a value's own type is inferred when a check fails.
+
+use std::fmt;
+
+use super::pattern::Pattern;
+
+/// One of Puppet's data types, in the words of its type system.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Type {
+    Any,
+    /// Puppet's private "ignored type": the elements of an empty array.
+    Unit,
+    Undef,
+    Default,
+    Scalar,
+    ScalarData,
+    Numeric,
+    Binary,
+    CatalogEntry,
+    SemVerRange,
+    Object,
+    TypeSet,
+    Boolean(Option<bool>),
+    Integer(Range),
+    Float(Interval),
+    String(Text),
+    Enum(Words),
+    Pattern(Vec<Pattern>),
+    Regexp(Option<Pattern>),
+    /// A type of values that JSON cannot write, with the canonical text of its parameters.
+    Foreign(Foreign, String),
+    Optional(Option<Box<Self>>),
+    NotUndef(Option<Box<Self>>),
+    Sensitive(Box<Self>),
+    /// `Type[T]`, the type of types.
+    Type(Option<Box<Self>>),
+    Iterable(Option<Box<Self>>),
+    Iterator(Option<Box<Self>>),
+    /// `Init[T, ...]`, with the canonical texts of the further arguments.
+    Init(Option<Box<Self>>, Vec<String>),
+    Variant(Vec<Self>),
+    Collection(Option<Range>),
+    Array(Box<Self>, Option<Range>),
+    Hash(Box<Self>, Box<Self>, Option<Range>),
+    Tuple(Vec<Self>, Option<Range>),
+    Struct(Vec<Member>),
+    Callable(Option<Box<Signature>>),
+    /// A value of the runtime, Ruby's symbols for one.
+    Runtime(String),
+    Class(Option<String>),
+    Resource(Option<(String, Option<String>)>),
+    Alias(Alias),
+    /// A name that nobody knows.
+    Reference(String),
+    /// The type of a sensitive value, with what it hides; only ever inferred.
+    Hidden(Box<Self>),
+}
+
+/// The types whose values no text format here can write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Foreign {
+    SemVer,
+    Timespan,
+    Timestamp,
+    Uri,
+}
+
+/// The types that Puppet defines by other types, themselves included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alias {
+    Data,
+    RichData,
+    RichDataKey,
+    LookupKey,
+    LookupValue,
+}
+
+/// The whole numbers from one to another, both included; the extremes of `i128` mean unbounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) from: i128,
+    pub(super) to: i128,
+}
+
+/// The numbers from one to another, both included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Interval {
+    pub(super) from: f64,
+    pub(super) to: f64,
+}
+
+/// Which texts a `String` is: all, those of a size, or one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Text {
+    All,
+    Sized(Range),
+    Exactly(String),
+}
+
+/// The words of an `Enum`, sorted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Words {
+    pub(super) words: Vec<String>,
+    pub(super) ignore_case: bool,
+}
+
+/// A member of a `Struct`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) key: KeyKind,
+    pub(super) value: Type,
+}
+
+/// How a member's key was written, which decides whether it may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeyKind {
+    Required,
+    Optional,
+}
+
+/// What a `Callable` takes and gives.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Signature {
+    /// `None` when any parameters will do.
+    pub(super) parameters: Option<Vec<Type>>,
+    pub(super) size: Option<Range>,
+    pub(super) block: Option<Type>,
+    pub(super) returns: Option<Type>,
+}
+
+impl Type {
+    pub(super) const STRING: Self = Self::String(Text::All);
+    pub(super) const INTEGER: Self = Self::Integer(Range::ALL);
+    pub(super) const FLOAT: Self = Self::Float(Interval::ALL);
+    pub(super) const BOOLEAN: Self = Self::Boolean(None);
+
+    pub(super) fn array(element: Self, size: Option<Range>) -> Self {
+        let element = if size == Some(Range::ZERO) {
+            Self::Unit
+        } else {
+            element
+        };
+        Self::Array(Box::new(element), size.map(Range::to_size))
+    }
+
+    pub(super) fn hash(key: Self, value: Self, size: Option<Range>) -> Self {
+        let (key, value) = if size == Some(Range::ZERO) {
+            (Self::Unit, Self::Unit)
+        } else {
+            (key, value)
+        };
+        Self::Hash(Box::new(key), Box::new(value), size.map(Range::to_size))
+    }
+
+    pub(super) fn any_array() -> Self {
+        Self::array(Self::Any, None)
+    }
+
+    pub(super) fn any_hash() -> Self {
+        Self::hash(Self::Any, Self::Any, None)
+    }
+
+    /// One type for several: themselves without repetitions, and no variant for one.
+    pub(super) fn variant(types: Vec<Self>) -> Self {
+        let mut unique: Vec<Self> = Vec::with_capacity(types.len());
+        let flat = types.into_iter().flat_map(|one| match one {
+            Self::Variant(types) => types,
+            other => vec![other],
+        });
+        for one in flat {
+            if !unique.contains(&one) {
+                unique.push(one);
+            }
+        }
+        match unique.len() {
+            1 => unique.swap_remove(0),
+            _ => Self::Variant(unique),
+        }
+    }
+
+    /// The type's name, as messages say it without parameters.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Any => "Any",
+            Self::Unit => "Unit",
+            Self::Undef => "Undef",
+            Self::Default => "Default",
+            Self::Scalar => "Scalar",
+            Self::ScalarData => "ScalarData",
+            Self::Numeric => "Numeric",
+            Self::Binary => "Binary",
+            Self::CatalogEntry => "CatalogEntry",
+            Self::SemVerRange => "SemVerRange",
+            Self::Object => "Object",
+            Self::TypeSet => "DefaultTypeSet",
+            Self::Boolean(_) => "Boolean",
+            Self::Integer(_) => "Integer",
+            Self::Float(_) => "Float",
+            Self::String(_) => "String",
+            Self::Enum(_) => "Enum",
+            Self::Pattern(_) => "Pattern",
+            Self::Regexp(_) => "Regexp",
+            Self::Foreign(kind, _) => kind.name(),
+            Self::Optional(_) => "Optional",
+            Self::NotUndef(_) => "NotUndef",
+            Self::Sensitive(_) | Self::Hidden(_) => "Sensitive",
+            Self::Type(_) => "Type",
+            Self::Iterable(_) => "Iterable",
+            Self::Iterator(_) => "Iterator",
+            Self::Init(..) => "Init",
+            Self::Variant(_) => "Variant",
+            Self::Collection(_) => "Collection",
+            Self::Array(..) => "Array",
+            Self::Hash(..) => "Hash",
+            Self::Tuple(..) => "Tuple",
+            Self::Struct(_) => "Struct",
+            Self::Callable(_) => "Callable",
+            Self::Runtime(_) => "Runtime",
+            Self::Class(_) => "Class",
+            Self::Resource(_) => "Resource",
+            Self::Alias(alias) => alias.name(),
+            Self::Reference(_) => "TypeReference",
+        }
+    }
+}
+
+impl Foreign {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::SemVer => "SemVer",
+            Self::Timespan => "Timespan",
+            Self::Timestamp => "Timestamp",
+            Self::Uri => "URI",
+        }
+    }
+}
+
+impl Alias {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Data => "Data",
+            Self::RichData => "RichData",
+            Self::RichDataKey => "RichDataKey",
+            Self::LookupKey => "Puppet::LookupKey",
+            Self::LookupValue => "Puppet::LookupValue",
+        }
+    }
+
+    /// What the name stands for.
+    pub(super) fn definition(self) -> Type {
+        match self {
+            Self::Data => Type::Variant(vec![
+                Type::ScalarData,
+                Type::Undef,
+                Type::hash(Type::STRING, Type::Alias(Self::Data), None),
+                Type::array(Type::Alias(Self::Data), None),
+            ]),
+            Self::RichDataKey => Type::Variant(vec![Type::STRING, Type::Numeric]),
+            Self::RichData => Type::Variant(vec![
+                Type::Scalar,
+                Type::SemVerRange,
+                Type::Binary,
+                Type::Sensitive(Box::new(Type::Any)),
+                Type::Type(None),
+                Type::TypeSet,
+                Type::Foreign(Foreign::Uri, String::new()),
+                Type::Object,
+                Type::Undef,
+                Type::Default,
+                Type::hash(
+                    Type::Alias(Self::RichDataKey),
+                    Type::Alias(Self::RichData),
+                    None,
+                ),
+                Type::array(Type::Alias(Self::RichData), None),
+            ]),
+            Self::LookupKey => Type::Alias(Self::RichDataKey),
+            Self::LookupValue => Type::Alias(Self::RichData),
+        }
+    }
+}
+
+impl Range {
+    pub(super) const UNBOUNDED_BELOW: i128 = i128::MIN;
+    pub(super) const UNBOUNDED_ABOVE: i128 = i128::MAX;
+    pub(super) const ALL: Self = Self {
+        from: Self::UNBOUNDED_BELOW,
+        to: Self::UNBOUNDED_ABOVE,
+    };
+    /// Every size.
+    pub(super) const SIZES: Self = Self {
+        from: 0,
+        to: Self::UNBOUNDED_ABOVE,
+    };
+    pub(super) const ZERO: Self = Self { from: 0, to: 0 };
+
+    /// The range of one number.
+    pub(super) fn point(number: i128) -> Self {
+        Self {
+            from: number,
+            to: number,
+        }
+    }
+
+    /// The range of one size.
+    pub(super) fn of_size(size: usize) -> Self {
+        Self::point(size as i128)
+    }
+
+    pub(super) fn contains(self, number: i128) -> bool {
+        self.from <= number && number <= self.to
+    }
+
+    pub(super) fn contains_size(self, size: usize) -> bool {
+        self.contains(size as i128)
+    }
+
+    pub(super) fn covers(self, other: Self) -> bool {
+        self.from <= other.from && self.to >= other.to
+    }
+
+    pub(super) fn is_finite(self) -> bool {
+        self.from != Self::UNBOUNDED_BELOW && self.to != Self::UNBOUNDED_ABOVE
+    }
+
+    pub(super) fn hull(self, other: Self) -> Self {
+        Self {
+            from: self.from.min(other.from),
+            to: self.to.max(other.to),
+        }
+    }
+
+    /// Both ranges in one, if nothing lies between them.
+    pub(super) fn merge(self, other: Self) -> Option<Self> {
+        let apart =
+            self.to.saturating_add(1) < other.from || other.to.saturating_add(1) < self.from;
+        (!apart).then(|| self.hull(other))
+    }
+
+    /// The same range without sizes below zero.
+    pub(super) fn to_size(self) -> Self {
+        Self {
+            from: self.from.max(0),
+            to: self.to.max(0),
+        }
+    }
+}
+
+impl Interval {
+    pub(super) const ALL: Self = Self {
+        from: f64::NEG_INFINITY,
+        to: f64::INFINITY,
+    };
+
+    pub(super) fn contains(self, number: f64) -> bool {
+        self.from <= number && number <= self.to
+    }
+
+    pub(super) fn covers(self, other: Self) -> bool {
+        self.from <= other.from && self.to >= other.to
+    }
+
+    pub(super) fn hull(self, other: Self) -> Self {
+        Self {
+            from: self.from.min(other.from),
+            to: self.to.max(other.to),
+        }
+    }
+
+    /// Both intervals in one, if they touch.
+    pub(super) fn merge(self, other: Self) -> Option<Self> {
+        (!(self.to < other.from || other.to < self.from)).then(|| self.hull(other))
+    }
+}
+
+impl Words {
+    pub(super) fn new(mut words: Vec<String>, ignore_case: bool) -> Self {
+        words.sort();
+        words.dedup();
+        Self { words, ignore_case }
+    }
+
+    pub(super) fn contains(&self, text: &str) -> bool {
+        self.words.iter().any(|word| {
+            if self.ignore_case {
+                word.eq_ignore_ascii_case(text)
+            } else {
+                word == text
+            }
+        })
+    }
+}
+
+impl Member {
+    pub(super) fn is_optional(&self) -> bool {
+        self.key == KeyKind::Optional
+    }
+
+    /// The type of the member's key.
+    pub(super) fn key_type(&self) -> Type {
+        let name = Type::String(Text::Exactly(self.name.clone()));
+        match self.key {
+            KeyKind::Required => name,
+            KeyKind::Optional => Type::Optional(Some(Box::new(name))),
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        super::display::canonical(self, f)
+    }
+}
+
+impl Type {
+    /// The names in this type that nobody knows, from left to right.
+    pub(super) fn references(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        match self {
+            Self::Reference(name) => Box::new(std::iter::once(name.as_str())),
+            Self::Optional(inner)
+            | Self::NotUndef(inner)
+            | Self::Type(inner)
+            | Self::Iterable(inner)
+            | Self::Iterator(inner)
+            | Self::Init(inner, _) => Box::new(inner.iter().flat_map(|one| one.references())),
+            Self::Sensitive(inner) | Self::Array(inner, _) | Self::Hidden(inner) => {
+                inner.references()
+            }
+            Self::Hash(key, value, _) => Box::new(key.references().chain(value.references())),
+            Self::Variant(types) | Self::Tuple(types, _) => {
+                Box::new(types.iter().flat_map(Self::references))
+            }
+            Self::Struct(members) => {
+                Box::new(members.iter().flat_map(|one| one.value.references()))
+            }
+            Self::Callable(Some(signature)) => Box::new(
+                signature
+                    .parameters
+                    .iter()
+                    .flatten()
+                    .chain(&signature.block)
+                    .chain(&signature.returns)
+                    .flat_map(Self::references),
+            ),
+            _ => Box::new(std::iter::empty()),
+        }
+    }
+}

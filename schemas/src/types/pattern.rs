@@ -1,0 +1,33 @@
+//! A regular expression inside a type: what was written, compiled once.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::Regexp;
+
+/// One alternative of a `Pattern`, or the parameter of a `Regexp`. Clones share the compiled form.
+#[derive(Clone, Debug)]
+pub(super) struct Pattern(Arc<Regexp>);
+
+impl Pattern {
+    pub(super) fn new(regexp: Regexp) -> Self {
+        Self(Arc::new(regexp))
+    }
+
+    pub(super) fn regexp(&self) -> &Regexp {
+        &self.0
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.source() == other.0.source()
+    }
+}
+
+impl fmt::Display for Pattern {
+    /// As Ruby inspects a regular expression; one bound to an encoding is shown with its options.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}

@@ -1,0 +1,468 @@
+//! How types relate: which is assignable to which, and their general and normal forms.
+
+use super::model::{Alias, Foreign, KeyKind, Member, Range, Text, Type, Words};
+use super::pattern::Pattern;
+
+impl Type {
+    /// Whether every value of the other type is a value of this one.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Unit, _) | (_, Self::Unit) => true,
+            (Self::Variant(types), Self::Undef) if types.is_empty() => false,
+            (Self::Variant(types), Self::Variant(others)) => {
+                types.is_empty()
+                    || (!others.is_empty() && others.iter().all(|one| self.covers(one)))
+            }
+            (Self::Alias(alias), Self::Alias(other)) => alias.covers(*other),
+            (_, Self::Alias(alias)) => self.covers(&alias.definition()),
+            (Self::Any, Self::Variant(_)) => true,
+            (Self::NotUndef(inner), Self::Variant(others)) if others.is_empty() => {
+                inner.as_ref().is_none_or(|inner| inner.covers(other))
+            }
+            (_, Self::Variant(others)) => {
+                !others.is_empty() && others.iter().all(|one| self.covers(one))
+            }
+            (_, Self::Optional(inner)) => {
+                self.covers(&Self::Undef) && inner.as_ref().is_none_or(|inner| self.covers(inner))
+            }
+            (_, Self::NotUndef(Some(inner))) if !inner.accepts_undef() => self.covers(inner),
+            (_, Self::Hidden(inner)) if !self.speaks_of_secrets() => self.covers(inner),
+            _ => self.covers_plain(other),
+        }
+    }
+
+    /// Whether `undef` is a value of this type.
+    pub(super) fn accepts_undef(&self) -> bool {
+        self.covers(&Self::Undef)
+    }
+
+    /// Whether a sensitive value is judged as one here, and not by what it hides.
+    pub(super) fn speaks_of_secrets(&self) -> bool {
+        match self {
+            Self::Sensitive(_) => true,
+            Self::Optional(Some(inner)) | Self::NotUndef(Some(inner)) => inner.speaks_of_secrets(),
+            Self::Variant(types) => types.iter().any(Self::speaks_of_secrets),
+            _ => false,
+        }
+    }
+
+    pub(super) fn is_callable(&self) -> bool {
+        match self {
+            Self::Callable(_) => true,
+            Self::Optional(Some(inner)) => inner.is_callable(),
+            Self::Variant(types) => types.iter().all(Self::is_callable),
+            _ => false,
+        }
+    }
+
+    fn covers_plain(&self, other: &Self) -> bool {
+        match self {
+            Self::Any | Self::Unit => true,
+            Self::Variant(types) => types.iter().any(|one| one.covers(other)),
+            Self::Alias(alias) => alias.definition().covers(other),
+            Self::Optional(None) => true,
+            Self::Optional(Some(inner)) => *other == Self::Undef || inner.covers(other),
+            Self::NotUndef(inner) => {
+                !other.accepts_undef() && inner.as_ref().is_none_or(|inner| inner.covers(other))
+            }
+            Self::Scalar => {
+                Self::ScalarData.covers(other)
+                    || matches!(
+                        other,
+                        Self::Scalar
+                            | Self::Regexp(_)
+                            | Self::SemVerRange
+                            | Self::Foreign(
+                                Foreign::SemVer | Foreign::Timespan | Foreign::Timestamp,
+                                _
+                            )
+                    )
+            }
+            Self::ScalarData => matches!(
+                other,
+                Self::ScalarData
+                    | Self::Numeric
+                    | Self::Integer(_)
+                    | Self::Float(_)
+                    | Self::Boolean(_)
+                    | Self::String(_)
+                    | Self::Enum(_)
+                    | Self::Pattern(_)
+            ),
+            Self::Numeric => matches!(other, Self::Numeric | Self::Integer(_) | Self::Float(_)),
+            Self::Boolean(truth) => {
+                matches!(other, Self::Boolean(other) if truth.is_none() || truth == other)
+            }
+            Self::Integer(range) => matches!(other, Self::Integer(other) if range.covers(*other)),
+            Self::Float(interval) => {
+                matches!(other, Self::Float(other) if interval.covers(*other))
+            }
+            Self::String(text) => text.covers(other),
+            Self::Enum(words) => words.covers(other),
+            Self::Pattern(patterns) => patterns_cover(patterns, other),
+            Self::Regexp(pattern) => {
+                matches!(other, Self::Regexp(other) if pattern.is_none() || pattern == other)
+            }
+            Self::Foreign(kind, parameters) => matches!(
+                other,
+                Self::Foreign(other, given)
+                    if kind == other && (parameters.is_empty() || parameters == given)
+            ),
+            Self::Sensitive(inner) => match other {
+                Self::Sensitive(other) => inner.covers(other),
+                Self::Hidden(other) => inner.covers(&other.generalize()),
+                _ => false,
+            },
+            Self::Type(inner) => match (inner, other) {
+                (None, Self::Type(_)) => true,
+                (Some(inner), Self::Type(Some(other))) => inner.covers(other),
+                _ => false,
+            },
+            Self::Collection(size) => other
+                .size()
+                .is_some_and(|other| size.unwrap_or(Range::SIZES).covers(other)),
+            Self::Array(element, size) => match other {
+                Self::Tuple(types, _) => {
+                    size.unwrap_or(Range::SIZES)
+                        .covers(other.size().unwrap_or(Range::SIZES))
+                        && types.iter().all(|one| element.covers(one))
+                }
+                Self::Array(others, other_size) => {
+                    size.unwrap_or(Range::SIZES)
+                        .covers(other_size.unwrap_or(Range::SIZES))
+                        && element.covers(others)
+                }
+                _ => false,
+            },
+            Self::Hash(key, value, size) => match other {
+                Self::Hash(_, _, Some(Range::ZERO)) if size.is_none_or(|size| size.from == 0) => {
+                    true
+                }
+                Self::Hash(other_key, other_value, other_size) => {
+                    key.covers(other_key)
+                        && value.covers(other_value)
+                        && size
+                            .unwrap_or(Range::SIZES)
+                            .covers(other_size.unwrap_or(Range::SIZES))
+                }
+                Self::Struct(members) => {
+                    size.unwrap_or(Range::SIZES).contains_size(members.len())
+                        && members.iter().all(|member| {
+                            key.covers(&Self::String(Text::Exactly(member.name.clone())))
+                                && value.covers(&member.value)
+                        })
+                }
+                _ => false,
+            },
+            Self::Tuple(types, size) => {
+                self == other || tuple_covers(types, *size, self.tuple_size(), other)
+            }
+            Self::Struct(members) => struct_covers(members, other),
+            Self::Callable(signature) => match (signature, other) {
+                (None, Self::Callable(_)) => true,
+                _ => self == other,
+            },
+            Self::Runtime(name) => match other {
+                Self::Runtime(other) => name.is_empty() || name == other,
+                _ => false,
+            },
+            Self::Class(_) | Self::Resource(_) => self.name() == other.name(),
+            Self::CatalogEntry => {
+                matches!(
+                    other,
+                    Self::CatalogEntry | Self::Class(_) | Self::Resource(_)
+                )
+            }
+            Self::Iterable(None) => other.is_iterable(),
+            Self::Iterable(Some(inner)) => {
+                other
+                    .iterated()
+                    .is_some_and(|element| inner.covers(&element))
+                    || (inner.covers(&Self::Any) && other.is_iterable())
+            }
+            Self::Init(None, _) => Self::Alias(Alias::RichData).covers(other),
+            Self::Init(Some(inner), _) => match other {
+                Self::Init(Some(other), _) => inner.covers(other),
+                _ => inner.covers(other),
+            },
+            Self::Undef
+            | Self::Default
+            | Self::Binary
+            | Self::SemVerRange
+            | Self::Object
+            | Self::TypeSet
+            | Self::Iterator(_)
+            | Self::Reference(_)
+            | Self::Hidden(_) => self == other,
+        }
+    }
+
+    /// The sizes that a collection of this type can have.
+    fn size(&self) -> Option<Range> {
+        match self {
+            Self::Collection(size) | Self::Array(_, size) | Self::Hash(_, _, size) => {
+                Some(size.unwrap_or(Range::SIZES))
+            }
+            Self::Tuple(types, size) => Some(size.unwrap_or(Range::of_size(types.len()))),
+            Self::Struct(members) => Some(Range::of_size(members.len())),
+            _ => None,
+        }
+    }
+
+    /// The sizes of a tuple; one without types has any.
+    pub(super) fn tuple_size(&self) -> Range {
+        match self {
+            Self::Tuple(_, Some(size)) => *size,
+            Self::Tuple(types, None) if !types.is_empty() => Range::of_size(types.len()),
+            _ => Range::SIZES,
+        }
+    }
+
+    fn is_iterable(&self) -> bool {
+        match self {
+            Self::Enum(_)
+            | Self::Integer(_)
+            | Self::String(_)
+            | Self::Collection(_)
+            | Self::Array(..)
+            | Self::Hash(..)
+            | Self::Tuple(..)
+            | Self::Struct(_)
+            | Self::Iterable(_)
+            | Self::Iterator(_) => true,
+            Self::Type(Some(inner)) => match inner.as_ref() {
+                Self::Enum(_) => true,
+                Self::Integer(range) => range.is_finite(),
+                _ => false,
+            },
+            Self::Alias(alias) => alias.definition().is_iterable(),
+            _ => false,
+        }
+    }
+
+    /// The type of what one gets by iterating over a value of this type.
+    fn iterated(&self) -> Option<Self> {
+        match self {
+            Self::Enum(_) | Self::String(_) => Some(Self::String(Text::Sized(Range::point(1)))),
+            Self::Integer(_) => Some(Self::INTEGER),
+            Self::Array(element, _) if **element != Self::Any => Some((**element).clone()),
+            Self::Tuple(types, _) => Some(Self::variant(types.clone())),
+            Self::Hash(key, value, size) => {
+                let empty = *size == Some(Range::ZERO);
+                let any = **key == Self::Any && **value == Self::Any && size.is_none();
+                let pair = if any || empty {
+                    vec![Self::Unit, Self::Unit]
+                } else {
+                    vec![(**key).clone(), (**value).clone()]
+                };
+                Some(Self::Tuple(pair, Some(Range::point(2))))
+            }
+            Self::Struct(members) => {
+                let keys = Self::variant(members.iter().map(Member::key_type).collect());
+                let values = Self::variant(members.iter().map(|one| one.value.clone()).collect());
+                Some(Self::Tuple(vec![keys, values], Some(Range::point(2))))
+            }
+            Self::Iterable(Some(inner)) | Self::Iterator(Some(inner)) => Some((**inner).clone()),
+            _ => None,
+        }
+    }
+
+    /// The type without what is special to a value: ranges, words, sizes.
+    pub(super) fn generalize(&self) -> Self {
+        let inner =
+            |inner: &Option<Box<Self>>| inner.as_ref().map(|inner| Box::new(inner.generalize()));
+        match self {
+            Self::Boolean(_) => Self::BOOLEAN,
+            Self::Integer(_) => Self::INTEGER,
+            Self::Float(_) => Self::FLOAT,
+            Self::String(_) => Self::STRING,
+            Self::Enum(words) => words.generalize(),
+            Self::Foreign(kind @ (Foreign::Timespan | Foreign::Timestamp | Foreign::Uri), _) => {
+                Self::Foreign(*kind, String::new())
+            }
+            Self::Optional(one) => Self::Optional(inner(one)),
+            Self::NotUndef(one) => Self::NotUndef(inner(one)),
+            Self::Type(one) => Self::Type(inner(one)),
+            Self::Iterable(one) => Self::Iterable(inner(one)),
+            Self::Iterator(one) => Self::Iterator(inner(one)),
+            Self::Init(one, arguments) => Self::Init(inner(one), arguments.clone()),
+            Self::Sensitive(one) => Self::Sensitive(Box::new(one.generalize())),
+            Self::Hidden(one) => Self::Hidden(Box::new(one.generalize())),
+            Self::Collection(_) => Self::Collection(None),
+            Self::Array(element, _) => Self::array(element.generalize(), None),
+            Self::Hash(_, _, Some(Range::ZERO)) => self.clone(),
+            Self::Hash(key, value, _) => Self::hash(key.generalize(), value.generalize(), None),
+            Self::Variant(types) if !types.is_empty() => {
+                Self::variant(types.iter().map(Self::generalize).collect())
+            }
+            Self::Tuple(types, size) => {
+                Self::Tuple(types.iter().map(Self::generalize).collect(), *size)
+            }
+            Self::Struct(members) => Self::Struct(
+                members
+                    .iter()
+                    .map(|member| Member {
+                        value: member.value.generalize(),
+                        ..member.clone()
+                    })
+                    .collect(),
+            ),
+            _ => self.clone(),
+        }
+    }
+
+    /// The general type, and no sizes either: what may be said of a secret.
+    pub(super) fn bare(&self) -> Self {
+        match self.generalize() {
+            Self::String(_) => Self::STRING,
+            Self::Hash(key, value, _) => Self::hash(key.bare(), value.bare(), None),
+            Self::Array(element, _) => Self::array(element.bare(), None),
+            Self::Tuple(..) => Self::any_array(),
+            Self::Struct(_) => Self::any_hash(),
+            other => other,
+        }
+    }
+}
+
+impl Alias {
+    fn covers(self, other: Self) -> bool {
+        let plain = |alias| match alias {
+            Self::LookupKey => Self::RichDataKey,
+            Self::LookupValue => Self::RichData,
+            other => other,
+        };
+        match (plain(self), plain(other)) {
+            (Self::RichData, _) => true,
+            (Self::Data, Self::Data | Self::RichDataKey) => true,
+            (Self::RichDataKey, Self::RichDataKey) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Text {
+    fn derived_size(&self) -> Range {
+        match self {
+            Self::All => Range::SIZES,
+            Self::Sized(size) => *size,
+            Self::Exactly(text) => Range::of_size(text.chars().count()),
+        }
+    }
+
+    fn covers(&self, other: &Type) -> bool {
+        match (self, other) {
+            (Self::All, Type::String(_) | Type::Enum(_) | Type::Pattern(_)) => true,
+            (Self::Sized(size), Type::String(other)) => size.covers(other.derived_size()),
+            (Self::Sized(size), Type::Enum(words)) if !words.words.is_empty() => words
+                .words
+                .iter()
+                .all(|word| size.contains_size(word.chars().count())),
+            (Self::Sized(size), Type::Enum(_) | Type::Pattern(_)) => size.covers(Range::SIZES),
+            (Self::Exactly(_), Type::String(other)) => self == other,
+            (Self::Exactly(_), Type::Enum(words)) => words.words.len() == 1 && !words.ignore_case,
+            _ => false,
+        }
+    }
+}
+
+impl Words {
+    fn covers(&self, other: &Type) -> bool {
+        match other {
+            Type::String(_) | Type::Enum(_) | Type::Pattern(_) if self.words.is_empty() => true,
+            Type::String(Text::Exactly(text)) => self.contains(text),
+            Type::Enum(others) => {
+                self == others
+                    || (!others.words.is_empty()
+                        && (self.ignore_case || !others.ignore_case)
+                        && others.words.iter().all(|word| self.contains(word)))
+            }
+            _ => false,
+        }
+    }
+
+    fn generalize(&self) -> Type {
+        let sizes = self
+            .words
+            .iter()
+            .map(|word| Range::of_size(word.chars().count()));
+        sizes
+            .reduce(Range::hull)
+            .map_or(Type::STRING, |size| Type::String(Text::Sized(size)))
+    }
+}
+
+fn patterns_cover(patterns: &[Pattern], other: &Type) -> bool {
+    let matches = |text: &str| {
+        patterns
+            .iter()
+            .any(|one| one.regexp().is_match(text).unwrap_or(false))
+    };
+    match other {
+        Type::String(Text::Exactly(text)) => patterns.is_empty() || matches(text),
+        Type::Enum(words) if !words.words.is_empty() => {
+            patterns.is_empty() || words.words.iter().all(|word| matches(word))
+        }
+        Type::Pattern(others) if others == patterns => true,
+        Type::String(_) | Type::Enum(_) | Type::Pattern(_) => patterns.is_empty(),
+        _ => false,
+    }
+}
+
+fn tuple_covers(types: &[Type], size: Option<Range>, sizes: Range, other: &Type) -> bool {
+    let at = |index: usize| types.get(index).or(types.last());
+    match other {
+        Type::Tuple(others, _) => {
+            if !sizes.covers(other.tuple_size()) {
+                return false;
+            }
+            if !types.is_empty() && others.is_empty() {
+                return sizes.from == 0;
+            }
+            others
+                .iter()
+                .enumerate()
+                .all(|(index, one)| at(index).is_none_or(|expected| expected.covers(one)))
+        }
+        Type::Array(element, other_size) => {
+            let other_size = other_size.unwrap_or(Range::SIZES);
+            let count = (types.len() as i128).min(other_size.to);
+            (size.unwrap_or(sizes)).covers(other_size)
+                && types
+                    .iter()
+                    .take(usize::try_from(count).unwrap_or(0))
+                    .all(|one| one.covers(element))
+        }
+        _ => false,
+    }
+}
+
+fn struct_covers(members: &[Member], other: &Type) -> bool {
+    match other {
+        Type::Struct(others) => {
+            let mut matched = 0;
+            let all = members.iter().all(|member| {
+                match others.iter().rev().find(|other| other.name == member.name) {
+                    None => member.is_optional(),
+                    Some(other) => {
+                        matched += 1;
+                        (member.is_optional() || other.key == KeyKind::Required)
+                            && member.value.covers(&other.value)
+                    }
+                }
+            });
+            all && matched == others.len()
+        }
+        Type::Hash(key, value, size) => {
+            let required = members.iter().filter(|member| !member.is_optional());
+            let all = required
+                .clone()
+                .all(|member| member.value.covers(value) && Type::STRING.covers(key));
+            let sizes = Range {
+                from: required.count() as i128,
+                to: members.len() as i128,
+            };
+            all && sizes.covers(size.unwrap_or(Range::SIZES))
+        }
+        _ => false,
+    }
+}
