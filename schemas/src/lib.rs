@@ -4,6 +4,7 @@ mod nearest;
 mod regexp;
 mod sensitive;
 pub mod types;
+mod unread;
 mod value;
 pub mod yaml;
 
@@ -11,4 +12,5 @@ pub use nearest::nearest;
 pub use regexp::{Captures, Regexp, RegexpError, Runaway};
 pub use sensitive::{REDACTED, Sensitive};
 pub use types::{DataType, Mismatch, TypeError, Violation};
+pub use unread::Unread;
 pub use value::{Hash, Key, Value};

@@ -123,6 +123,11 @@ impl Hash {
         self.0.get(&Key::from(key))
     }
 
+    /// The value at a key, to be changed in its place.
+    pub fn get_mut(&mut self, key: &Key) -> Option<&mut Value> {
+        self.0.get_mut(key)
+    }
+
     /// Sets the value at a key; the value that stood there, if any.
     pub fn insert(&mut self, key: impl Into<Key>, value: Value) -> Option<Value> {
         self.0.insert(key.into(), value)
