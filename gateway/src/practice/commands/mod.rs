@@ -1,0 +1,189 @@
+//! The commands: one table for each mode, with what each command does below its table.
+
+mod exec;
+mod global;
+mod interface;
+mod settings;
+mod vlan;
+
+use super::grammar::Rule;
+use super::interface::InterfaceName;
+use super::vlans::VlanList;
+
+pub(super) use exec::Question;
+
+/// One terminal line: who is on it, in which mode, before how large a screen.
+#[derive(Debug)]
+pub(super) struct Vty {
+    pub(super) user: String,
+    pub(super) mode: Mode,
+    /// Lines before the pager stops; 0 for never.
+    pub(super) rows: usize,
+    pub(super) width: usize,
+}
+
+/// Where the next line is understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// `practice>`
+    User,
+    /// `practice#`
+    Privileged,
+    /// `practice(config)#`
+    Config,
+    /// `practice(config-if)#`
+    Interface(InterfaceName),
+    /// `practice(config-vlan)#`
+    Vlan(VlanList),
+}
+
+impl Mode {
+    /// Whether lines change the configuration here.
+    pub(super) fn configures(&self) -> bool {
+        !matches!(self, Self::User | Self::Privileged)
+    }
+
+    /// What is typed after, for a host of this name. Config prompts have room for its first
+    /// twenty characters only.
+    pub(super) fn prompt(&self, hostname: &str) -> String {
+        let cut: String = hostname.chars().take(20).collect();
+        match self {
+            Self::User => format!("{hostname}>"),
+            Self::Privileged => format!("{hostname}#"),
+            Self::Config => format!("{cut}(config)#"),
+            Self::Interface(_) => format!("{cut}(config-if)#"),
+            Self::Vlan(_) => format!("{cut}(config-vlan)#"),
+        }
+    }
+
+    /// The rules of this mode: where the first list does not know a line, the next one may, and
+    /// then the terminal is in `configure terminal` again.
+    pub(super) fn rules(&self) -> Vec<Vec<&'static Rule>> {
+        let global = || global::RULES.iter().chain(settings::RULES);
+        let within = |own: &'static [Rule], more: &'static [Rule]| {
+            vec![
+                own.iter().chain(more).chain(global::ANYWHERE).collect(),
+                global().collect(),
+            ]
+        };
+        match self {
+            Self::User => vec![exec::USER.iter().collect()],
+            Self::Privileged => vec![exec::USER.iter().chain(exec::PRIVILEGED).collect()],
+            Self::Config => vec![global().chain(global::ANYWHERE).collect()],
+            Self::Interface(InterfaceName::Gigabit(_)) => within(interface::ANY, interface::PORT),
+            Self::Interface(InterfaceName::Vlan(_)) => within(interface::ANY, &[]),
+            Self::Vlan(_) => within(vlan::RULES, &[]),
+        }
+    }
+}
+
+/// What follows a command.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Reply {
+    /// Some text, or none, and the next prompt.
+    Text(String),
+    /// The password of `enable`.
+    Password,
+    /// Something to be answered first.
+    Ask(Question),
+    /// The end of the session.
+    Close,
+}
+
+impl Reply {
+    /// Nothing to say.
+    pub(super) fn done() -> Self {
+        Self::Text(String::new())
+    }
+
+    /// One line of text.
+    pub(super) fn line(text: impl std::fmt::Display) -> Self {
+        Self::Text(format!("{text}\n"))
+    }
+}
+
+/// What `?` says of a token.
+pub(super) fn help(token: &str) -> &'static str {
+    let known = HELP.binary_search_by_key(&token, |(token, _)| *token);
+    known.map_or("", |index| HELP[index].1)
+}
+
+/// Sorted by token.
+const HELP: [(&str, &str); 47] = [
+    ("<cr>", ""),
+    ("A.B.C.D", "IP address"),
+    ("INTERFACE", "GigabitEthernet 0/1 to 0/4 or Vlan 1 to 4094"),
+    ("LINE", "A text up to the end of the line"),
+    ("MASK", "IP network mask"),
+    ("NEXT-HOP", "Forwarding router's address, or Null0"),
+    ("VLANS", "VLAN IDs, such as 1,10,20-29"),
+    ("WORD", "A word"),
+    ("access", "Access mode"),
+    ("brief", "Brief summary"),
+    ("clock", "The system clock"),
+    ("configure", "Enter configuration mode"),
+    ("copy", "Copy from one file to another"),
+    ("default", "Set a command to its defaults"),
+    ("description", "A text about the interface"),
+    ("disable", "Turn off privileged commands"),
+    ("do", "Run an exec command"),
+    ("duplex", "Configure duplex operation"),
+    ("enable", "Turn on privileged commands"),
+    ("end", "Leave configuration mode"),
+    ("erase", "Erase a filesystem"),
+    ("exit", "Leave this mode"),
+    ("hostname", "Set the system's network name"),
+    ("interface", "Select an interface to configure"),
+    ("interfaces", "Interface status and configuration"),
+    ("inventory", "The physical inventory"),
+    ("ip", "IP commands"),
+    ("logging", "Where messages are logged"),
+    ("logout", "Leave the exec"),
+    ("mtu", "Set the interface's maximum transmission unit"),
+    ("name", "Name of the VLAN"),
+    ("no", "Negate a command or set its defaults"),
+    ("ntp", "Configure NTP"),
+    ("privilege", "The current privilege level"),
+    ("quit", "Leave the exec"),
+    ("route", "Static routes"),
+    ("running-config", "The current operating configuration"),
+    ("show", "Show running system information"),
+    ("shutdown", "Shut the interface down"),
+    ("snmp-server", "What SNMP tells of the system"),
+    ("speed", "Configure speed operation"),
+    ("startup-config", "The saved configuration"),
+    ("switchport", "Set switching mode characteristics"),
+    ("terminal", "Set parameters of this terminal"),
+    ("version", "System hardware and software status"),
+    ("vlan", "VLAN commands"),
+    ("write", "Save the running configuration"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_is_sorted_and_covers_every_first_word() {
+        assert!(HELP.is_sorted_by_key(|(token, _)| *token));
+        let modes = [
+            Mode::Privileged,
+            Mode::Interface(InterfaceName::Gigabit(1)),
+            Mode::Vlan(VlanList::default()),
+        ];
+        for rule in modes.iter().flat_map(Mode::rules).flatten() {
+            let first = rule.pattern.split(' ').next().expect("a first word");
+            assert!(!help(first).is_empty(), "no help for {first}");
+        }
+    }
+
+    #[test]
+    fn no_pattern_stands_twice_in_a_list() {
+        let modes = [Mode::Privileged, Mode::Interface(InterfaceName::Gigabit(1))];
+        for list in modes.iter().flat_map(Mode::rules) {
+            let mut patterns: Vec<_> = list.iter().map(|rule| rule.pattern).collect();
+            patterns.sort_unstable();
+            assert!(patterns.windows(2).all(|pair| pair[0] != pair[1]));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The line being typed, and what editing it makes the screen show.
+
+/// IOS takes no more characters than these in a line.
+const LONGEST: usize = 254;
+
+/// How far a line that reaches the right margin is moved to the left.
+const SCROLL: usize = 10;
+
+/// A line that is edited at its end.
+#[derive(Debug, Default)]
+pub(super) struct Editor {
+    line: Vec<u8>,
+    /// How many characters are out of sight on the left, behind a `$`.
+    hidden: usize,
+}
+
+impl Editor {
+    /// What has been typed.
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.line).into_owned()
+    }
+
+    /// What has been typed, and an empty line for what comes.
+    pub(super) fn take(&mut self) -> String {
+        let text = self.text();
+        *self = Self::default();
+        text
+    }
+
+    /// Adds a character where the line has this much room on the screen; tells what to echo.
+    pub(super) fn push(&mut self, byte: u8, room: usize) -> Vec<u8> {
+        if self.line.len() == LONGEST {
+            return vec![b'\x07'];
+        }
+        self.line.push(byte);
+        let shown = self.shown();
+        if shown < room || shown <= SCROLL {
+            return vec![byte];
+        }
+        let before = shown - 1;
+        self.hidden = self.line.len() - (room - SCROLL).max(1).min(self.line.len());
+        self.redrawn(before)
+    }
+
+    /// Takes the last character away.
+    pub(super) fn erase(&mut self) -> Vec<u8> {
+        let before = self.shown();
+        if self.line.is_empty() {
+            return vec![];
+        }
+        // A character of several bytes is one on the screen.
+        while self.line.pop().is_some_and(|byte| byte & 0xC0 == 0x80) {}
+        if self.hidden > 0 && self.line.len() <= self.hidden + 1 {
+            self.hidden = 0;
+            return self.redrawn(before);
+        }
+        b"\x08 \x08".to_vec()
+    }
+
+    /// Takes the last word away.
+    pub(super) fn erase_word(&mut self) -> Vec<u8> {
+        let mut echo = vec![];
+        while self.line.last() == Some(&b' ') {
+            echo.extend(self.erase());
+        }
+        while self.line.last().is_some_and(|byte| *byte != b' ') {
+            echo.extend(self.erase());
+        }
+        echo
+    }
+
+    /// Takes everything away.
+    pub(super) fn clear(&mut self) -> Vec<u8> {
+        let before = self.shown();
+        *self = Self::default();
+        self.redrawn(before)
+    }
+
+    /// Replaces the line without a word to the screen.
+    pub(super) fn set(&mut self, text: &str) {
+        *self = Self {
+            line: text.as_bytes().to_vec(),
+            hidden: 0,
+        };
+    }
+
+    /// How many columns the line takes; the `$` is one.
+    fn shown(&self) -> usize {
+        self.line.len() - self.hidden + usize::from(self.hidden > 0)
+    }
+
+    /// Goes back over what was shown and writes the line anew.
+    fn redrawn(&self, before: usize) -> Vec<u8> {
+        let mut echo = vec![b'\x08'; before];
+        if self.hidden > 0 {
+            echo.push(b'$');
+        }
+        echo.extend(&self.line[self.hidden..]);
+        let left = before.saturating_sub(self.shown());
+        echo.extend(std::iter::repeat_n(b' ', left));
+        echo.extend(std::iter::repeat_n(b'\x08', left));
+        echo
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(editor: &mut Editor, text: &str, room: usize) -> String {
+        let echo = text
+            .bytes()
+            .flat_map(|byte| editor.push(byte, room))
+            .collect();
+        String::from_utf8(echo).expect("text")
+    }
+
+    #[test]
+    fn typed_characters_come_back_and_can_be_taken_away() {
+        let mut editor = Editor::default();
+        assert_eq!(typed(&mut editor, "show ver", 60), "show ver");
+        assert_eq!(editor.erase(), b"\x08 \x08");
+        assert_eq!(editor.text(), "show ve");
+        assert_eq!(editor.erase_word(), b"\x08 \x08\x08 \x08");
+        assert_eq!(editor.text(), "show ");
+        assert_eq!(
+            editor.clear(),
+            b"\x08\x08\x08\x08\x08     \x08\x08\x08\x08\x08"
+        );
+        assert!(editor.erase().is_empty());
+    }
+
+    #[test]
+    fn a_line_at_the_margin_scrolls_behind_a_dollar() {
+        let mut editor = Editor::default();
+        let echo = typed(&mut editor, "abcdefghijklmnopqrst", 20);
+        let tail = "$klmnopqrst";
+        let expected = format!(
+            "abcdefghijklmnopqrs{}{tail}{}{}",
+            "\x08".repeat(19),
+            " ".repeat(8),
+            "\x08".repeat(8)
+        );
+        assert_eq!(echo, expected);
+        assert_eq!(editor.take(), "abcdefghijklmnopqrst");
+    }
+
+    #[test]
+    fn a_line_has_an_end() {
+        let mut editor = Editor::default();
+        let echo = typed(&mut editor, &"x".repeat(LONGEST + 1), usize::MAX);
+        assert!(echo.ends_with("x\x07"));
+        assert_eq!(editor.take().len(), LONGEST);
+    }
+}

@@ -1,0 +1,145 @@
+//! What stands after the `|` of a `show`: include, exclude, begin, section, count.
+
+use fancy_regex::Regex;
+
+use super::interface::common_prefix;
+
+/// Which lines of an output are shown.
+#[derive(Debug)]
+pub(super) struct Filter {
+    keep: Keep,
+    matching: Regex,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keep {
+    Begin,
+    Count,
+    Exclude,
+    Include,
+    Section,
+}
+
+const KINDS: [(&str, Keep); 5] = [
+    ("begin", Keep::Begin),
+    ("count", Keep::Count),
+    ("exclude", Keep::Exclude),
+    ("include", Keep::Include),
+    ("section", Keep::Section),
+];
+
+/// Why a text is no filter.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum BadFilter {
+    /// Nothing begins so: the character at this offset cannot be.
+    At(usize),
+    /// The kind or the expression is missing.
+    Incomplete,
+    /// The expression is no regular expression.
+    Expression,
+}
+
+impl Filter {
+    /// Reads what follows the `|`: a kind, which may be abbreviated, and an expression.
+    ///
+    /// # Errors
+    /// [`BadFilter`].
+    pub(super) fn parse(text: &str) -> Result<Self, BadFilter> {
+        let begun = text.trim_start();
+        let start = text.len() - begun.len();
+        let (kind, expression) = begun.split_once(' ').unwrap_or((begun, ""));
+        if kind.is_empty() {
+            return Err(BadFilter::Incomplete);
+        }
+        let fits = |name: &str| common_prefix(name, kind);
+        let keep = KINDS
+            .iter()
+            .find(|(name, _)| name.starts_with(kind))
+            .map(|(_, keep)| *keep);
+        let longest = KINDS.iter().map(|(name, _)| fits(name)).max().unwrap_or(0);
+        let keep = keep.ok_or(BadFilter::At(start + longest))?;
+        if expression.is_empty() {
+            return Err(BadFilter::Incomplete);
+        }
+        let matching = Regex::new(expression).map_err(|_| BadFilter::Expression)?;
+        Ok(Self { keep, matching })
+    }
+
+    /// The lines of a text that pass.
+    pub(super) fn apply(&self, text: &str) -> String {
+        let matches = |line: &str| self.matching.is_match(line).unwrap_or(false);
+        let lines = text.lines();
+        let kept: Vec<&str> = match self.keep {
+            Keep::Begin => lines.skip_while(|line| !matches(line)).collect(),
+            Keep::Exclude => lines.filter(|line| !matches(line)).collect(),
+            Keep::Include => lines.filter(|line| matches(line)).collect(),
+            Keep::Section => {
+                // A line that matches, and what is indented below it.
+                let mut within = None;
+                let mut in_section = |line: &&str| {
+                    let indent = line.len() - line.trim_start().len();
+                    if within.is_some_and(|outer| indent > outer) {
+                        return true;
+                    }
+                    within = matches(line).then_some(indent);
+                    within.is_some()
+                };
+                lines.filter(|line| in_section(line)).collect()
+            }
+            Keep::Count => {
+                let count = lines.filter(|line| matches(line)).count();
+                return format!("Number of lines which match regexp = {count}\n");
+            }
+        };
+        kept.iter().map(|line| format!("{line}\n")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+interface GigabitEthernet0/1
+ description up
+ switchport mode trunk
+!
+interface Vlan1
+ no ip address
+!
+end
+";
+
+    fn filtered(filter: &str) -> String {
+        Filter::parse(filter).expect("a filter").apply(TEXT)
+    }
+
+    #[test]
+    fn lines_are_kept_by_kind() {
+        assert_eq!(
+            filtered(" include ^inter"),
+            "interface GigabitEthernet0/1\ninterface Vlan1\n"
+        );
+        assert_eq!(filtered(" i up|Vlan"), " description up\ninterface Vlan1\n");
+        assert_eq!(filtered(" exc ^ |!|int"), "end\n");
+        assert_eq!(
+            filtered(" b Vlan"),
+            "interface Vlan1\n no ip address\n!\nend\n"
+        );
+        assert_eq!(filtered(" sec Vlan"), "interface Vlan1\n no ip address\n");
+        assert_eq!(filtered(" sec switchport"), " switchport mode trunk\n");
+        assert_eq!(
+            filtered(" count !"),
+            "Number of lines which match regexp = 2\n"
+        );
+    }
+
+    #[test]
+    fn what_is_no_filter_is_refused() {
+        let refused = |text| Filter::parse(text).expect_err("a refusal");
+        assert_eq!(refused(" inklude x"), BadFilter::At(3));
+        assert_eq!(refused(" include"), BadFilter::Incomplete);
+        assert_eq!(refused(""), BadFilter::Incomplete);
+        assert_eq!(refused(" i (("), BadFilter::Expression);
+    }
+}

@@ -1,0 +1,333 @@
+//! The command parser: tables of patterns in, one matching rule or IOS's kind of refusal out.
+//!
+//! A pattern is a line of tokens. A token in lower case is a keyword, which may be abbreviated as
+//! long as it stays unique among what may stand there; the others are arguments, see
+//! [`argument`].
+
+use std::net::Ipv4Addr;
+
+use super::commands::{Reply, Vty};
+use super::config::NextHop;
+use super::interface::{BadName, InterfaceName, common_prefix};
+use super::switch::Switch;
+use super::vlans::VlanList;
+
+/// One command: what is typed, and what it does.
+pub(super) struct Rule {
+    pub(super) pattern: &'static str,
+    pub(super) run: fn(&mut Switch, &mut Vty, &Arguments) -> Reply,
+}
+
+impl Rule {
+    /// A row of a table.
+    pub(super) const fn new(
+        pattern: &'static str,
+        run: fn(&mut Switch, &mut Vty, &Arguments) -> Reply,
+    ) -> Self {
+        Self { pattern, run }
+    }
+}
+
+/// What a line said besides its keywords. A field that the rule's pattern has no token for keeps
+/// its default.
+#[derive(Debug)]
+pub(super) struct Arguments {
+    pub(super) number: u16,
+    pub(super) address: Ipv4Addr,
+    pub(super) mask: Ipv4Addr,
+    pub(super) next_hop: NextHop,
+    pub(super) interface: InterfaceName,
+    pub(super) text: String,
+    /// Where a text up to the end of the line begins.
+    pub(super) column: usize,
+    /// The whole command with its keywords in full.
+    pub(super) canonical: String,
+}
+
+/// Why a line is no command.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The character at this column cannot stand there, in the word of this number (from 0).
+    Invalid { column: usize, word: usize },
+    /// A word abbreviates several keywords.
+    Ambiguous,
+    /// More is expected.
+    Incomplete,
+}
+
+/// Finds the rule that a line matches.
+///
+/// # Errors
+/// [`Refusal`], as IOS would tell it. An empty line is [`Refusal::Incomplete`].
+pub(super) fn parse<'r>(rules: &[&'r Rule], line: &str) -> Result<(&'r Rule, Arguments), Refusal> {
+    let narrowed = narrow(rules, line)?;
+    let rule = narrowed.complete().ok_or(Refusal::Incomplete)?;
+    Ok((rule, narrowed.arguments))
+}
+
+/// The tokens that may stand where a line ends: in its last word if it ends in one, or after it.
+///
+/// # Errors
+/// As [`parse`].
+pub(super) fn expected(rules: &[&Rule], line: &str) -> Result<Vec<&'static str>, Refusal> {
+    let begun = line.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+    let (before, word) = line.split_at(begun);
+    let narrowed = narrow(rules, before)?;
+    let mut tokens = narrowed.tokens();
+    if word.is_empty() {
+        tokens.extend(narrowed.complete().map(|_| "<cr>"));
+        return Ok(tokens);
+    }
+    let word = word.to_ascii_lowercase();
+    tokens.retain(|token| is_keyword(token) && token.starts_with(&word));
+    Ok(tokens)
+}
+
+/// The rules that are left after some words of a line.
+struct Narrowed<'r> {
+    live: Vec<&'r Rule>,
+    depth: usize,
+    arguments: Arguments,
+}
+
+impl<'r> Narrowed<'r> {
+    fn complete(&self) -> Option<&'r Rule> {
+        let ends_here = |rule: &&&Rule| rule.pattern.split(' ').count() == self.depth;
+        self.live.iter().find(ends_here).copied()
+    }
+
+    fn tokens(&self) -> Vec<&'static str> {
+        let mut tokens: Vec<_> = self
+            .live
+            .iter()
+            .filter_map(|rule| rule.pattern.split(' ').nth(self.depth))
+            .collect();
+        tokens.sort_unstable();
+        tokens.dedup();
+        tokens
+    }
+}
+
+/// A word and where it starts in its line.
+#[derive(Clone, Copy)]
+struct Word<'l> {
+    start: usize,
+    text: &'l str,
+}
+
+fn narrow<'r>(rules: &[&'r Rule], line: &str) -> Result<Narrowed<'r>, Refusal> {
+    let words: Vec<Word<'_>> = line
+        .split_ascii_whitespace()
+        .map(|text| Word {
+            start: text.as_ptr() as usize - line.as_ptr() as usize,
+            text,
+        })
+        .collect();
+    let mut narrowed = Narrowed {
+        live: rules.to_vec(),
+        depth: 0,
+        arguments: Arguments::default(),
+    };
+    let mut at = 0;
+    while at < words.len() {
+        let tokens = narrowed.tokens();
+        let (token, used) =
+            choose(&tokens, line, &words[at..], &mut narrowed.arguments).map_err(|refusal| {
+                match refusal {
+                    Refusal::Invalid { column, .. } => Refusal::Invalid { column, word: at },
+                    other => other,
+                }
+            })?;
+        let said = if is_keyword(token) {
+            token
+        } else {
+            let last = words[at + used - 1];
+            &line[words[at].start..last.start + last.text.len()]
+        };
+        let canonical = &mut narrowed.arguments.canonical;
+        if !canonical.is_empty() {
+            canonical.push(' ');
+        }
+        canonical.push_str(said);
+        let depth = narrowed.depth;
+        narrowed
+            .live
+            .retain(|rule| rule.pattern.split(' ').nth(depth) == Some(token));
+        narrowed.depth += 1;
+        at += used;
+    }
+    Ok(narrowed)
+}
+
+/// Which of the tokens the next words are, and how many of them it takes.
+fn choose(
+    tokens: &[&'static str],
+    line: &str,
+    words: &[Word<'_>],
+    arguments: &mut Arguments,
+) -> Result<(&'static str, usize), Refusal> {
+    let word = words[0].text.to_ascii_lowercase();
+    let keywords: Vec<&'static str> = tokens.iter().copied().filter(|t| is_keyword(t)).collect();
+    if let Some(exact) = keywords.iter().find(|keyword| **keyword == word) {
+        return Ok((exact, 1));
+    }
+    let abbreviated: Vec<_> = keywords.iter().filter(|k| k.starts_with(&word)).collect();
+    match abbreviated[..] {
+        [] => {}
+        [keyword] => return Ok((keyword, 1)),
+        _ => return Err(Refusal::Ambiguous),
+    }
+    let mut column = words[0].start
+        + keywords
+            .iter()
+            .map(|k| common_prefix(k, &word))
+            .max()
+            .unwrap_or(0);
+    for token in tokens.iter().filter(|token| !is_keyword(token)) {
+        match argument(token, line, words, arguments) {
+            Ok(used) => return Ok((token, used)),
+            Err(BadName::Incomplete) => return Err(Refusal::Incomplete),
+            Err(BadName::At(offset)) => column = column.max(words[0].start + offset),
+        }
+    }
+    Err(Refusal::Invalid { column, word: 0 })
+}
+
+/// Reads an argument and says how many words it takes.
+fn argument(
+    token: &str,
+    line: &str,
+    words: &[Word<'_>],
+    arguments: &mut Arguments,
+) -> Result<usize, BadName> {
+    let word = words[0].text;
+    let dotted = || word.parse::<Ipv4Addr>().map_err(|_| BadName::At(0));
+    match token {
+        "A.B.C.D" => arguments.address = dotted()?,
+        "MASK" => arguments.mask = dotted()?,
+        "NEXT-HOP" if word.eq_ignore_ascii_case("null0") => arguments.next_hop = NextHop::Null0,
+        "NEXT-HOP" => arguments.next_hop = NextHop::Address(dotted()?),
+        "WORD" => arguments.text = word.to_owned(),
+        "VLANS" if VlanList::looks_like(word) => arguments.text = word.to_owned(),
+        "LINE" => {
+            arguments.column = words[0].start;
+            arguments.text = line[words[0].start..].trim_end().to_owned();
+            return Ok(words.len());
+        }
+        "INTERFACE" => {
+            // The unit may be a word of its own.
+            let apart = words
+                .get(1)
+                .filter(|_| word.bytes().all(|b| b.is_ascii_alphabetic()));
+            let last = apart.unwrap_or(&words[0]);
+            let name = &line[words[0].start..last.start + last.text.len()];
+            arguments.interface = InterfaceName::parse(name)?;
+            return Ok(1 + usize::from(apart.is_some()));
+        }
+        range => arguments.number = number_within(range, word).ok_or(BadName::At(0))?,
+    }
+    Ok(1)
+}
+
+/// A number within a range that is written `<1-4094>`.
+fn number_within(range: &str, word: &str) -> Option<u16> {
+    let (low, high) = range
+        .strip_prefix('<')?
+        .strip_suffix('>')?
+        .split_once('-')?;
+    let number = word.parse().ok()?;
+    (low.parse::<u16>().ok()?..=high.parse().ok()?)
+        .contains(&number)
+        .then_some(number)
+}
+
+fn is_keyword(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_ascii_lowercase())
+}
+
+impl Default for Arguments {
+    fn default() -> Self {
+        Self {
+            number: 0,
+            address: Ipv4Addr::UNSPECIFIED,
+            mask: Ipv4Addr::UNSPECIFIED,
+            next_hop: NextHop::Null0,
+            interface: InterfaceName::Gigabit(1),
+            text: String::new(),
+            column: 0,
+            canonical: String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATTERNS: [&str; 8] = [
+        "show version",
+        "show vlan brief",
+        "show interfaces status",
+        "interface INTERFACE",
+        "ip route A.B.C.D MASK NEXT-HOP",
+        "ip route A.B.C.D MASK NEXT-HOP <1-255>",
+        "description LINE",
+        "vlan VLANS",
+    ];
+
+    fn parsed(line: &str) -> Result<Arguments, Refusal> {
+        let rules = PATTERNS.map(|pattern| Rule {
+            pattern,
+            run: |_, _, _| Reply::done(),
+        });
+        parse(&rules.each_ref(), line).map(|(_, arguments)| arguments)
+    }
+
+    #[test]
+    fn keywords_may_be_abbreviated_while_they_are_unique() {
+        let canonical = |line| parsed(line).map(|arguments| arguments.canonical);
+        assert_eq!(canonical("sh ver"), Ok("show version".to_owned()));
+        assert_eq!(
+            canonical("SHOW INT STAT"),
+            Ok("show interfaces status".to_owned())
+        );
+        assert_eq!(canonical("sh v"), Err(Refusal::Ambiguous));
+        assert_eq!(canonical("sh"), Err(Refusal::Incomplete));
+    }
+
+    #[test]
+    fn the_refused_column_is_that_of_the_first_character_that_cannot_be() {
+        let column = |line| match parsed(line) {
+            Err(Refusal::Invalid { column, word }) => (column, word),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(column("show verzion"), (8, 1));
+        assert_eq!(column("zap"), (0, 0));
+        assert_eq!(column("show version now"), (13, 2));
+        assert_eq!(column("interface gi0/9"), (14, 1));
+        assert_eq!(column("ip route 10.0.0.0 255.0.0.0 192.0.2.1 256"), (38, 5));
+        assert_eq!(column("ip route 10.0.0 255.0.0.0 192.0.2.1"), (9, 2));
+    }
+
+    #[test]
+    fn arguments_are_read_by_their_kind() -> Result<(), Refusal> {
+        assert_eq!(parsed("int gi 0/2")?.interface, InterfaceName::Gigabit(2));
+        assert_eq!(parsed("int vlan10")?.interface, InterfaceName::Vlan(10));
+        assert_eq!(parsed("desc  to  the core ")?.text, "to  the core");
+        assert_eq!(parsed("ip ro 10.0.0.0 255.0.0.0 null0 9")?.number, 9);
+        assert_eq!(parsed("interface vlan").err(), Some(Refusal::Incomplete));
+        Ok(())
+    }
+
+    #[test]
+    fn what_may_follow_is_told() {
+        let rules = PATTERNS.map(|pattern| Rule {
+            pattern,
+            run: |_, _, _| Reply::done(),
+        });
+        let rules = rules.each_ref();
+        assert_eq!(expected(&rules, "sh v"), Ok(vec!["version", "vlan"]));
+        assert_eq!(expected(&rules, "show version "), Ok(vec!["<cr>"]));
+        assert_eq!(expected(&rules, "vlan "), Ok(vec!["VLANS"]));
+    }
+}

@@ -1,0 +1,136 @@
+//! A line in a mode: finds its command, runs it, or says as IOS does why not.
+
+use super::commands::{Mode, Reply, Vty};
+use super::filter::{BadFilter, Filter};
+use super::grammar::{self, Arguments, Refusal, Rule};
+use super::switch::Switch;
+
+/// Runs a line that was typed from a column of the screen on.
+///
+/// # Errors
+/// The text of the refusal; nothing was done.
+pub(super) fn run(
+    switch: &mut Switch,
+    vty: &mut Vty,
+    line: &str,
+    column: usize,
+) -> Result<Reply, String> {
+    if line.trim().is_empty() || line.trim_start().starts_with('!') {
+        return Ok(Reply::done());
+    }
+    let found = find(&vty.mode, line).map_err(|refused| refused.text(column, line))?;
+    if found.is_global {
+        vty.mode = Mode::Config;
+    }
+    let user = vty.user.clone();
+    let reply = switch.noting_changes(&user, |switch| (found.rule.run)(switch, vty, &found.said));
+    Ok(match (reply, found.filter) {
+        (Reply::Text(text), Some(filter)) => Reply::Text(filter.apply(&text)),
+        (reply, _) => reply,
+    })
+}
+
+/// What may stand where a line ends in a mode.
+///
+/// # Errors
+/// The refusal of what stands before.
+pub(super) fn expected(mode: &Mode, line: &str) -> Result<Vec<&'static str>, Refusal> {
+    let mut found: Result<Vec<_>, _> = Err(Refusal::Incomplete);
+    for rules in mode.rules() {
+        match (&mut found, grammar::expected(&rules, line)) {
+            (Ok(tokens), Ok(more)) => tokens.extend(more),
+            (Ok(_), Err(_)) => {}
+            (found, result) => *found = result,
+        }
+    }
+    let mut tokens = found?;
+    tokens.sort_unstable();
+    tokens.dedup();
+    Ok(tokens)
+}
+
+/// A command as it was found.
+struct Found {
+    rule: &'static Rule,
+    said: Arguments,
+    filter: Option<Filter>,
+    /// Whether it was not the mode's own rules that knew it.
+    is_global: bool,
+}
+
+fn find(mode: &Mode, line: &str) -> Result<Found, Refused> {
+    let (command, filter) = match line.split_once('|') {
+        Some((command, filter)) if !mode.configures() => (command, Some(filter)),
+        _ => (line, None),
+    };
+    let mut furthest = None;
+    for (list, rules) in mode.rules().into_iter().enumerate() {
+        match grammar::parse(&rules, command) {
+            Ok((rule, said)) => {
+                let filter = filter
+                    .map(|text| read_filter(rule, text, command.len()))
+                    .transpose()?;
+                return Ok(Found {
+                    rule,
+                    said,
+                    filter,
+                    is_global: list > 0,
+                });
+            }
+            Err(Refusal::Invalid { column, word }) => {
+                furthest = furthest.max(Some((column, word)));
+            }
+            Err(other) => return Err(Refused::Parse(other)),
+        }
+    }
+    let (column, word) = furthest.unwrap_or_default();
+    if !mode.configures() && word == 0 && line.split_whitespace().count() == 1 {
+        return Err(Refused::Unknown);
+    }
+    Err(Refused::Parse(Refusal::Invalid { column, word }))
+}
+
+/// Reads what stands after the `|` at a column; only `show` has a use for it.
+fn read_filter(rule: &Rule, text: &str, column: usize) -> Result<Filter, Refused> {
+    let invalid = |column| Refused::Parse(Refusal::Invalid { column, word: 0 });
+    if !rule.pattern.starts_with("show ") {
+        return Err(invalid(column));
+    }
+    Filter::parse(text).map_err(|bad| match bad {
+        BadFilter::At(offset) => invalid(column + 1 + offset),
+        BadFilter::Incomplete => Refused::Parse(Refusal::Incomplete),
+        BadFilter::Expression => Refused::BadExpression,
+    })
+}
+
+/// Why a line was not run.
+enum Refused {
+    Parse(Refusal),
+    Unknown,
+    BadExpression,
+}
+
+impl Refused {
+    /// What IOS says, for a line that begins at a column of the screen.
+    fn text(&self, column: usize, line: &str) -> String {
+        match self {
+            Self::Parse(Refusal::Invalid { column: at, .. }) => {
+                let caret = column + at + 1;
+                format!(
+                    "{:>caret$}\n% Invalid input detected at '^' marker.\n\n",
+                    "^"
+                )
+            }
+            Self::Parse(Refusal::Ambiguous) => {
+                format!("% Ambiguous command:  \"{}\"\n", line.trim_end())
+            }
+            Self::Parse(Refusal::Incomplete) => "% Incomplete command.\n\n".to_owned(),
+            Self::Unknown => format!(
+                "Translating \"{}\"\n\n\
+                 % Unknown command or computer name, or unable to find computer address\n",
+                line.trim()
+            ),
+            Self::BadExpression => "% Bad regular expression\n\n".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! `show interfaces status`, `show interfaces description` and `show ip interface brief`.
+
+use std::fmt::Write;
+
+use crate::practice::interface::{Interface, InterfaceName, PortMode};
+use crate::practice::switch::Switch;
+
+/// `show interfaces status`: the ports only.
+pub(in crate::practice) fn status(switch: &Switch) -> String {
+    let mut table =
+        "\nPort      Name               Status       Vlan       Duplex  Speed Type\n".to_owned();
+    for (name, interface) in &switch.running.interfaces {
+        if !matches!(name, InterfaceName::Gigabit(_)) {
+            continue;
+        }
+        let up = switch.running.is_up(*name);
+        let status = match (interface.shutdown, up) {
+            (true, _) => "disabled",
+            (false, true) => "connected",
+            (false, false) => "notconnect",
+        };
+        let vlan = match (interface.switched, interface.mode) {
+            (false, _) => "routed".to_owned(),
+            (true, PortMode::Trunk) if up => "trunk".to_owned(),
+            (true, _) => interface.access_vlan.to_string(),
+        };
+        let negotiated = |settled: &'static str| if up { settled } else { "auto" };
+        let duplex = interface.duplex.unwrap_or_else(|| negotiated("a-full"));
+        let speed = interface.speed.map(|speed| speed.to_string());
+        let speed = speed.unwrap_or_else(|| negotiated("a-1000").to_owned());
+        let text: String = interface
+            .description
+            .iter()
+            .flat_map(|t| t.chars())
+            .take(18)
+            .collect();
+        let _ = writeln!(
+            table,
+            "{:<9} {text:<18} {status:<12} {vlan:<10} {duplex:>6} {speed:>6} 10/100/1000BaseTX",
+            name.short(),
+        );
+    }
+    table
+}
+
+/// `show interfaces description`
+pub(in crate::practice) fn description(switch: &Switch) -> String {
+    let mut table =
+        "Interface                      Status         Protocol Description\n".to_owned();
+    for (name, interface) in &switch.running.interfaces {
+        let up = switch.running.is_up(*name);
+        let status = state(interface, up, "admin down");
+        let text = interface.description.as_deref().unwrap_or_default();
+        let protocol = if up { "up" } else { "down" };
+        let _ = writeln!(
+            table,
+            "{:<30} {status:<14} {protocol:<8} {text}",
+            name.short()
+        );
+    }
+    table
+}
+
+/// `show ip interface brief`: VLAN interfaces first.
+pub(in crate::practice) fn ip_brief(switch: &Switch) -> String {
+    let mut table =
+        "Interface              IP-Address      OK? Method Status                Protocol\n"
+            .to_owned();
+    let saved = |name| {
+        switch
+            .startup
+            .as_ref()
+            .and_then(|saved| saved.interfaces.get(name))
+    };
+    let of_kind = |vlans: bool| {
+        let all = switch.running.interfaces.iter();
+        all.filter(move |(name, _)| matches!(name, InterfaceName::Vlan(_)) == vlans)
+    };
+    for (name, interface) in of_kind(true).chain(of_kind(false)) {
+        let up = switch.running.is_up(*name);
+        let status = state(interface, up, "administratively down");
+        let protocol = if up { "up" } else { "down" };
+        let method = match interface.address {
+            None => "unset",
+            address if saved(name).is_some_and(|saved| saved.address == address) => "NVRAM",
+            Some(_) => "manual",
+        };
+        let address = interface.address.map(|(address, _)| address.to_string());
+        let address = address.unwrap_or_else(|| "unassigned".to_owned());
+        let _ = writeln!(
+            table,
+            "{:<22} {address:<15} YES {method:<6} {status:<21} {protocol:<8}",
+            name.to_string(),
+        );
+    }
+    table
+}
+
+fn state(interface: &Interface, up: bool, shutdown: &'static str) -> &'static str {
+    match (interface.shutdown, up) {
+        (true, _) => shutdown,
+        (false, true) => "up",
+        (false, false) => "down",
+    }
+}

@@ -1,0 +1,7 @@
+//! What `show` shows, as text with bare line feeds.
+
+pub(super) mod interfaces;
+pub(super) mod routes;
+pub(super) mod running;
+pub(super) mod system;
+pub(super) mod vlans;

@@ -1,0 +1,29 @@
+//! `show vlan brief`
+
+use std::fmt::Write;
+
+use crate::practice::config::{Config, DEFAULT_VLANS};
+use crate::practice::interface::PortMode;
+
+/// The VLANs with the ports that have access to them; trunks are not listed.
+pub(in crate::practice) fn brief(config: &Config) -> String {
+    let mut table = format!(
+        "\nVLAN Name                             Status    Ports\n\
+         ---- {:-<32} --------- {:-<31}\n",
+        "", ""
+    );
+    for (id, name) in config.vlan_names() {
+        // The media of the other default VLANs are long gone.
+        let status = if id != 1 && DEFAULT_VLANS.iter().any(|(default, _)| *default == id) {
+            "act/unsup"
+        } else {
+            "active"
+        };
+        let members = config.interfaces.iter().filter(|(_, interface)| {
+            interface.switched && interface.mode != PortMode::Trunk && interface.access_vlan == id
+        });
+        let ports: Vec<String> = members.map(|(name, _)| name.short()).collect();
+        let _ = writeln!(table, "{id:<4} {name:<32} {status:<9} {}", ports.join(", "));
+    }
+    table
+}
