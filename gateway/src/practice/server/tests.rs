@@ -1,0 +1,146 @@
+//! The practice switch as an SSH client meets it.
+
+use std::future;
+
+use russh::client::{self, AuthResult, Handle};
+use russh::keys::{PrivateKeyWithHashAlg, PublicKeyOrCertificate};
+use russh::{Channel, ChannelMsg, client::Msg};
+
+use super::*;
+
+/// A client that trusts the key it was told of and no other.
+struct Client {
+    host_key: PublicKey,
+}
+
+impl client::Handler for Client {
+    type Error = russh::Error;
+
+    fn check_server_key(
+        &mut self,
+        key: &PublicKeyOrCertificate,
+    ) -> impl Future<Output = Result<bool, Self::Error>> + Send {
+        let known = match key {
+            PublicKeyOrCertificate::PublicKey { key, .. } => {
+                key.key_data() == self.host_key.key_data()
+            }
+            PublicKeyOrCertificate::Certificate(_) => false,
+        };
+        future::ready(Ok(known))
+    }
+}
+
+async fn connected(practice: &Practice) -> anyhow::Result<Handle<Client>> {
+    let host_key = PublicKey::from_openssh(practice.host_key())?;
+    let config = Arc::new(client::Config::default());
+    Ok(client::connect(config, practice.address(), Client { host_key }).await?)
+}
+
+async fn logged_in(practice: &Practice) -> anyhow::Result<Handle<Client>> {
+    let mut client = connected(practice).await?;
+    let result = client.authenticate_password("admin", "practice").await?;
+    anyhow::ensure!(matches!(result, AuthResult::Success), "not let in");
+    Ok(client)
+}
+
+/// What comes until a text, or until the channel is closed.
+async fn read_until(channel: &mut Channel<Msg>, end: &str) -> String {
+    let mut shown = String::new();
+    while !shown.ends_with(end) || end.is_empty() {
+        match channel.wait().await {
+            Some(ChannelMsg::Data { data }) => shown += &String::from_utf8_lossy(&data),
+            Some(_) => {}
+            None => break,
+        }
+    }
+    shown
+}
+
+async fn executed(client: &Handle<Client>, command: &str) -> anyhow::Result<String> {
+    let mut channel = client.channel_open_session().await?;
+    channel.exec(true, command).await?;
+    Ok(read_until(&mut channel, "").await)
+}
+
+#[tokio::test]
+async fn a_session_configures_what_other_sessions_see() -> anyhow::Result<()> {
+    let practice = Practice::start(Settings::default()).await?;
+    let client = logged_in(&practice).await?;
+    let mut shell = client.channel_open_session().await?;
+    shell.request_pty(true, "vt100", 80, 24, 0, 0, &[]).await?;
+    shell.request_shell(true).await?;
+    assert_eq!(read_until(&mut shell, ">").await, "\r\npractice>");
+    shell
+        .data(&b"enable\nenable\nconf t\nvlan 30\nname garden\nend\nexit\n"[..])
+        .await?;
+    let shown = read_until(&mut shell, "").await;
+    assert!(
+        shown.ends_with("practice(config-vlan)#end\r\npractice#exit\r\n"),
+        "{shown}"
+    );
+
+    let other = logged_in(&practice).await?;
+    let vlans = executed(&other, "show vlan brief | include garden").await?;
+    assert_eq!(vlans, format!("\r\n30   {:<32} active    \r\n", "garden"));
+    practice.stop().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn only_the_user_with_the_password_or_a_known_key_is_let_in() -> anyhow::Result<()> {
+    let known = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519)?;
+    let unknown = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519)?;
+    let authorized_keys = vec![known.public_key().clone()];
+    let settings = Settings {
+        authorized_keys,
+        privileged: true,
+        ..Settings::default()
+    };
+    let practice = Practice::start(settings).await?;
+    for (user, key, welcome) in [
+        ("admin", &known, true),
+        ("admin", &unknown, false),
+        ("root", &known, false),
+    ] {
+        let mut client = connected(&practice).await?;
+        let key = PrivateKeyWithHashAlg::new(Arc::new(key.clone()), None);
+        let result = client.authenticate_publickey(user, key).await?;
+        assert_eq!(matches!(result, AuthResult::Success), welcome, "{user}");
+    }
+    let mut client = connected(&practice).await?;
+    assert!(
+        !client
+            .authenticate_password("root", "practice")
+            .await?
+            .success()
+    );
+    assert!(
+        !client
+            .authenticate_password("admin", "canary")
+            .await?
+            .success()
+    );
+    assert!(
+        client
+            .authenticate_password("admin", "practice")
+            .await?
+            .success()
+    );
+    assert!(executed(&client, "show privilege").await?.contains("is 15"));
+    practice.stop().await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn stopping_closes_the_sessions_and_the_port() -> anyhow::Result<()> {
+    let practice = Practice::start(Settings::default()).await?;
+    let address = practice.address();
+    let client = logged_in(&practice).await?;
+    let mut shell = client.channel_open_session().await?;
+    shell.request_shell(true).await?;
+    read_until(&mut shell, ">").await;
+    practice.stop().await;
+    assert_eq!(read_until(&mut shell, "").await, "");
+    assert!(TcpStream::connect(address).await.is_err());
+    Ok(())
+}
