@@ -1,0 +1,149 @@
+//! `devgate practice`: a practice switch for a person, until Ctrl-C.
+
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use devgate_schemas::Sensitive;
+use russh::keys::key::safe_rng;
+use russh::keys::ssh_key::LineEnding;
+use russh::keys::{Algorithm, PrivateKey};
+
+use super::{Practice, Settings};
+
+/// Run a practice switch: an SSH server that speaks a small part of Cisco IOS
+///
+/// It listens on the loopback, keeps what it is told in memory, and forwards nothing. It tells how
+/// to reach it and runs until Ctrl-C. Whoever can reach it can log in: its passwords are printed.
+#[derive(Debug, Args)]
+pub(crate) struct PracticeArgs {
+    /// Port to listen on; 0 takes a free one
+    #[arg(long, default_value_t = 2222)]
+    port: u16,
+
+    /// Address to listen on
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS")]
+    listen: IpAddr,
+
+    /// Name of the switch
+    #[arg(long, default_value = "practice")]
+    hostname: String,
+
+    /// File that keeps the host key between runs; made (0600) if it is not there
+    ///
+    /// Without it the switch has a new key each time.
+    #[arg(long, value_name = "FILE")]
+    host_key: Option<PathBuf>,
+
+    /// Start sessions enabled, so that `enable` and its password are not needed
+    #[arg(long)]
+    privileged: bool,
+}
+
+/// Runs a practice switch until Ctrl-C, and tells on `out` how to reach it.
+///
+/// # Errors
+/// The port is taken, the host key file cannot be read or written, or `out` cannot.
+pub(crate) async fn serve(args: PracticeArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    let address = SocketAddr::new(args.listen, args.port);
+    let host_key = args.host_key.as_deref().map(kept_key).transpose()?;
+    let settings = Settings {
+        address,
+        hostname: args.hostname,
+        privileged: args.privileged,
+        host_key,
+        ..Settings::default()
+    };
+    let user = settings.user.clone();
+    let (password, enable) = (settings.password.clone(), settings.enable_password.clone());
+    let practice = Practice::start(settings).await.with_context(|| {
+        format!("cannot listen on {address}; --port 0 takes a port that is free")
+    })?;
+    let reachable = Reachable {
+        practice: &practice,
+        user: &user,
+        password,
+        enable,
+    };
+    out.write_all(reachable.told().as_bytes())?;
+    out.flush()?;
+    tokio::signal::ctrl_c()
+        .await
+        .context("cannot wait for Ctrl-C")?;
+    practice.stop().await;
+    Ok(())
+}
+
+/// The key in a file, or a new one that is written there.
+fn kept_key(file: &Path) -> anyhow::Result<PrivateKey> {
+    let shown = file.display();
+    match std::fs::read_to_string(file) {
+        Ok(text) => match PrivateKey::from_openssh(&text) {
+            Ok(key) if key.is_encrypted() => bail!("{shown}: the host key has a passphrase"),
+            Ok(key) => Ok(key),
+            Err(_) => bail!("{shown}: expected a private key in OpenSSH's form"),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let key = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519)?;
+            let text = key.to_openssh(LineEnding::LF)?;
+            let mut options = std::fs::OpenOptions::new();
+            let created = options.write(true).create_new(true).mode(0o600).open(file);
+            created
+                .and_then(|mut created| created.write_all(text.as_bytes()))
+                .with_context(|| format!("{shown}: cannot keep the host key here"))?;
+            Ok(key)
+        }
+        Err(error) => Err(error).with_context(|| format!("{shown}: cannot read the host key")),
+    }
+}
+
+/// What someone must know to log in.
+struct Reachable<'p> {
+    practice: &'p Practice,
+    user: &'p str,
+    password: Sensitive<String>,
+    enable: Sensitive<String>,
+}
+
+impl Reachable<'_> {
+    /// These passwords protect nothing: they are told to whoever starts the switch.
+    fn told(&self) -> String {
+        let address = self.practice.address();
+        let (host, port, user) = (address.ip(), address.port(), self.user);
+        let (password, enable) = (self.password.reveal(), self.enable.reveal());
+        let key = self.practice.host_key();
+        format!(
+            "\
+The practice switch listens on {address} until Ctrl-C.
+
+  user {user}   password {password}   enable password {enable}
+
+Its line in known_hosts:
+
+[{host}]:{port} {key}
+
+As a target, in inventory.yaml:
+
+targets:
+  - name: practice
+    uri: practice://{host}:{port}
+    config:
+      transport: remote
+      remote:
+        remote-transport: practice
+        user: {user}
+        password: {password}
+        enable_password: {enable}
+
+Then, for example:
+
+  devgate verify -t practice
+  devgate facts -t practice
+  ssh -p {port} {user}@{host}
+"
+        )
+    }
+}
