@@ -3,6 +3,7 @@
 mod nearest;
 mod regexp;
 mod sensitive;
+pub mod task;
 pub mod types;
 mod unread;
 mod value;

@@ -67,7 +67,10 @@ mod tests {
         assert_eq!(format!("{secret}"), REDACTED);
         assert_eq!(format!("{secret:?}"), REDACTED);
         assert_eq!(format!("{secret:#?}"), REDACTED);
-        assert_eq!(serde_json::to_string(&secret).expect("a string"), format!("{REDACTED:?}"));
+        assert_eq!(
+            serde_json::to_string(&secret).expect("a string"),
+            format!("{REDACTED:?}")
+        );
         assert_eq!(secret.reveal(), "canary");
     }
 }

@@ -1,0 +1,315 @@
+//! What a task's exit code and output mean (Task Specification, "Output handling"; the rules that
+//! it leaves open are Bolt's).
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::{Hash, Value};
+
+/// How a task's process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself, with this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+/// What a process wrote to one of its outputs, up to a limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Captured {
+    /// The first bytes.
+    pub bytes: Vec<u8>,
+    /// Whether more were written and left out.
+    pub cut: bool,
+}
+
+/// All that a task's process left.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// How it ended.
+    pub exit: Exit,
+    /// Its result.
+    pub stdout: Captured,
+    /// Its words to people.
+    pub stderr: Captured,
+}
+
+/// The kind of an error that the task runner makes up for a task that failed without one.
+const TASK_ERROR: &str = "puppetlabs.tasks/task-error";
+
+/// How much of stderr an error's details keep: its last characters.
+const STDERR_KEPT: usize = 64 * 1024;
+
+impl Outcome {
+    /// The task's result: the JSON object that it wrote, or its text as `_output`. A failure always
+    /// has an `_error` with `kind`, `msg` and `details`; `_sensitive` is hidden.
+    ///
+    /// A default error has the specification's text and `details.exitcode`, and Bolt's
+    /// `details.exit_code` and `issue_code` for tools that look there. What the task wrote to stderr
+    /// is in `details.stderr` and not in the text, which stays one line that can be compared.
+    pub fn into_value(self, task: &str) -> Hash {
+        let mut value = match self.text() {
+            Ok(text) => match serde_json::from_str(text) {
+                Ok(Json::Object(pairs)) if !self.stdout.cut => pairs,
+                _ => Map::from_iter([("_output".to_owned(), Json::from(text))]),
+            },
+            Err(()) => Map::from_iter([("_error".to_owned(), self.not_utf8())]),
+        };
+        let told = value.get("_error").is_some_and(|error| !error.is_null());
+        if !told && self.exit != Exit::Code(0) {
+            value.insert("_error".to_owned(), self.default_error());
+        } else if !told && self.stdout.cut {
+            value.insert("_error".to_owned(), self.too_long());
+        }
+        if let Some(error) = value.get_mut("_error") {
+            complete(error, task);
+        }
+        value
+            .into_iter()
+            .map(|(key, json)| {
+                let secret = key == "_sensitive";
+                let value = Value::from(json);
+                (
+                    key,
+                    if secret {
+                        value.into_sensitive()
+                    } else {
+                        value
+                    },
+                )
+            })
+            .collect()
+    }
+
+    /// The text on stdout; a character that the limit has cut through is left out.
+    fn text(&self) -> Result<&str, ()> {
+        let bytes = &self.stdout.bytes;
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(text),
+            Err(error) if self.stdout.cut && error.error_len().is_none() => {
+                std::str::from_utf8(&bytes[..error.valid_up_to()]).map_err(|_| ())
+            }
+            Err(_) => Err(()),
+        }
+    }
+
+    fn default_error(&self) -> Json {
+        let msg = match self.exit {
+            Exit::Code(code) => format!("The task errored with a code {code}"),
+            Exit::Signal(signal) => format!("The task was ended by signal {signal}"),
+        };
+        self.error("TASK_ERROR", &msg)
+    }
+
+    fn not_utf8(&self) -> Json {
+        self.error(
+            "OUTPUT_ENCODING_ERROR",
+            "The task result contained invalid UTF-8 on stdout",
+        )
+    }
+
+    fn too_long(&self) -> Json {
+        let kept = self.stdout.bytes.len();
+        self.error(
+            "OUTPUT_LIMIT",
+            &format!("The task wrote more than {kept} bytes to stdout; the rest was cut off"),
+        )
+    }
+
+    fn error(&self, issue_code: &str, msg: &str) -> Json {
+        let code = self.exit.code();
+        let mut details = Map::new();
+        details.insert("exitcode".to_owned(), Json::from(code));
+        details.insert("exit_code".to_owned(), Json::from(code));
+        if let Exit::Signal(signal) = self.exit {
+            details.insert("signal".to_owned(), Json::from(signal));
+        }
+        if self.stdout.cut {
+            details.insert("stdout_cut".to_owned(), Json::from(true));
+        }
+        let stderr = self.stderr_kept();
+        if !stderr.is_empty() {
+            details.insert("stderr".to_owned(), Json::from(stderr));
+        }
+        json!({"kind": TASK_ERROR, "issue_code": issue_code, "msg": msg, "details": details})
+    }
+
+    /// The end of stderr, where programs say what stopped them.
+    fn stderr_kept(&self) -> String {
+        let bytes = &self.stderr.bytes;
+        let from = bytes.len().saturating_sub(STDERR_KEPT);
+        let mut text = String::from_utf8_lossy(&bytes[from..]).into_owned();
+        if self.stderr.cut {
+            text.push_str("\n(more was written and cut off)");
+        }
+        text
+    }
+}
+
+impl Exit {
+    /// The exit code; that of a signal as a shell gives it, 128 and the signal's number.
+    pub fn code(self) -> i32 {
+        match self {
+            Self::Code(code) => code,
+            Self::Signal(signal) => 128 + signal,
+        }
+    }
+}
+
+/// Gives a task's own error what it lacks, and replaces one that is none.
+fn complete(error: &mut Json, task: &str) {
+    let Some(fields) = error
+        .as_object_mut()
+        .filter(|fields| fields.contains_key("msg"))
+    else {
+        let msg = format!(
+            "Invalid error returned from task {task}: {error}. Error must be an object with a msg \
+             key."
+        );
+        *error = json!({
+            "kind": "bolt/invalid-task-error",
+            "msg": msg,
+            "details": {"original_error": error.take()},
+        });
+        return;
+    };
+    for (key, standing) in [("kind", json!("bolt/error")), ("details", json!({}))] {
+        let field = fields.entry(key).or_insert(Json::Null);
+        if field.is_null() {
+            *field = standing;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(exit: Exit, stdout: impl AsRef<[u8]>, stderr: &str) -> Outcome {
+        let captured = |bytes: &[u8]| Captured {
+            bytes: bytes.to_vec(),
+            cut: false,
+        };
+        Outcome {
+            exit,
+            stdout: captured(stdout.as_ref()),
+            stderr: captured(stderr.as_bytes()),
+        }
+    }
+
+    fn value(exit: i32, stdout: impl AsRef<[u8]>) -> Json {
+        let hash = outcome(Exit::Code(exit), stdout, "").into_value("sample");
+        Value::Hash(hash).to_json()
+    }
+
+    #[test]
+    fn a_json_object_is_the_result_and_anything_else_is_its_output() {
+        assert_eq!(
+            value(0, r#" {"b": 1, "a": {"c": []}} "#),
+            json!({"b": 1, "a": {"c": []}})
+        );
+        for text in ["", "hello\n", "[1]", "\"x\"", "{\"a\": 1} x", "null"] {
+            assert_eq!(value(0, text), json!({"_output": text}));
+        }
+    }
+
+    #[test]
+    fn a_code_that_is_not_zero_is_the_specifications_error() {
+        let failed = outcome(Exit::Code(12), "half", "no route\n").into_value("sample");
+        assert_eq!(
+            Value::Hash(failed).to_json(),
+            json!({
+                "_output": "half",
+                "_error": {
+                    "kind": "puppetlabs.tasks/task-error",
+                    "issue_code": "TASK_ERROR",
+                    "msg": "The task errored with a code 12",
+                    "details": {"exitcode": 12, "exit_code": 12, "stderr": "no route\n"},
+                },
+            })
+        );
+    }
+
+    #[test]
+    fn an_error_of_the_task_stands_whatever_the_code() {
+        let error = json!({"kind": "mytask/myerror", "msg": "m", "details": {"key": "value"}});
+        for code in [0, 1] {
+            let given = json!({"_error": error, "kept": 1});
+            assert_eq!(value(code, given.to_string()), given);
+        }
+        assert_eq!(
+            value(0, r#"{"_error": {"msg": "m", "details": null}}"#),
+            json!({"_error": {"msg": "m", "kind": "bolt/error", "details": {}}})
+        );
+    }
+
+    #[test]
+    fn an_error_that_is_none_is_told_and_kept() {
+        assert_eq!(
+            value(0, r#"{"_error": "oops"}"#),
+            json!({"_error": {
+                "kind": "bolt/invalid-task-error",
+                "msg": "Invalid error returned from task sample: \"oops\". Error must be an object \
+                        with a msg key.",
+                "details": {"original_error": "oops"},
+            }})
+        );
+        assert_eq!(
+            value(0, r#"{"_error": null}"#)["_error"]["kind"],
+            "bolt/invalid-task-error"
+        );
+        assert_eq!(
+            value(3, r#"{"_error": null}"#)["_error"]["details"]["exitcode"],
+            3
+        );
+    }
+
+    #[test]
+    fn a_signal_is_named_and_counts_as_a_shell_counts_it() {
+        let killed = outcome(Exit::Signal(9), "", "").into_value("sample");
+        let error = &Value::Hash(killed).to_json()["_error"];
+        assert_eq!(error["msg"], "The task was ended by signal 9");
+        assert_eq!(
+            error["details"],
+            json!({"exitcode": 137, "exit_code": 137, "signal": 9})
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf8_are_an_error_with_any_code() {
+        for code in [0, 4] {
+            let error = &value(code, b"{\"a\": \"\xff\"}")["_error"];
+            assert_eq!(error["kind"], TASK_ERROR);
+            assert_eq!(
+                error["msg"],
+                "The task result contained invalid UTF-8 on stdout"
+            );
+            assert_eq!(error["details"]["exitcode"], code);
+        }
+    }
+
+    #[test]
+    fn output_that_was_cut_is_never_taken_for_a_whole_result() {
+        for (bytes, kept) in [("{}".as_bytes(), "{}"), (b"a\xc3", "a")] {
+            let mut cut = outcome(Exit::Code(0), bytes, "");
+            cut.stdout.cut = true;
+            let json = Value::Hash(cut.into_value("sample")).to_json();
+            assert_eq!(json["_output"], kept);
+            assert_eq!(json["_error"]["issue_code"], "OUTPUT_LIMIT");
+            assert_eq!(json["_error"]["details"]["stdout_cut"], true);
+        }
+    }
+
+    #[test]
+    fn what_a_task_calls_sensitive_is_hidden() {
+        let hash = outcome(
+            Exit::Code(0),
+            r#"{"_sensitive": {"k": "canary"}, "a": 1}"#,
+            "",
+        )
+        .into_value("sample");
+        assert!(matches!(hash.get("_sensitive"), Some(Value::Sensitive(_))));
+        let shown = format!("{hash:?} {}", Value::Hash(hash.clone()).to_json());
+        assert!(!shown.contains("canary") && shown.contains("Sensitive [value redacted]"));
+    }
+}

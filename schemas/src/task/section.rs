@@ -1,0 +1,160 @@
+//! One object of a metadata file, read key by key, so that everything wrong is found at once.
+
+use serde_json::{Map, Value as Json};
+
+/// What was found wrong and what was found strange while a metadata file was read.
+#[derive(Default)]
+pub(super) struct Findings {
+    pub(super) problems: Vec<String>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// An object in a metadata file, with its place in the file.
+pub(super) struct Section<'a> {
+    pairs: &'a Map<String, Json>,
+    path: String,
+}
+
+impl Findings {
+    pub(super) fn problem(&mut self, place: &str, text: impl std::fmt::Display) {
+        self.problems.push(format!("{place}: {text}"));
+    }
+
+    fn expected(&mut self, place: &str, expected: &str, found: &Json) {
+        self.problem(
+            place,
+            format_args!("expected {expected}, got {}", kind(found)),
+        );
+    }
+}
+
+impl<'a> Section<'a> {
+    /// The whole file; `None`, with a problem, when it is no object.
+    pub(super) fn whole(json: &'a Json, findings: &mut Findings) -> Option<Self> {
+        Self::at("metadata".to_owned(), json, findings).map(|section| Self {
+            path: String::new(),
+            ..section
+        })
+    }
+
+    /// The object at a place of the file; `None`, with a problem, when it is none.
+    fn at(path: String, json: &'a Json, findings: &mut Findings) -> Option<Self> {
+        let pairs = json.as_object();
+        if pairs.is_none() {
+            findings.expected(&path, "an object", json);
+        }
+        pairs.map(|pairs| Self { pairs, path })
+    }
+
+    /// Where a key stands in the file.
+    pub(super) fn place(&self, key: &str) -> String {
+        if self.path.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{}.{key}", self.path)
+        }
+    }
+
+    /// Warns of the keys that the specification does not know: they may come from a later revision.
+    pub(super) fn warn_unknown(&self, known: &[&str], findings: &mut Findings) {
+        for key in self
+            .pairs
+            .keys()
+            .filter(|key| !known.contains(&key.as_str()))
+        {
+            findings
+                .warnings
+                .push(format!("{}: unknown key, ignored", self.place(key)));
+        }
+    }
+
+    /// The value of a key; a `null` is as good as none.
+    pub(super) fn value(&self, key: &str) -> Option<&'a Json> {
+        self.pairs.get(key).filter(|value| !value.is_null())
+    }
+
+    pub(super) fn text(&self, key: &str, findings: &mut Findings) -> Option<String> {
+        self.read(key, "a string", findings, |json| {
+            json.as_str().map(str::to_owned)
+        })
+    }
+
+    pub(super) fn flag(&self, key: &str, findings: &mut Findings) -> Option<bool> {
+        self.read(key, "true or false", findings, Json::as_bool)
+    }
+
+    pub(super) fn whole_number(&self, key: &str, findings: &mut Findings) -> Option<i64> {
+        self.read(key, "a whole number", findings, Json::as_i64)
+    }
+
+    pub(super) fn object(&self, key: &str, findings: &mut Findings) -> Option<Map<String, Json>> {
+        self.read(key, "an object", findings, |json| json.as_object().cloned())
+    }
+
+    /// A list of texts; a missing one is empty.
+    pub(super) fn texts(&self, key: &str, findings: &mut Findings) -> Vec<String> {
+        let items = self.read(key, "a list of strings", findings, Json::as_array);
+        let mut texts = Vec::new();
+        for (index, item) in items.into_iter().flatten().enumerate() {
+            match item.as_str() {
+                Some(text) => texts.push(text.to_owned()),
+                None => {
+                    findings.expected(&self.place(&format!("{key}[{index}]")), "a string", item)
+                }
+            }
+        }
+        texts
+    }
+
+    /// The objects of a list, each with its place.
+    pub(super) fn sections(&self, key: &str, findings: &mut Findings) -> Option<Vec<Self>> {
+        let items = self.read(key, "a list of objects", findings, Json::as_array)?;
+        let mut sections = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            sections.extend(Self::at(
+                self.place(&format!("{key}[{index}]")),
+                item,
+                findings,
+            ));
+        }
+        Some(sections)
+    }
+
+    /// The objects of an object by their names, each with its place.
+    pub(super) fn named(&self, key: &str, findings: &mut Findings) -> Option<Vec<(&'a str, Self)>> {
+        let pairs = self.read(key, "an object", findings, Json::as_object)?;
+        let mut sections = Vec::new();
+        for (name, item) in pairs {
+            let section = Self::at(self.place(&format!("{key}.{name}")), item, findings);
+            sections.extend(section.map(|section| (name.as_str(), section)));
+        }
+        Some(sections)
+    }
+
+    fn read<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        findings: &mut Findings,
+        read: impl FnOnce(&'a Json) -> Option<T>,
+    ) -> Option<T> {
+        let json = self.value(key)?;
+        let value = read(json);
+        if value.is_none() {
+            findings.expected(&self.place(key), expected, json);
+        }
+        value
+    }
+}
+
+/// What a value is; never the value itself, which may be a secret's default.
+fn kind(json: &Json) -> &'static str {
+    match json {
+        Json::Null => "null",
+        Json::Bool(_) => "a boolean",
+        Json::Number(_) => "a number",
+        Json::String(_) => "a string",
+        Json::Array(_) => "a list",
+        Json::Object(_) => "an object",
+    }
+}
