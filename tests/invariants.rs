@@ -4,8 +4,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where secrets leave for a device or a child, or a digest: file, and how many calls it has outside its tests.
-const REVEALS: &[(&str, usize)] = &[("schemas/src/value.rs", 3)];
+/// Where secrets are looked into or leave for a device or a child: the file, and its calls outside its tests.
+const REVEALS: &[(&str, usize)] = &[
+    ("gateway/src/practice/serve.rs", 2),
+    ("gateway/src/practice/server/session.rs", 1),
+    ("gateway/src/practice/switch.rs", 1),
+    ("schemas/src/task/parameters.rs", 1),
+    ("schemas/src/types/infer.rs", 2),
+    ("schemas/src/types/instance.rs", 3),
+    ("schemas/src/value.rs", 3),
+];
 
 /// Crates from the lowest to the highest, each with the crates of ours that it may use.
 const LAYERS: &[(&str, &[&str])] = &[
