@@ -1,17 +1,35 @@
 //! What may be said: data types, schemas, metadata, secrets, events. No I/O, no async.
 
+mod attribute;
+mod event;
+mod facts;
+mod mask;
 mod nearest;
+mod problem;
 mod regexp;
+mod report;
+mod resource;
 mod sensitive;
 pub mod task;
+mod transport_schema;
+mod type_schema;
 pub mod types;
 mod unread;
 mod value;
 pub mod yaml;
 
-pub use nearest::nearest;
+pub use attribute::{Attribute, Behaviour, Compare};
+pub use event::{Event, Level, Listen, Silence};
+pub use facts::Facts;
+pub use mask::Mask;
+pub use nearest::{did_you_mean, nearest, suggest};
+pub use problem::{Problem, Problems};
 pub use regexp::{Captures, Regexp, RegexpError, Runaway};
+pub use report::{Report, ResourceReport, Summary};
+pub use resource::{Name, Resource};
 pub use sensitive::{REDACTED, Sensitive};
+pub use transport_schema::{ConnectionInfo, InvalidConnectionInfo, TransportSchema};
+pub use type_schema::{Feature, InvalidResource, TypeSchema};
 pub use types::{DataType, Mismatch, TypeError, Violation};
 pub use unread::Unread;
 pub use value::{Hash, Key, Value};

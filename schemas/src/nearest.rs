@@ -11,6 +11,21 @@ pub fn nearest<'k>(typed: &str, known: &[&'k str]) -> Option<&'k str> {
         .map(|(_, key)| key)
 }
 
+/// `; did you mean `x`?` for the nearest known word, to end a message with; empty where none is near.
+pub fn did_you_mean<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    nearest(typed, &known).map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
+}
+
+/// The nearest known word where one is near, else every known word, to end a message with.
+pub fn suggest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    match did_you_mean(typed, known.iter().copied()) {
+        hint if hint.is_empty() => format!("; expected one of {}", known.join(", ")),
+        hint => hint,
+    }
+}
+
 /// The edit distance in which two swapped neighbours count once and `-`, `_` and case not at all.
 fn distance(one: &str, other: &str) -> usize {
     let fold = |text: &str| -> Vec<char> {

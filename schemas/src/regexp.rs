@@ -86,6 +86,11 @@ impl Regexp {
         &self.source
     }
 
+    /// The names of the groups, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.compiled.capture_names().flatten()
+    }
+
     /// Whether any part of the text matches.
     ///
     /// # Errors
@@ -120,7 +125,7 @@ impl<'t> Captures<'_, 't> {
 
     /// The names of the expression's groups, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.regexp.compiled.capture_names().flatten()
+        self.regexp.names()
     }
 }
 

@@ -42,6 +42,11 @@ impl Unread {
         }
     }
 
+    /// What is secret where no schema says so: the password, by convention.
+    pub fn conventional_secrets(&self) -> impl Iterator<Item = &Value> {
+        self.0.get("password").into_iter()
+    }
+
     /// All of it, for the schema that wraps the secrets.
     pub fn into_hash(self) -> Hash {
         self.0

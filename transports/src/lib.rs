@@ -1,1 +1,58 @@
-//! x
+//! How targets are reached: connect, verify, facts, close; retries, sessions, protocols. Knows no
+//! device.
+
+mod context;
+mod error;
+mod patience;
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema};
+
+pub use context::{Context, Failure, Mode, Resources};
+pub use error::{Error, Result};
+pub use patience::{Attempts, Patience};
+
+/// Opens sessions of one kind: the factory, which lives as long as the process.
+///
+/// Resource API, "Transports".
+#[async_trait]
+pub trait Connect: Debug + Send + Sync {
+    /// What its `connection_info` may hold; its name is the transport's.
+    fn schema(&self) -> &TransportSchema;
+
+    /// Opens a session that is ready for requests, retrying within the context's patience.
+    ///
+    /// # Errors
+    /// Why the target cannot be reached or refuses the credentials.
+    async fn connect(&self, ctx: &Context<'_>, info: &ConnectionInfo)
+    -> Result<Box<dyn Transport>>;
+}
+
+/// An open session with one target.
+///
+/// Resource API, "Transports", Implementation.
+#[async_trait]
+pub trait Transport: Any + Debug + Send + Sync {
+    /// Tests that the target (still) answers.
+    ///
+    /// # Errors
+    /// Why it does not, once patience is spent.
+    async fn verify(&self, ctx: &Context<'_>) -> Result<()>;
+
+    /// What the target tells of itself; a fact that could not be read is absent, and told.
+    ///
+    /// # Errors
+    /// Why nothing could be read.
+    async fn facts(&self, ctx: &Context<'_>) -> Result<Facts>;
+
+    /// Ends the session and frees what it holds. It cannot fail.
+    async fn close(self: Box<Self>, ctx: &Context<'_>);
+
+    /// The session that this one is built on, where it adds to another.
+    fn inner(&self) -> Option<&dyn Transport> {
+        None
+    }
+}

@@ -1,0 +1,266 @@
+//! Attributes: what a transport's `connection_info` and a resource type are made of.
+
+use std::fmt;
+
+use crate::problem::Problems;
+use crate::{DataType, Hash, Value, did_you_mean};
+
+/// One attribute of a transport schema or a resource type (Resource API, "Resource definition").
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attribute {
+    /// What it may hold.
+    pub data_type: DataType,
+    /// What it is for.
+    pub desc: String,
+    /// What it is when nobody says.
+    pub default: Option<Value>,
+    /// How it behaves in a resource.
+    pub behaviour: Behaviour,
+    /// Whether its value must not be seen.
+    pub sensitive: bool,
+    /// How its value on the device is compared with the desired one.
+    pub compare: Compare,
+}
+
+/// How an attribute behaves (Resource API, "behaviour").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Behaviour {
+    /// Read from the device and enforced on it: what an attribute is when nothing is said.
+    #[default]
+    Property,
+    /// Part of the resource's identity.
+    Namevar,
+    /// Reported, never set.
+    ReadOnly,
+    /// Set when the resource is created, and never changed after.
+    InitOnly,
+    /// Steers the provider; cannot be read from the device.
+    Parameter,
+}
+
+/// How `is` and `should` of one attribute are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compare {
+    /// Equal values are in sync.
+    #[default]
+    Value,
+    /// The device shows no usable value: once the resource is there, the attribute is in sync.
+    Never,
+}
+
+const KEYS: [&str; 8] = [
+    "type",
+    "desc",
+    "docs",
+    "default",
+    "behaviour",
+    "behavior",
+    "sensitive",
+    "compare",
+];
+
+impl Attribute {
+    /// Reads one attribute's definition; what is wrong with it goes to `problems`.
+    ///
+    /// The texts are the Resource API gem's where it has one.
+    pub(crate) fn register(
+        owner: &str,
+        section: &str,
+        name: &str,
+        definition: &Value,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let path = [section, name];
+        let Value::Hash(definition) = definition else {
+            let class = ruby_class(definition);
+            problems.add(
+                &path,
+                format!("`{owner}.{name}` must be a Hash, not a {class}"),
+            );
+            return None;
+        };
+        for (key, _) in definition.iter() {
+            let key = key.to_string();
+            if !KEYS.contains(&key.as_str()) {
+                let hint = did_you_mean(&key, KEYS);
+                problems.add(
+                    &[section, name, &key],
+                    format!("`{owner}.{name}` has no option `{key}`{hint}"),
+                );
+            }
+        }
+        let data_type = Self::data_type(owner, name, definition, problems, &path);
+        let behaviour = match (definition.get("behaviour"), definition.get("behavior")) {
+            (Some(_), Some(_)) => {
+                let message = format!(
+                    "the '{name}' attribute has both a `behavior` and a `behaviour`, only use one"
+                );
+                problems.add(&[section, name, "behavior"], message);
+                None
+            }
+            (None, None) => Some(Behaviour::Property),
+            (Some(word), None) | (None, Some(word)) => {
+                let behaviour = word.as_str().and_then(Behaviour::named);
+                if behaviour.is_none() {
+                    let message = format!("`{}` is not a valid behaviour value", shown(word));
+                    problems.add(&[section, name, "behaviour"], message);
+                }
+                behaviour
+            }
+        };
+        let sensitive = definition
+            .get("sensitive")
+            .and_then(Value::as_bool)
+            .unwrap_or(false);
+        if definition
+            .get("sensitive")
+            .is_some_and(|flag| flag.as_bool().is_none())
+        {
+            problems.add(
+                &[section, name, "sensitive"],
+                format!("`{owner}.{name}` wants true or false here"),
+            );
+        }
+        let compare = match definition.get("compare").map(Value::as_str) {
+            None => Compare::Value,
+            Some(Some("never")) => Compare::Never,
+            Some(_) => {
+                problems.add(
+                    &[section, name, "compare"],
+                    format!("`{owner}.{name}` wants `never` here"),
+                );
+                Compare::Value
+            }
+        };
+        let default = definition.get("default").cloned();
+        let mut attribute = Self {
+            data_type: data_type?,
+            desc: definition
+                .get("desc")
+                .or_else(|| definition.get("docs"))
+                .and_then(Value::as_str)
+                .map(|text| text.trim().to_owned())
+                .unwrap_or_default(),
+            default: None,
+            behaviour: behaviour?,
+            sensitive,
+            compare,
+        };
+        if let Some(default) = default {
+            if let Err(violation) = attribute.check(&default) {
+                let message = format!("the default of `{owner}.{name}` does not fit: {violation}");
+                problems.add(&[section, name, "default"], message);
+            }
+            attribute.default = Some(if sensitive {
+                default.into_sensitive()
+            } else {
+                default
+            });
+        }
+        Some(attribute)
+    }
+
+    fn data_type(
+        owner: &str,
+        name: &str,
+        definition: &Hash,
+        problems: &mut Problems,
+        path: &[&str; 2],
+    ) -> Option<DataType> {
+        let Some(text) = definition.get("type") else {
+            problems.add(path, format!("`{owner}.{name}` has no type"));
+            return None;
+        };
+        let path = [path[0], path[1], "type"];
+        let Some(text) = text.as_str() else {
+            let class = ruby_class(text);
+            problems.add(
+                &path,
+                format!("the type of `{owner}.{name}` must be a text, not a {class}"),
+            );
+            return None;
+        };
+        match DataType::parse(text) {
+            Err(error) => {
+                problems.add(&path, error.for_attribute(name));
+                None
+            }
+            Ok(data_type) => {
+                for unknown in data_type.unresolved() {
+                    let message = format!(
+                        "the type of `{owner}.{name}` references an unresolved type '{unknown}': \
+                         only Puppet's own data types are known here"
+                    );
+                    problems.add(&path, message);
+                }
+                Some(data_type)
+            }
+        }
+    }
+
+    /// Checks one value.
+    ///
+    /// # Errors
+    /// The violations in Puppet's words (`expects an Integer value, got String`), which never
+    /// quote the value of a sensitive attribute.
+    pub fn check(&self, value: &Value) -> Result<(), String> {
+        let verdict = if self.sensitive {
+            self.data_type.check_secret(value)
+        } else {
+            self.data_type.check(value)
+        };
+        verdict.map_err(|mismatch| mismatch.to_string())
+    }
+
+    /// Whether a value must be given: the type is not literally `Optional` (Resource API gem).
+    pub fn is_mandatory(&self) -> bool {
+        !self.data_type.is_optional()
+    }
+}
+
+impl Behaviour {
+    fn named(word: &str) -> Option<Self> {
+        match word {
+            "namevar" => Some(Self::Namevar),
+            "read_only" => Some(Self::ReadOnly),
+            "init_only" => Some(Self::InitOnly),
+            "parameter" => Some(Self::Parameter),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Behaviour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Property => "property",
+            Self::Namevar => "namevar",
+            Self::ReadOnly => "read_only",
+            Self::InitOnly => "init_only",
+            Self::Parameter => "parameter",
+        })
+    }
+}
+
+/// A value as a message shows it: a text as it is, the rest as JSON, a secret redacted.
+pub(crate) fn shown(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_json().to_string(), str::to_owned)
+}
+
+/// The name of the Ruby class that the gem's messages would show for a value.
+pub(crate) fn ruby_class(value: &Value) -> &'static str {
+    match value {
+        Value::Undef => "NilClass",
+        Value::Boolean(true) => "TrueClass",
+        Value::Boolean(false) => "FalseClass",
+        Value::Integer(_) => "Integer",
+        Value::Float(_) => "Float",
+        Value::String(_) => "String",
+        Value::Array(_) => "Array",
+        Value::Hash(_) => "Hash",
+        Value::Symbol(_) => "Symbol",
+        Value::Sensitive(_) => "Sensitive",
+    }
+}

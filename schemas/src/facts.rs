@@ -1,0 +1,81 @@
+//! Facts: what a target tells of itself, under Facter's names.
+
+use serde::Serialize;
+
+use crate::{Hash, Key, Value};
+
+/// A target's facts: structured ones (`os.name` lies in `os`) and the flat ones of device modules.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Facts(Hash);
+
+impl Facts {
+    /// No facts.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the fact at a dotted path, making the hashes on the way.
+    ///
+    /// A fact that is no hash but stands on the way is replaced.
+    pub fn set(&mut self, path: &str, value: Value) {
+        let mut hash = &mut self.0;
+        let mut rest = path;
+        while let Some((head, tail)) = rest.split_once('.') {
+            if !matches!(hash.get(head), Some(Value::Hash(_))) {
+                hash.insert(head, Value::Hash(Hash::new()));
+            }
+            let Some(Value::Hash(inner)) = hash.get_mut(&Key::from(head)) else {
+                unreachable!("a hash stands there, or was put there")
+            };
+            hash = inner;
+            rest = tail;
+        }
+        hash.insert(rest, value);
+    }
+
+    /// The fact at a dotted path.
+    pub fn get(&self, path: &str) -> Option<&Value> {
+        let mut hash = &self.0;
+        let mut rest = path;
+        while let Some((head, tail)) = rest.split_once('.') {
+            hash = hash.get(head)?.as_hash()?;
+            rest = tail;
+        }
+        hash.get(rest)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The facts as a hash.
+    pub fn into_hash(self) -> Hash {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dotted_path_leads_into_hashes() {
+        let mut facts = Facts::new();
+        facts.set("os.release.full", Value::from("8.4.4"));
+        facts.set("os.name", Value::from("FRRouting"));
+        facts.set("hostname", Value::from("d1"));
+        assert_eq!(
+            Value::Hash(facts.clone().into_hash()).to_json(),
+            serde_json::json!({
+                "os": {"release": {"full": "8.4.4"}, "name": "FRRouting"}, "hostname": "d1",
+            })
+        );
+        assert_eq!(
+            facts.get("os.release.full").and_then(Value::as_str),
+            Some("8.4.4")
+        );
+        assert_eq!(facts.get("os.release.full.x"), None);
+    }
+}

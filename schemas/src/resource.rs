@@ -1,0 +1,109 @@
+//! Resources: what a device holds or should hold, and how each is named.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::{Hash, Value};
+
+/// The attributes of one resource, by name, in the order in which they were given.
+///
+/// With several namevars it also has its `title` (Resource API, "Resource implementation").
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Resource(Hash);
+
+/// What identifies a resource within its type: the values of its namevars, and its title.
+///
+/// Two names are the same when their namevars are: titles are for people.
+#[derive(Clone, Debug)]
+pub struct Name {
+    title: String,
+    namevars: Hash,
+}
+
+impl Resource {
+    /// A resource without attributes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The value of an attribute.
+    pub fn get(&self, attribute: &str) -> Option<&Value> {
+        self.0.get(attribute)
+    }
+
+    /// Sets an attribute.
+    pub fn set(&mut self, attribute: &str, value: Value) {
+        self.0.insert(attribute, value);
+    }
+
+    /// Takes an attribute out.
+    pub fn remove(&mut self, attribute: &str) -> Option<Value> {
+        self.0.remove(attribute)
+    }
+
+    /// The attributes and their values; every name is a text.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0
+            .iter()
+            .filter_map(|(name, value)| Some((name.as_str()?, value)))
+    }
+
+    /// The attributes and their values, the values mutable.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Value)> {
+        self.0
+            .iter_mut()
+            .filter_map(|(name, value)| Some((name.as_str()?, value)))
+    }
+
+    /// Whether the resource is there: it says nothing of `ensure`, or not `absent`.
+    pub fn is_present(&self) -> bool {
+        self.get("ensure").and_then(Value::as_str) != Some("absent")
+    }
+}
+
+impl From<Hash> for Resource {
+    fn from(hash: Hash) -> Self {
+        Self(hash)
+    }
+}
+
+impl Name {
+    /// A name made of a title and the namevars that it stands for.
+    pub fn new(title: impl Into<String>, namevars: Hash) -> Self {
+        Self {
+            title: title.into(),
+            namevars,
+        }
+    }
+
+    /// The title that people see.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The namevars and their values, in the schema's order.
+    pub fn namevars(&self) -> &Hash {
+        &self.namevars
+    }
+
+    /// Whether a resource has just these namevars.
+    pub fn names(&self, resource: &Resource) -> bool {
+        self.namevars
+            .iter()
+            .all(|(key, value)| key.as_str().and_then(|key| resource.get(key)) == Some(value))
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        self.namevars == other.namevars
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.title)
+    }
+}

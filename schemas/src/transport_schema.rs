@@ -1,0 +1,432 @@
+//! Transport schemas: what a transport's `connection_info` may hold, and the check of it.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+
+use crate::attribute::{ruby_class, shown};
+use crate::problem::Problems;
+use crate::{Attribute, Hash, Level, Sensitive, Unread, Value, did_you_mean, yaml};
+
+/// What a transport's `connection_info` may hold (Resource API, "Transports", Schema).
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransportSchema {
+    name: String,
+    desc: String,
+    connection_info: IndexMap<String, Attribute>,
+}
+
+/// Checked connection info, its secrets wrapped: what a transport is given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ConnectionInfo(Hash);
+
+/// Why connection info does not fit its transport's schema: everything at once, no secret quoted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidConnectionInfo {
+    transport: String,
+    mismatches: Vec<String>,
+    missing: Vec<String>,
+}
+
+/// Keys that a schema must not define, because inventories use them for other things.
+const RESERVED: [&str; 6] = [
+    "implementations",
+    "name",
+    "path",
+    "query",
+    "remote-transport",
+    "run-on",
+];
+
+/// Keys that inventories compute from a URI, whether the transport wants them or not.
+const COMPUTED: [&str; 6] = ["uri", "host", "protocol", "user", "port", "password"];
+
+impl TransportSchema {
+    /// Reads a schema's definition: `{name, desc, connection_info: {attribute: {type, …}}}`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in the Resource API gem's words where it has them. The
+    /// words that inventories reserve are refused, which the document asks for and the gem does not.
+    pub fn register(definition: &Value) -> Result<Self, Problems> {
+        let mut problems = Problems::default();
+        let Value::Hash(definition) = definition else {
+            let class = ruby_class(definition);
+            problems.add(&[], format!("requires a hash as schema, not `{class}`"));
+            return Err(problems);
+        };
+        let name = definition
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        if name.is_empty() {
+            problems.add(&["name"], "requires a `:name`");
+        }
+        let desc = definition
+            .get("desc")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        if desc.is_empty() {
+            problems.add(&["desc"], "requires `:desc`");
+        }
+        let mut connection_info = IndexMap::new();
+        match definition.get("connection_info") {
+            None => problems.add(&[], "requires `:connection_info`"),
+            Some(Value::Hash(attributes)) => {
+                for (key, attribute) in attributes.iter() {
+                    let key = key.to_string();
+                    if is_reserved(&key) {
+                        let message = format!(
+                            "`{name}.{key}` is reserved: inventories use `{key}` for something else"
+                        );
+                        problems.add(&["connection_info", &key], message);
+                    }
+                    let attribute = Attribute::register(
+                        name,
+                        "connection_info",
+                        &key,
+                        attribute,
+                        &mut problems,
+                    );
+                    connection_info.extend(attribute.map(|attribute| (key, attribute)));
+                }
+            }
+            Some(other) => {
+                let class = ruby_class(other);
+                let message = format!("`:connection_info` must be a hash, not `{class}`");
+                problems.add(&["connection_info"], message);
+            }
+        }
+        problems.or(|| Self {
+            name: name.to_owned(),
+            desc: desc.trim().to_owned(),
+            connection_info,
+        })
+    }
+
+    /// Reads a schema that is part of the program.
+    ///
+    /// # Panics
+    /// If the text is no schema, which every test that starts the program would show.
+    pub fn built_in(text: &str) -> Self {
+        let definition = yaml::parse(text)
+            .expect("a built-in schema is YAML")
+            .to_value();
+        Self::register(&definition).expect("a built-in schema is valid")
+    }
+
+    /// The same schema under another name and description: a family's, made of its protocol's.
+    pub fn renamed(&self, name: &str, desc: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            desc: desc.to_owned(),
+            ..self.clone()
+        }
+    }
+
+    /// The transport's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the transport reaches.
+    pub fn desc(&self) -> &str {
+        &self.desc
+    }
+
+    /// The attributes in the schema's order.
+    pub fn connection_info(&self) -> &IndexMap<String, Attribute> {
+        &self.connection_info
+    }
+
+    /// Makes checked connection info of a target's raw one: drops what is not the transport's,
+    /// applies defaults, wraps secrets, then checks.
+    ///
+    /// `tell` hears what was dropped; one warning names all the keys that nobody knows.
+    ///
+    /// # Errors
+    /// Every wrong and missing attribute. Secrets are not quoted.
+    pub fn read(
+        &self,
+        raw: Unread,
+        mut tell: impl FnMut(Level, String),
+    ) -> Result<ConnectionInfo, InvalidConnectionInfo> {
+        let mut info = Hash::new();
+        let mut unknown = Vec::new();
+        for (key, value) in raw.into_hash() {
+            let name = key.to_string();
+            if let Some(attribute) = self.connection_info.get(&name) {
+                let value = if attribute.sensitive {
+                    value.into_sensitive()
+                } else {
+                    value
+                };
+                info.insert(key, value);
+            } else if COMPUTED.contains(&name.as_str()) {
+                tell(
+                    Level::Debug,
+                    format!("`{}` does not use `{name}`", self.name),
+                );
+            } else if !is_reserved(&name) {
+                unknown.push(name);
+            }
+        }
+        if !unknown.is_empty() {
+            let named: Vec<String> = unknown
+                .iter()
+                .map(|key| {
+                    let known = self.connection_info.keys().map(String::as_str);
+                    format!("`{key}`{}", did_you_mean(key, known))
+                })
+                .collect();
+            let message = format!(
+                "`{}` does not know, and ignores: {}",
+                self.name,
+                named.join(", ")
+            );
+            tell(Level::Warning, message);
+        }
+        for (name, attribute) in &self.connection_info {
+            if let (None, Some(default)) = (info.get(name), &attribute.default) {
+                info.insert(name.as_str(), default.clone());
+            }
+        }
+        self.check(&info).map(|()| ConnectionInfo(info))
+    }
+
+    fn check(&self, info: &Hash) -> Result<(), InvalidConnectionInfo> {
+        let mut invalid = InvalidConnectionInfo {
+            transport: self.name.clone(),
+            mismatches: Vec::new(),
+            missing: Vec::new(),
+        };
+        for (key, value) in info.iter() {
+            let attribute = &self.connection_info[&key.to_string()];
+            if let Err(violation) = attribute.check(value) {
+                invalid.mismatches.push(if attribute.sensitive {
+                    format!("{key}: << redacted value >> {violation}")
+                } else {
+                    format!("{key}: {} ({violation})", shown(value))
+                });
+            }
+        }
+        for (name, attribute) in &self.connection_info {
+            if attribute.is_mandatory() && info.get(name).is_none_or(Value::is_undef) {
+                invalid.missing.push(name.clone());
+            }
+        }
+        if invalid.mismatches.is_empty() && invalid.missing.is_empty() {
+            Ok(())
+        } else {
+            Err(invalid)
+        }
+    }
+}
+
+impl ConnectionInfo {
+    /// A text attribute; `None` where it is not given.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_str()
+    }
+
+    /// A whole number.
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        self.0.get(name)?.as_integer()
+    }
+
+    /// A number, whole or not, as a float.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        match self.0.get(name)? {
+            Value::Float(number) => Some(*number),
+            #[expect(clippy::cast_precision_loss, reason = "seconds and ports are small")]
+            Value::Integer(number) => Some(*number as f64),
+            _ => None,
+        }
+    }
+
+    /// A truth.
+    pub fn boolean(&self, name: &str) -> Option<bool> {
+        self.0.get(name)?.as_bool()
+    }
+
+    /// A secret.
+    pub fn secret(&self, name: &str) -> Option<&Sensitive<Value>> {
+        match self.0.get(name)? {
+            Value::Sensitive(secret) => Some(secret),
+            _ => None,
+        }
+    }
+
+    /// Every secret in it, for the run's mask.
+    pub fn secrets(&self) -> impl Iterator<Item = &Sensitive<Value>> {
+        self.0.iter().filter_map(|(_, value)| match value {
+            Value::Sensitive(secret) => Some(secret),
+            _ => None,
+        })
+    }
+
+    /// The attributes and their values, secrets wrapped.
+    pub fn as_hash(&self) -> &Hash {
+        &self.0
+    }
+}
+
+fn is_reserved(key: &str) -> bool {
+    RESERVED.contains(&key) || key.starts_with("remote-")
+}
+
+impl fmt::Display for InvalidConnectionInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            transport,
+            mismatches,
+            missing,
+        } = self;
+        if !mismatches.is_empty() {
+            writeln!(
+                f,
+                "The connection info provided does not match the Transport Schema for \
+                 `{transport}[]`\n Value type mismatch:"
+            )?;
+            let mismatches: Vec<String> = mismatches
+                .iter()
+                .map(|mismatch| format!("    * {mismatch}"))
+                .collect();
+            f.write_str(&mismatches.join("\n"))?;
+        }
+        if !missing.is_empty() {
+            if !mismatches.is_empty() {
+                writeln!(f)?;
+            }
+            let missing = missing.join(", \n    *  ");
+            write!(
+                f,
+                "The following mandatory attributes were not provided:\n    *  {missing}"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for InvalidConnectionInfo {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEMA: &str = "
+name: nexus
+desc: Reaches a Nexus.
+connection_info:
+  host: { type: String, desc: The host. }
+  port: { type: 'Integer[1, 65535]', desc: The port., default: 22 }
+  password: { type: String, desc: The password., sensitive: true }
+  pin: { type: 'Optional[Enum[canary]]', desc: A PIN., sensitive: true }
+";
+
+    fn unread(pairs: &[(&str, Value)]) -> Unread {
+        Unread::new(
+            pairs
+                .iter()
+                .map(|(key, value)| (*key, value.clone()))
+                .collect(),
+        )
+    }
+
+    fn problems(text: &str) -> Vec<String> {
+        let definition = yaml::parse(text).expect("YAML").to_value();
+        let problems = TransportSchema::register(&definition).expect_err("it is wrong");
+        problems
+            .iter()
+            .map(|p| format!("{}: {}", p.path.join("."), p.message))
+            .collect()
+    }
+
+    #[test]
+    fn defaults_are_applied_secrets_wrapped_and_bolts_own_keys_left_out() {
+        let schema = TransportSchema::built_in(SCHEMA);
+        let raw = unread(&[
+            ("name", "r1".into()),
+            ("host", "192.0.2.1".into()),
+            ("user", "me".into()),
+            ("password", "canary".into()),
+            ("run-on", "localhost".into()),
+            ("remote-transport", "nexus".into()),
+            ("prot", 23.into()),
+        ]);
+        let mut told = Vec::new();
+        let info = schema
+            .read(raw, |level, message| told.push((level, message)))
+            .expect("it fits");
+        assert_eq!(info.text("host"), Some("192.0.2.1"));
+        assert_eq!(info.integer("port"), Some(22));
+        assert_eq!(
+            info.secret("password").map(Sensitive::reveal),
+            Some(&Value::from("canary"))
+        );
+        assert!(info.text("name").is_none() && info.text("user").is_none());
+        let warnings: Vec<&String> = told
+            .iter()
+            .filter(|(level, _)| *level == Level::Warning)
+            .map(|(_, m)| m)
+            .collect();
+        assert_eq!(
+            warnings,
+            ["`nexus` does not know, and ignores: `prot`; did you mean `port`?"]
+        );
+        assert!(!format!("{info:?} {told:?}").contains("canary"));
+    }
+
+    #[test]
+    fn everything_wrong_is_told_at_once_and_no_secret_is_quoted() {
+        let schema = TransportSchema::built_in(SCHEMA);
+        let raw = unread(&[("host", 1.into()), ("pin", "hunter2".into())]);
+        let invalid = schema
+            .read(raw, |_, _| {})
+            .expect_err("it does not fit")
+            .to_string();
+        assert_eq!(
+            invalid,
+            "The connection info provided does not match the Transport Schema for `nexus[]`\n \
+             Value type mismatch:\n    * host: 1 (expects a String value, got Integer)\n    \
+             * pin: << redacted value >> expects an undef value or a match for Enum['canary'], \
+             got String\nThe following mandatory attributes were not provided:\n    *  password"
+        );
+    }
+
+    #[test]
+    fn a_wrong_definition_is_refused_with_every_problem_and_its_place() {
+        assert_eq!(
+            problems(
+                "name: x\ndesc: d\nconnection_info:\n  run-on: {type: String}\n  a: text\n  \
+                 b: {typ: String}\n  c: {type: string}\n  d: {type: 'Stdlib::Port'}\n  \
+                 e: {type: Integer, default: no, behaviour: bad}\n  remote-x: {type: Any}\n"
+            ),
+            [
+                "connection_info.run-on: `x.run-on` is reserved: inventories use `run-on` for \
+                 something else",
+                "connection_info.a: `x.a` must be a Hash, not a String",
+                "connection_info.b.typ: `x.b` has no option `typ`; did you mean `type`?",
+                "connection_info.b: `x.b` has no type",
+                "connection_info.c.type: The type of the `c` attribute `string` is not recognised: \
+                 The expression <string> is not a valid type specification.",
+                "connection_info.d.type: the type of `x.d` references an unresolved type \
+                 'Stdlib::Port': only Puppet's own data types are known here",
+                "connection_info.e.behaviour: `bad` is not a valid behaviour value",
+                "connection_info.remote-x: `x.remote-x` is reserved: inventories use `remote-x` \
+                 for something else",
+            ]
+        );
+        assert_eq!(
+            problems("- 1"),
+            [": requires a hash as schema, not `Array`"]
+        );
+        assert_eq!(
+            problems("{}"),
+            [
+                "name: requires a `:name`",
+                "desc: requires `:desc`",
+                ": requires `:connection_info`"
+            ]
+        );
+    }
+}

@@ -1,0 +1,202 @@
+//! The context of a call: whom it concerns, where to tell what happens, how long to be patient.
+
+use std::any::Any;
+use std::sync::{Mutex, PoisonError};
+
+use devgate_schemas::{Event, Level, Listen, TypeSchema};
+
+use crate::{Patience, Transport};
+
+/// What a transport or a provider knows of the run it serves, for one call.
+///
+/// It is borrowed, so nothing can keep a session beyond the call it was lent for.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    target: &'a str,
+    listen: &'a dyn Listen,
+    patience: &'a Patience,
+    transport: Option<&'a dyn Transport>,
+    resources: Option<&'a Resources<'a>>,
+    subject: Option<&'a str>,
+}
+
+/// The resource type that a provider is called for, and what the call did to its resources.
+#[derive(Debug)]
+pub struct Resources<'a> {
+    schema: &'a TypeSchema,
+    mode: Mode,
+    failed: Mutex<Vec<Failure>>,
+}
+
+/// Whether a run may change the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Bring the target to the desired state.
+    Enforce,
+    /// Only tell what would change.
+    Noop,
+}
+
+/// A resource that could not be brought to its desired state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The resource's title.
+    pub title: String,
+    /// What went wrong.
+    pub message: String,
+}
+
+impl<'a> Context<'a> {
+    /// The context of a run on one target.
+    pub fn new(target: &'a str, listen: &'a dyn Listen, patience: &'a Patience) -> Self {
+        Self {
+            target,
+            listen,
+            patience,
+            transport: None,
+            resources: None,
+            subject: None,
+        }
+    }
+
+    /// The same run, with an open session to lend.
+    pub fn over<'b>(&'b self, transport: &'b dyn Transport) -> Context<'b> {
+        Context {
+            transport: Some(transport),
+            ..*self
+        }
+    }
+
+    /// The same run, for the resources of one type.
+    pub fn for_resources<'b>(&'b self, resources: &'b Resources<'b>) -> Context<'b> {
+        Context {
+            resources: Some(resources),
+            subject: Some(resources.schema.name()),
+            ..*self
+        }
+    }
+
+    /// The same call, about one thing: `frr_interface[swp1]`.
+    pub fn about<'b>(&'b self, subject: &'b str) -> Context<'b> {
+        Context {
+            subject: Some(subject),
+            ..*self
+        }
+    }
+
+    /// The target's name.
+    pub fn target(&self) -> &'a str {
+        self.target
+    }
+
+    /// How long this run may still wait for the target to recover.
+    pub fn patience(&self) -> &'a Patience {
+        self.patience
+    }
+
+    /// The open session, if it is of this kind or is built on one of this kind.
+    pub fn transport<T: Transport>(&self) -> Option<&'a T> {
+        let mut transport = self.transport?;
+        loop {
+            if let Some(found) = (transport as &dyn Any).downcast_ref() {
+                return Some(found);
+            }
+            transport = transport.inner()?;
+        }
+    }
+
+    /// The schema of the resource type that the provider is called for.
+    pub fn schema(&self) -> Option<&'a TypeSchema> {
+        self.resources.map(|resources| resources.schema)
+    }
+
+    /// Whether the call must change nothing.
+    pub fn noop(&self) -> bool {
+        self.resources
+            .is_some_and(|resources| resources.mode == Mode::Noop)
+    }
+
+    /// Says something at a level.
+    pub fn say(&self, level: Level, message: impl Into<String>) {
+        self.listen.hear(Event {
+            level,
+            target: self.target.to_owned(),
+            subject: self.subject.map(str::to_owned),
+            message: message.into(),
+        });
+    }
+
+    /// Says what helps to understand the details.
+    pub fn debug(&self, message: impl Into<String>) {
+        self.say(Level::Debug, message);
+    }
+
+    /// Says how the work progresses.
+    pub fn info(&self, message: impl Into<String>) {
+        self.say(Level::Info, message);
+    }
+
+    /// Says what is worth noting: a change, a retry.
+    pub fn notice(&self, message: impl Into<String>) {
+        self.say(Level::Notice, message);
+    }
+
+    /// Says what went wrong without stopping the work.
+    pub fn warning(&self, message: impl Into<String>) {
+        self.say(Level::Warning, message);
+    }
+
+    /// Says what made the work fail.
+    pub fn err(&self, message: impl Into<String>) {
+        self.say(Level::Err, message);
+    }
+
+    /// Says that a resource was created (Resource API, "Action functions").
+    pub fn created(&self, title: &str) {
+        self.notice(format!("Created: {title}"));
+    }
+
+    /// Says that a resource was updated.
+    pub fn updated(&self, title: &str) {
+        self.notice(format!("Updated: {title}"));
+    }
+
+    /// Says that a resource was removed.
+    pub fn deleted(&self, title: &str) {
+        self.notice(format!("Deleted: {title}"));
+    }
+
+    /// Records that a resource could not be brought to its desired state, and says so.
+    pub fn failed(&self, title: &str, message: impl Into<String>) {
+        let message = message.into();
+        self.err(format!("{title}: {message}"));
+        if let Some(resources) = self.resources {
+            let mut failed = resources
+                .failed
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            failed.push(Failure {
+                title: title.to_owned(),
+                message,
+            });
+        }
+    }
+}
+
+impl<'a> Resources<'a> {
+    /// The resources of one type, in one call of a provider.
+    pub fn new(schema: &'a TypeSchema, mode: Mode) -> Self {
+        Self {
+            schema,
+            mode,
+            failed: Mutex::default(),
+        }
+    }
+
+    /// The resources that the call recorded as failed.
+    pub fn into_failed(self) -> Vec<Failure> {
+        self.failed
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}

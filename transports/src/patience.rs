@@ -1,0 +1,339 @@
+//! Waiting for a target to recover: at most 30 seconds for one target in one run.
+//!
+//! A run makes one [`Patience`] for each target. Whatever may be repeated asks it for
+//! [`Attempts`] and loops:
+//!
+//! ```ignore
+//! let mut attempts = ctx.patience().attempts(ctx, "connect to 192.0.2.1:22");
+//! loop {
+//!     match attempts.within(open()).await {
+//!         Ok(session) => return Ok(session),
+//!         Err(error) => attempts.pause(error).await?,
+//!     }
+//! }
+//! ```
+//!
+//! An error is permanent unless [`Error::is_transient`] names it transient, and a permanent one
+//! ends the loop at once. The time of tries that failed and of the pauses between them is taken
+//! from the run's patience; when it is spent, nothing asks the target again in this run.
+
+use std::future::Future;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use backoff::ExponentialBackoff;
+use backoff::backoff::Backoff;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::error::PatienceSpent;
+use crate::{Context, Error, Result};
+
+/// How long one run waits for one target to recover, in all.
+pub const LIMIT: Duration = Duration::from_secs(30);
+
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// What is left of the time that one run may wait for one target.
+#[derive(Debug)]
+pub struct Patience {
+    limit: Duration,
+    left: Mutex<Duration>,
+}
+
+/// The tries of one request.
+pub struct Attempts<'a> {
+    ctx: Context<'a>,
+    patience: &'a Patience,
+    what: String,
+    tries: u32,
+    last: Option<Box<Error>>,
+    pauses: ExponentialBackoff,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Patience {
+    /// The full patience of a new run: [`LIMIT`].
+    pub fn new() -> Self {
+        Self::at_most(LIMIT)
+    }
+
+    /// A shorter patience; what is longer than [`LIMIT`] counts as [`LIMIT`].
+    pub fn at_most(limit: Duration) -> Self {
+        let limit = limit.min(LIMIT);
+        Self {
+            limit,
+            left: Mutex::new(limit),
+        }
+    }
+
+    /// Whether the run must not ask this target again.
+    pub fn is_spent(&self) -> bool {
+        self.left().is_zero()
+    }
+
+    /// The tries of one request; `what` completes the sentence "could not …".
+    pub fn attempts<'a>(&'a self, ctx: &Context<'a>, what: impl Into<String>) -> Attempts<'a> {
+        Attempts {
+            ctx: *ctx,
+            patience: self,
+            what: what.into(),
+            tries: 0,
+            last: None,
+            pauses: ExponentialBackoff {
+                current_interval: FIRST_PAUSE,
+                initial_interval: FIRST_PAUSE,
+                max_interval: LONGEST_PAUSE,
+                max_elapsed_time: None,
+                ..ExponentialBackoff::default()
+            },
+        }
+    }
+
+    fn left(&self) -> Duration {
+        *self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self, used: Duration) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        *left = left.saturating_sub(used);
+    }
+}
+
+impl Attempts<'_> {
+    /// Makes one try, which ends when patience does.
+    ///
+    /// # Errors
+    /// The try's own, or [`Error::PatienceSpent`] when time ran out before or during it.
+    pub async fn within<T>(&mut self, attempt: impl Future<Output = Result<T>>) -> Result<T> {
+        let left = self.patience.left();
+        if left.is_zero() {
+            return Err(self.spent());
+        }
+        let started = Instant::now();
+        self.tries += 1;
+        let result = timeout(left, attempt).await;
+        if !matches!(result, Ok(Ok(_))) {
+            self.patience.take(started.elapsed());
+        }
+        match result {
+            Ok(result) => result,
+            Err(_) => {
+                self.patience.take(left);
+                Err(self.spent())
+            }
+        }
+    }
+
+    /// Waits for the next try, if the error may pass; tells it at `notice`.
+    ///
+    /// # Errors
+    /// The error itself if it is permanent, [`Error::PatienceSpent`] if no time is left.
+    pub async fn pause(&mut self, error: Error) -> Result<()> {
+        if !error.is_transient() {
+            return Err(error);
+        }
+        let pause = self.pauses.next_backoff().unwrap_or(LONGEST_PAUSE);
+        let left = self.patience.left();
+        self.tries = self.tries.max(1);
+        if pause >= left {
+            self.patience.take(left);
+            self.last = Some(Box::new(error));
+            return Err(self.spent());
+        }
+        self.ctx.notice(format!(
+            "could not {}: {error}; try {} follows in {:.1} s, {:.0} s of patience are left",
+            self.what,
+            self.tries + 1,
+            pause.as_secs_f64(),
+            left.as_secs_f64(),
+        ));
+        self.last = Some(Box::new(error));
+        sleep(pause).await;
+        self.patience.take(pause);
+        Ok(())
+    }
+
+    fn spent(&mut self) -> Error {
+        let last_error = self.last.take();
+        let last = match &last_error {
+            Some(error) => error.to_string(),
+            None if self.tries == 0 => "this run has no patience left for this target".to_owned(),
+            None => "no answer".to_owned(),
+        };
+        Error::PatienceSpent(Box::new(PatienceSpent {
+            what: self.what.clone(),
+            tries: self.tries,
+            waited: self.patience.limit,
+            last,
+            last_error,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use devgate_schemas::{Event, Level, Listen};
+
+    use super::*;
+
+    #[derive(Debug, Default)]
+    struct Heard(Mutex<Vec<Event>>);
+
+    impl Listen for Heard {
+        fn hear(&self, event: Event) {
+            self.0.lock().expect("no poison").push(event);
+        }
+    }
+
+    fn refused() -> Error {
+        Error::Unreachable {
+            peer: "192.0.2.1:22".into(),
+            cause: io::ErrorKind::ConnectionRefused.into(),
+        }
+    }
+
+    async fn persist<F: Future<Output = Result<u32>>>(
+        patience: &Patience,
+        heard: &Heard,
+        mut attempt: impl FnMut(u32) -> F,
+    ) -> Result<u32> {
+        let ctx = Context::new("sw1", heard, patience);
+        let mut attempts = patience.attempts(&ctx, "connect to 192.0.2.1:22");
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match attempts.within(attempt(tries)).await {
+                Ok(value) => return Ok(value),
+                Err(error) => attempts.pause(error).await?,
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_port_that_stays_closed_is_given_up_within_the_limit() {
+        let (patience, heard) = (Patience::new(), Heard::default());
+        let started = Instant::now();
+        let mut tried = 0;
+        let result = persist(&patience, &heard, |tries| {
+            tried = tries;
+            async { Err(refused()) }
+        })
+        .await;
+        let elapsed = started.elapsed();
+        assert!(elapsed <= LIMIT && elapsed > LIMIT / 2, "{elapsed:?}");
+        assert!(tried > 5, "{tried} tries");
+        assert!(patience.is_spent());
+        let error = result.expect_err("spent").to_string();
+        assert!(
+            error.contains("connection refused") && error.contains("30 s"),
+            "{error}"
+        );
+        let heard = heard.0.lock().expect("no poison");
+        assert_eq!(heard.len() as u32, tried - 1);
+        assert!(heard.iter().all(|event| event.level == Level::Notice));
+        assert!(
+            heard[0].message.contains("try 2 follows in"),
+            "{}",
+            heard[0].message
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn tries_that_hang_are_part_of_the_limit() {
+        let (patience, heard) = (Patience::new(), Heard::default());
+        let started = Instant::now();
+        let result = persist(&patience, &heard, |tries| async move {
+            sleep(Duration::from_secs(if tries < 3 { 10 } else { 3600 })).await;
+            Err(refused())
+        })
+        .await;
+        assert!(matches!(result, Err(Error::PatienceSpent(_))));
+        assert!(
+            started.elapsed() <= LIMIT + Duration::from_millis(1),
+            "{:?}",
+            started.elapsed()
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_permanent_error_is_tried_once_and_said_at_once() {
+        let (patience, heard) = (Patience::new(), Heard::default());
+        let started = Instant::now();
+        let mut tried = 0;
+        let result = persist(&patience, &heard, |tries| {
+            tried = tries;
+            async { Err(Error::Unsupported("no".into())) }
+        })
+        .await;
+        assert!(matches!(result, Err(Error::Unsupported(_))));
+        assert_eq!((tried, started.elapsed()), (1, Duration::ZERO));
+        assert!(heard.0.lock().expect("no poison").is_empty());
+        assert!(!patience.is_spent());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_target_that_restarts_for_ten_seconds_is_waited_for() {
+        let (patience, heard) = (Patience::new(), Heard::default());
+        let started = Instant::now();
+        let up = started + Duration::from_secs(10);
+        let result = persist(&patience, &heard, |tries| async move {
+            if Instant::now() < up {
+                Err(refused())
+            } else {
+                Ok(tries)
+            }
+        })
+        .await;
+        assert!(result.expect("it came back") > 2);
+        assert!(
+            started.elapsed() < Duration::from_secs(16),
+            "{:?}",
+            started.elapsed()
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_patience_is_spent_the_run_does_not_ask_again() {
+        let (patience, heard) = (Patience::at_most(Duration::from_secs(3)), Heard::default());
+        persist(&patience, &heard, |_| async { Err(refused()) })
+            .await
+            .expect_err("spent");
+        let asked = AtomicBool::new(false);
+        let result = persist(&patience, &heard, |_| async {
+            asked.store(true, Ordering::Relaxed);
+            Ok(1)
+        })
+        .await;
+        let error = result.expect_err("spent").to_string();
+        assert!(error.contains("no patience left"), "{error}");
+        assert!(!asked.into_inner());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_goes_well_costs_no_patience() {
+        let (patience, heard) = (Patience::new(), Heard::default());
+        for _ in 0..10 {
+            let slow = |tries| async move {
+                sleep(Duration::from_secs(9)).await;
+                Ok(tries)
+            };
+            assert_eq!(
+                persist(&patience, &heard, slow)
+                    .await
+                    .expect("it goes well"),
+                1
+            );
+        }
+        assert!(!patience.is_spent());
+    }
+}
