@@ -466,6 +466,26 @@ impl TypeSchema {
         Err(InvalidResource(vec![message]))
     }
 
+    /// Checks the rows that a provider's `get` returned, their secrets wrapped from then on.
+    ///
+    /// # Errors
+    /// What is wrong with the first wrong row.
+    pub fn check_rows(&self, rows: &mut [Resource]) -> Result<(), InvalidResource> {
+        for row in rows {
+            for (name, value) in row.iter_mut() {
+                if self
+                    .attributes
+                    .get(name)
+                    .is_some_and(|attribute| attribute.sensitive)
+                {
+                    *value = std::mem::replace(value, Value::Undef).into_sensitive();
+                }
+            }
+            self.check_row(row)?;
+        }
+        Ok(())
+    }
+
     /// The title of a row: its own with several namevars, else the namevar's value.
     fn title_of(&self, row: &Resource) -> Result<String, InvalidResource> {
         if let [namevar] = self.namevars.as_slice() {

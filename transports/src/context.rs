@@ -194,9 +194,10 @@ impl<'a> Resources<'a> {
     }
 
     /// The resources that the call recorded as failed.
-    pub fn into_failed(self) -> Vec<Failure> {
+    pub fn failed(&self) -> Vec<Failure> {
         self.failed
-            .into_inner()
+            .lock()
             .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
