@@ -1,3 +1,5 @@
 mod practice;
+mod process;
+mod tasks;
 
 fn main() {}

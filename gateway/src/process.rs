@@ -1,0 +1,233 @@
+//! Children: the one place where a process is started, fed, listened to within limits, and ended
+//! with its whole group.
+//!
+//! A process that a child moves to a session of its own (`setsid`) leaves the group, and is out of
+//! reach.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::time::Duration;
+
+use devgate_schemas::Sensitive;
+use devgate_schemas::task::{Captured, Exit, Outcome};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::time::timeout;
+
+/// What is started: no shell stands between.
+pub(crate) struct Program {
+    /// The file to execute, and its arguments. Never a secret: everybody can read them.
+    pub(crate) words: Vec<OsString>,
+    /// Variables beside those of this process.
+    pub(crate) environment: Vec<(String, Sensitive<String>)>,
+    /// What it reads; nothing where there is none.
+    pub(crate) stdin: Option<Sensitive<Vec<u8>>>,
+}
+
+/// How long a process may run and how much of its output is kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    /// The time from start to end; none is for ever.
+    pub(crate) time: Option<Duration>,
+    /// Bytes of stdout that are kept; more are read and left out.
+    pub(crate) stdout: usize,
+    /// Bytes of stderr that are kept.
+    pub(crate) stderr: usize,
+    /// How long output is awaited after the process has ended, should children of its own have kept
+    /// it open.
+    pub(crate) drain: Duration,
+}
+
+/// Why a process did not run to its end.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The operating system did not start it.
+    Start(io::Error),
+    /// It took longer than it may, and was ended with its group.
+    TimedOut(Duration),
+}
+
+/// How long a group that was asked to end may take before it is killed.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Our own settings, and parameters of a task that may itself be our caller: no child gets them.
+const NOT_INHERITED: [&str; 2] = ["DEVGATE_", "PT_"];
+
+/// Held shared while files are written that are to be executed, alone while a process is started:
+/// a child that is born while such a file is open for writing holds it open too, for a moment, and
+/// executing it then fails with "text file busy".
+static WRITING: RwLock<()> = RwLock::new(());
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            time: None,
+            stdout: 50 * 1024 * 1024,
+            stderr: 1024 * 1024,
+            drain: Duration::from_secs(1),
+        }
+    }
+}
+
+/// To be held while a file is written that will be executed.
+pub(crate) fn writing_executables() -> RwLockReadGuard<'static, ()> {
+    WRITING.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a program to its end. When this future is dropped, the program's whole group is killed.
+///
+/// # Errors
+/// The program could not be started, or took longer than it may.
+pub(crate) async fn run(program: &Program, limits: &Limits) -> Result<Outcome, Failure> {
+    let mut child = start(program).map_err(Failure::Start)?;
+    let mut group = Group::of(&child);
+    let Some(limit) = limits.time else {
+        return finish(&mut child, &mut group, program, limits)
+            .await
+            .map_err(Failure::Start);
+    };
+    match timeout(limit, finish(&mut child, &mut group, program, limits)).await {
+        Ok(outcome) => outcome.map_err(Failure::Start),
+        Err(_) => {
+            group.signal(Signal::SIGTERM);
+            // Whether it ends by itself or not: `group` kills what is left when it is dropped.
+            drop(timeout(GRACE, child.wait()).await);
+            Err(Failure::TimedOut(limit))
+        }
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the file that may start children"
+)]
+fn start(program: &Program) -> io::Result<Child> {
+    let [file, arguments @ ..] = program.words.as_slice() else {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "no program was named",
+        ));
+    };
+    let mut command = Command::new(file);
+    command.args(arguments).process_group(0);
+    for (name, _) in std::env::vars_os() {
+        let shown = name.to_string_lossy();
+        if NOT_INHERITED.iter().any(|prefix| shown.starts_with(prefix)) {
+            command.env_remove(&name);
+        }
+    }
+    for (name, value) in &program.environment {
+        command.env(name, value.reveal());
+    }
+    let stdin = if program.stdin.is_some() {
+        Stdio::piped()
+    } else {
+        Stdio::null()
+    };
+    command
+        .stdin(stdin)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let _alone = WRITING.write().unwrap_or_else(PoisonError::into_inner);
+    command.spawn()
+}
+
+async fn finish(
+    child: &mut Child,
+    group: &mut Group,
+    program: &Program,
+    limits: &Limits,
+) -> io::Result<Outcome> {
+    let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
+    let status = {
+        let talk = async {
+            tokio::join!(
+                feed(stdin, program.stdin.as_ref()),
+                capture(out, limits.stdout, &mut stdout),
+                capture(err, limits.stderr, &mut stderr),
+            )
+        };
+        tokio::pin!(talk);
+        tokio::select! {
+            status = child.wait() => {
+                let status = status?;
+                group.ended();
+                // What is not read by then is in the hands of processes that outlive the task.
+                drop(timeout(limits.drain, talk).await);
+                status
+            }
+            _ = &mut talk => {
+                let status = child.wait().await?;
+                group.ended();
+                status
+            }
+        }
+    };
+    Ok(Outcome {
+        exit: exit(status),
+        stdout,
+        stderr,
+    })
+}
+
+/// Writes a child's input and closes it. A child that does not read it all is within its rights.
+async fn feed(stdin: Option<ChildStdin>, input: Option<&Sensitive<Vec<u8>>>) {
+    if let (Some(mut stdin), Some(input)) = (stdin, input) {
+        drop(stdin.write_all(input.reveal()).await);
+    }
+}
+
+/// Reads an output to its end and keeps its first bytes: a child must not wait for a reader.
+async fn capture(from: Option<impl AsyncRead + Unpin>, limit: usize, into: &mut Captured) {
+    let Some(mut from) = from else { return };
+    let mut buffer = vec![0; 64 * 1024];
+    // A pipe that cannot be read any more has ended.
+    while let Ok(read @ 1..) = from.read(&mut buffer).await {
+        let kept = read.min(limit - into.bytes.len());
+        into.bytes.extend_from_slice(&buffer[..kept]);
+        into.cut |= kept < read;
+    }
+}
+
+fn exit(status: ExitStatus) -> Exit {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Code(status.into_raw()),
+    }
+}
+
+/// The process group that a child leads: killed when this is dropped before the child has ended.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self(id.map(Pid::from_raw))
+    }
+
+    /// The leader has ended and was waited for: its number may soon be another's.
+    fn ended(&mut self) {
+        self.0 = None;
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(leader) = self.0 {
+            if let Err(error) = killpg(leader, signal) {
+                tracing::debug!("process group {leader} took no {signal}: {error}");
+            }
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::SIGKILL);
+    }
+}

@@ -1,0 +1,143 @@
+//! Which implementation of a task runs at a place, or why none may.
+
+use std::collections::BTreeSet;
+
+use devgate_schemas::task::InputMethod;
+
+use super::error::Lack;
+use super::files::File;
+use super::{Task, TaskError};
+
+/// One implementation of a task, with all that the task as a whole says put in.
+#[derive(Clone, Debug)]
+pub(crate) struct Implementation {
+    /// The executable, named `module/tasks/file`.
+    pub(crate) file: File,
+    /// The features that it needs.
+    pub(crate) requirements: Vec<String>,
+    /// How it wants its parameters.
+    pub(crate) input_method: InputMethod,
+    /// Whether it acts on a remote target.
+    pub(crate) remote: bool,
+    /// The files that it needs beside it: its own, then the task's.
+    pub(crate) files: Vec<File>,
+}
+
+/// Where a task is to run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place<'a> {
+    /// On a normal target with these features.
+    Normal {
+        target: &'a str,
+        features: &'a BTreeSet<String>,
+    },
+    /// On a proxy, for a remote target; the features are those of both.
+    Remote {
+        target: &'a str,
+        proxy: &'a str,
+        features: &'a BTreeSet<String>,
+    },
+}
+
+/// Whether a task may change anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// It may.
+    Apply,
+    /// It is told to only say what it would change.
+    Noop,
+}
+
+impl Task {
+    /// The first implementation that is made for this kind of target and whose requirements the
+    /// place satisfies (Task Specification, "Task implementations", "Executing Remote Tasks").
+    ///
+    /// # Errors
+    /// Remote tasks are refused on normal targets and normal tasks on remote ones, a task that does
+    /// not know noop is refused under noop, and a lacking feature is named: each its own error.
+    pub(crate) fn choose(&self, place: Place<'_>, mode: Mode) -> Result<Implementation, TaskError> {
+        let task = self.name.to_string();
+        let target = place.target().to_owned();
+        if mode == Mode::Noop && !self.metadata.supports_noop {
+            return Err(TaskError::NoopUnsupported { task, target });
+        }
+        let fitting: Vec<&Implementation> = self
+            .implementations
+            .iter()
+            .filter(|one| one.remote == place.is_remote())
+            .collect();
+        if fitting.is_empty() {
+            return Err(match place {
+                Place::Normal { .. } => TaskError::RemoteTaskOnNormalTarget { task, target },
+                Place::Remote { proxy, .. } => TaskError::NormalTaskOnRemoteTarget {
+                    task,
+                    target,
+                    proxy: proxy.to_owned(),
+                },
+            });
+        }
+        let features = place.features();
+        let Some(chosen) = fitting.iter().find(|one| one.missing(features).is_empty()) else {
+            return Err(TaskError::MissingFeatures {
+                task,
+                target,
+                runner: place.runner().to_owned(),
+                features: features.iter().cloned().collect(),
+                lacks: fitting.iter().map(|one| one.lack(features)).collect(),
+            });
+        };
+        if chosen.input_method == InputMethod::Powershell {
+            let file = chosen.file_name().to_owned();
+            return Err(TaskError::Powershell { task, file });
+        }
+        Ok((*chosen).clone())
+    }
+}
+
+impl Implementation {
+    /// The executable's own name.
+    pub(crate) fn file_name(&self) -> &str {
+        self.file.name.rsplit('/').next().unwrap_or(&self.file.name)
+    }
+
+    fn missing(&self, features: &BTreeSet<String>) -> Vec<String> {
+        self.requirements
+            .iter()
+            .filter(|needed| !features.contains(*needed))
+            .cloned()
+            .collect()
+    }
+
+    fn lack(&self, features: &BTreeSet<String>) -> Lack {
+        Lack {
+            file: self.file_name().to_owned(),
+            missing: self.missing(features),
+        }
+    }
+}
+
+impl<'a> Place<'a> {
+    fn is_remote(self) -> bool {
+        matches!(self, Self::Remote { .. })
+    }
+
+    fn target(self) -> &'a str {
+        match self {
+            Self::Normal { target, .. } | Self::Remote { target, .. } => target,
+        }
+    }
+
+    /// The target that starts the process.
+    fn runner(self) -> &'a str {
+        match self {
+            Self::Normal { target, .. } => target,
+            Self::Remote { proxy, .. } => proxy,
+        }
+    }
+
+    fn features(self) -> &'a BTreeSet<String> {
+        match self {
+            Self::Normal { features, .. } | Self::Remote { features, .. } => features,
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Tasks: finding them in modules, choosing an implementation for a place, giving it its input,
+//! and running it on this host.
+//!
+//! A task travels one way: [`Catalogue::find`] gives a [`Task`]; [`Task::parameters`] checks what
+//! was given; [`Task::choose`] refuses or picks the implementation; an [`Invocation`] joins these
+//! with the metaparameters; [`run_local`] runs it and gives a [`TaskOutput`].
+
+mod catalogue;
+mod choose;
+mod error;
+mod files;
+mod invocation;
+mod local;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub(crate) use catalogue::{Catalogue, Listing, Task};
+pub(crate) use choose::{Implementation, Mode, Place};
+pub(crate) use error::TaskError;
+pub(crate) use invocation::{Invocation, Parameters};
+pub(crate) use local::{LocalSettings, TaskOutput, local_features, run_local};
+pub(crate) use words::given_parameters;

@@ -1,0 +1,141 @@
+//! Choosing an implementation, and refusing.
+
+use std::collections::BTreeSet;
+
+use devgate_schemas::task::InputMethod;
+
+use super::*;
+
+const BOTH_KINDS: &str = r#"{"implementations": [
+    {"name": "far.rb", "requirements": ["puppet-agent"], "remote": true},
+    {"name": "far.sh", "requirements": ["shell"], "remote": true, "input_method": "stdin"},
+    {"name": "near.sh"}]}"#;
+
+fn modules(metadata: &str) -> Modules {
+    Modules::with(&[
+        ("m/tasks/far.rb", ""),
+        ("m/tasks/far.sh", ""),
+        ("m/tasks/near.sh", ""),
+        ("m/tasks/script.ps1", ""),
+        ("m/tasks/t.json", metadata),
+    ])
+}
+
+fn features(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(ToString::to_string).collect()
+}
+
+fn choose(
+    metadata: &str,
+    remote: bool,
+    names: &[&str],
+    mode: Mode,
+) -> Result<Implementation, TaskError> {
+    let features = features(names);
+    let place = if remote {
+        Place::Remote {
+            target: "sw1",
+            proxy: "jump",
+            features: &features,
+        }
+    } else {
+        Place::Normal {
+            target: "host1",
+            features: &features,
+        }
+    };
+    modules(metadata).find("m::t").choose(place, mode)
+}
+
+#[test]
+fn the_first_implementation_that_fits_is_chosen() {
+    for (remote, names, file) in [
+        (true, vec!["shell", "puppet-agent"], "far.rb"),
+        (true, vec!["shell"], "far.sh"),
+        (false, vec![], "near.sh"),
+    ] {
+        let chosen = choose(BOTH_KINDS, remote, &names, Mode::Apply).expect("one");
+        assert_eq!(chosen.file_name(), file);
+    }
+}
+
+#[test]
+fn the_input_method_is_the_implementations_then_the_tasks_then_both() {
+    let method = |remote, names: &[&str]| {
+        choose(BOTH_KINDS, remote, names, Mode::Apply)
+            .expect("one")
+            .input_method
+    };
+    assert_eq!(method(true, &["shell"]), InputMethod::Stdin);
+    assert_eq!(method(false, &["shell"]), InputMethod::Both);
+}
+
+#[test]
+fn every_refusal_has_its_kind_and_names_the_right_target() {
+    let remote = r#"{"remote": true, "implementations": [{"name": "far.sh"}]}"#;
+    let normal = r#"{"implementations": [{"name": "near.sh"}]}"#;
+    let powershell = r#"{"implementations": [{"name": "script.ps1"}]}"#;
+    for (metadata, place_is_remote, mode, kind, words) in [
+        (
+            remote,
+            false,
+            Mode::Apply,
+            "devgate/remote-task-on-normal-target",
+            vec!["host1"],
+        ),
+        (
+            normal,
+            true,
+            Mode::Apply,
+            "devgate/normal-task-on-remote-target",
+            vec!["sw1", "jump"],
+        ),
+        (
+            r#"{"implementations": [{"name": "far.rb", "requirements": ["puppet-agent", "x"]}]}"#,
+            false,
+            Mode::Apply,
+            "devgate/missing-features",
+            vec![
+                "host1",
+                "far.rb needs puppet-agent and x",
+                "available: shell",
+            ],
+        ),
+        (
+            normal,
+            false,
+            Mode::Noop,
+            "devgate/noop-unsupported",
+            vec!["m::t", "host1"],
+        ),
+        (
+            powershell,
+            false,
+            Mode::Apply,
+            "devgate/powershell-unsupported",
+            vec!["script.ps1"],
+        ),
+    ] {
+        let error = choose(metadata, place_is_remote, &["shell"], mode).expect_err(kind);
+        let (found, text, details) = error.to_error();
+        assert_eq!(found, kind);
+        assert_eq!(details["task"], "m::t");
+        for word in words {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_lacking_feature_names_the_proxy_and_the_target_behind_it() {
+    let error = choose(
+        r#"{"remote": true, "implementations": [{"name": "far.rb", "requirements": ["f"]}]}"#,
+        true,
+        &["shell"],
+        Mode::Apply,
+    )
+    .expect_err("no feature f");
+    let (_, text, details) = error.to_error();
+    assert!(text.contains("on jump for sw1"), "{text}");
+    assert_eq!(details["implementations"][0]["missing"][0], "f");
+}
