@@ -1,3 +1,5 @@
+//! The `devgate` command: everything that acts.
+
 mod practice;
 mod process;
 mod tasks;
