@@ -1,0 +1,273 @@
+//! The awkward device is as awkward as it says: a client without any guard sees each habit raw.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use russh::client::{self, AuthResult, Handle, KeyboardInteractiveAuthResponse, Msg};
+use russh::keys::PublicKeyOrCertificate;
+use russh::{Channel, ChannelMsg};
+
+#[path = "support/awkward/mod.rs"]
+mod awkward;
+
+use awkward::{Awkward, PASSWORD};
+
+/// The prompt of the user who has colours.
+const COLOURED: &str = "\x1b[1m\x1b[32mswitch#\x1b[0m";
+
+/// Ends are looked for among so many bytes: the output may be large.
+const WINDOW: usize = 200;
+
+/// No habit that is tested here takes longer.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// A client that trusts anyone: nothing but habits is tested here.
+struct Trusting;
+
+impl client::Handler for Trusting {
+    type Error = russh::Error;
+
+    async fn check_server_key(&mut self, _: &PublicKeyOrCertificate) -> Result<bool, Self::Error> {
+        Ok(true)
+    }
+}
+
+async fn connected(device: &Awkward) -> Handle<Trusting> {
+    let address = ("127.0.0.1", device.port());
+    client::connect(Arc::new(client::Config::default()), address, Trusting)
+        .await
+        .expect("the device listens")
+}
+
+/// A shell of a user, at its first prompt.
+struct Shell {
+    client: Handle<Trusting>,
+    channel: Channel<Msg>,
+}
+
+impl Shell {
+    async fn of(device: &Awkward, user: &str) -> Self {
+        let mut client = connected(device).await;
+        let result = client
+            .authenticate_password(user, PASSWORD)
+            .await
+            .expect("an answer");
+        assert!(result.success(), "{user} is let in");
+        let channel = client.channel_open_session().await.expect("a channel");
+        channel.request_shell(true).await.expect("a shell");
+        Self { client, channel }
+    }
+
+    async fn send(&self, text: &str) {
+        self.channel
+            .data(text.as_bytes())
+            .await
+            .expect("an open channel");
+    }
+
+    /// Everything that comes up to a text, or up to the channel's end.
+    async fn until(&mut self, end: &str) -> String {
+        let mut seen = vec![];
+        while !String::from_utf8_lossy(&seen[seen.len().saturating_sub(WINDOW)..]).ends_with(end) {
+            let next = tokio::time::timeout(LIMIT, self.channel.wait()).await;
+            match next.unwrap_or_else(|_| panic!("{end:?} does not come")) {
+                Some(ChannelMsg::Data { data }) => seen.extend_from_slice(&data),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        String::from_utf8_lossy(&seen).into_owned()
+    }
+
+    /// What comes for a line, up to a text, or up to the channel's end.
+    async fn answer(&mut self, line: &str, end: &str) -> String {
+        self.send(&format!("{line}\r")).await;
+        self.until(end).await
+    }
+}
+
+/// What a user's terminal answers to a line.
+async fn answer(user: &str, line: &str, end: &str) -> String {
+    let device = Awkward::start();
+    let mut shell = Shell::of(&device, user).await;
+    let prompt = if user == "colours" {
+        COLOURED
+    } else {
+        "switch#"
+    };
+    shell.until(prompt).await;
+    shell.answer(line, end).await
+}
+
+#[tokio::test]
+async fn output_comes_in_every_bad_way() {
+    for (command, expected) in [
+        ("show version", "Awkward OS, Version 1.0\r\nswitch#"),
+        (
+            "show prompt-like 20",
+            "before\r\nswitch#\r\nafter\r\nswitch#",
+        ),
+        ("show no-newline", "first\r\noutputswitch#"),
+        (
+            "show colours",
+            "\x1b[1;31mred\x1b[0m \x1b[Kplain\x1b[m\r\nswitch#",
+        ),
+        ("show bytes", "Z\u{fffd}rich\r\ncafé\r\nswitch#"),
+        ("show slow-bytes", "one byte at a time\r\nswitch#"),
+        ("show slow 0", "switch#"),
+        ("show failure", "% Invalid input detected\r\nswitch#"),
+        ("hostname edge", "edge#"),
+    ] {
+        let seen = answer("admin", command, &format!("\r\n{expected}")).await;
+        assert_eq!(seen, format!("{command}\r\n{expected}"));
+    }
+    let syslog = answer("admin", "show syslog", "to up\r\n").await;
+    assert!(
+        syslog.contains("output\r\nswitch#\r\n*Nov 21"),
+        "{syslog:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_channel_or_the_whole_connection_ends_amid_the_output() {
+    let device = Awkward::start();
+    for (command, stays) in [("show drop-channel", true), ("show drop-connection", false)] {
+        let mut shell = Shell::of(&device, "admin").await;
+        shell.until("switch#").await;
+        let seen = shell.answer(command, "what is never shown").await;
+        assert_eq!(seen, format!("{command}\r\npartial\r\nout"));
+        assert_eq!(
+            shell.client.channel_open_session().await.is_ok(),
+            stays,
+            "{command}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn silence_lasts() {
+    let device = Awkward::start();
+    let mut shell = Shell::of(&device, "admin").await;
+    shell.until("switch#").await;
+    shell.answer("show silence", "silence\r\n").await;
+    let more = tokio::time::timeout(Duration::from_millis(300), shell.channel.wait()).await;
+    assert!(more.is_err(), "{more:?}");
+}
+
+#[tokio::test]
+async fn a_pager_that_cannot_be_turned_off_waits_for_keys() {
+    let device = Awkward::start();
+    let mut shell = Shell::of(&device, "admin").await;
+    shell.until("switch#").await;
+    shell.answer("terminal length 0", "switch#").await;
+    let first = shell.answer("show pages", "\0").await;
+    assert!(first.ends_with("line 10\r\n --More-- \0\0"), "{first:?}");
+    shell.send("   ").await;
+    let rest = shell.until("switch#").await;
+    assert!(rest.ends_with("line 31\r\nswitch#"), "{rest:?}");
+    assert_eq!(rest.matches("\x08 ").count(), 3);
+}
+
+#[tokio::test]
+async fn ten_megabytes_are_all_sent() {
+    let device = Awkward::start();
+    let mut shell = Shell::of(&device, "admin").await;
+    shell.until("switch#").await;
+    let size = shell.answer("show big 10", "switch#").await.len();
+    assert_eq!(
+        size,
+        "show big 10\r\n".len() + 10 * 1024 * 1024 + "switch#".len()
+    );
+}
+
+#[tokio::test]
+async fn endless_output_ends_with_the_client() {
+    let device = Awkward::start();
+    let mut shell = Shell::of(&device, "admin").await;
+    shell.send("show endless\r").await;
+    let mut lines = 0;
+    while lines < 20 {
+        match shell.channel.wait().await {
+            Some(ChannelMsg::Data { data }) => {
+                lines += data.iter().filter(|byte| **byte == b'\n').count();
+            }
+            other => assert!(other.is_some(), "the channel stays open"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn terminals_behave_as_badly_as_their_users() {
+    let device = Awkward::start();
+    let greeting = Shell::of(&device, "banner")
+        .await
+        .until("\r\n\r\nswitch#")
+        .await;
+    assert_eq!(greeting.matches("switch#\r\n").count(), 2, "{greeting:?}");
+
+    assert!(
+        answer("colours", "show version", COLOURED)
+            .await
+            .ends_with(COLOURED)
+    );
+    assert!(
+        answer("no-echo", "show version", "switch#")
+            .await
+            .starts_with("\r\nAwkward")
+    );
+    assert!(
+        answer("noisy", "show version", "switch#")
+            .await
+            .starts_with("\r\n*Nov 21")
+    );
+    let echo = format!("{} \r{}\r\n% Unknown", "x".repeat(73), "x".repeat(27));
+    assert!(
+        answer("wraps", &"x".repeat(100), "switch#")
+            .await
+            .starts_with(&echo)
+    );
+}
+
+#[tokio::test]
+async fn only_the_password_opens_and_some_want_it_by_keyboard() {
+    let device = Awkward::start();
+    let mut client = connected(&device).await;
+    let refused = client.authenticate_password("admin", "canary-wrong").await;
+    assert!(matches!(refused, Ok(AuthResult::Failure { .. })));
+
+    let mut client = connected(&device).await;
+    let refused = client.authenticate_password("keyboard", PASSWORD).await;
+    assert!(matches!(refused, Ok(AuthResult::Failure { .. })));
+    let asked = client
+        .authenticate_keyboard_interactive_start("keyboard", None)
+        .await;
+    assert!(matches!(
+        asked,
+        Ok(KeyboardInteractiveAuthResponse::InfoRequest { .. })
+    ));
+    let answers = vec![PASSWORD.to_owned()];
+    let opened = client
+        .authenticate_keyboard_interactive_respond(answers)
+        .await;
+    assert!(matches!(
+        opened,
+        Ok(KeyboardInteractiveAuthResponse::Success)
+    ));
+}
+
+#[tokio::test]
+async fn a_connection_is_reset_amid_configuration_and_what_was_heard_is_known() {
+    let device = Awkward::start();
+    let mut shell = Shell::of(&device, "resets-2").await;
+    shell
+        .send("configure terminal\rvlan 7\rname seven\rvlan 8\r")
+        .await;
+    shell.until("what is never shown").await;
+    let heard = device.heard();
+    let lines: Vec<&str> = heard.iter().map(|heard| heard.line.as_str()).collect();
+    assert_eq!(lines, ["configure terminal", "vlan 7", "name seven"]);
+    assert!(heard.iter().all(|heard| heard.connection == 1));
+    assert!(heard.is_sorted_by_key(|heard| heard.at));
+    assert_eq!(device.times_heard("vlan 7"), 1);
+    assert!(device.known_hosts().starts_with("[127.0.0.1]:"));
+}

@@ -1,0 +1,186 @@
+//! A device made to be awkward: an SSH server whose users and commands each have a bad habit.
+//!
+//! It runs on a thread of its own, so that a test can drive the binary against it. Log in with
+//! [`PASSWORD`]; the user's name chooses how the terminal behaves ([`shell::Habit`]), the command
+//! how its output comes ([`shell::Shell::answer`]). Everything it hears is kept, so that a test
+//! can tell what was sent, and that nothing was sent twice.
+
+use std::net::Ipv4Addr;
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use russh::MethodKind;
+use russh::MethodSet;
+use russh::keys::key::safe_rng;
+use russh::keys::{Algorithm, PrivateKey};
+use russh::server::Config;
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, oneshot};
+
+mod client;
+mod shell;
+
+/// The password of every user; the device refuses any other.
+pub(crate) const PASSWORD: &str = "canary-awkward";
+
+/// A line that the device has heard.
+#[derive(Clone, Debug)]
+pub(crate) struct Heard {
+    /// When its last character came.
+    pub(crate) at: Instant,
+    /// Which connection it came by, counted from 1.
+    pub(crate) connection: usize,
+    /// What was typed, without its end.
+    pub(crate) line: String,
+}
+
+/// A running device; gone when it is dropped.
+pub(crate) struct Awkward {
+    port: u16,
+    host_key: String,
+    log: Log,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What was heard, shared with the sessions.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<Heard>>>);
+
+impl Log {
+    fn add(&self, connection: usize, line: &str) {
+        let heard = Heard {
+            at: Instant::now(),
+            connection,
+            line: line.to_owned(),
+        };
+        self.0
+            .lock()
+            .expect("no test panics while it holds the log")
+            .push(heard);
+    }
+}
+
+impl Awkward {
+    /// Starts a device on a free port of the loopback.
+    pub(crate) fn start() -> Self {
+        let key = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519).expect("a key");
+        let host_key = key
+            .public_key()
+            .to_openssh()
+            .expect("a public key has a text");
+        let log = Log::default();
+        let (stop, stopped) = oneshot::channel();
+        let (listening, port) = mpsc::channel();
+        let heard = log.clone();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            runtime.expect("a runtime").block_on(async move {
+                let address = (Ipv4Addr::LOCALHOST, 0);
+                let listener = TcpListener::bind(address).await.expect("a port is free");
+                let address = listener.local_addr().expect("a listener has an address");
+                listening
+                    .send(address.port())
+                    .expect("someone has started this");
+                tokio::select! {
+                    () = accept(listener, key, heard) => {}
+                    _ = stopped => {}
+                }
+            });
+        });
+        let port = port.recv().expect("the device listens");
+        Self {
+            port,
+            host_key,
+            log,
+            stop: Some(stop),
+            thread: Some(thread),
+        }
+    }
+
+    /// Its port on 127.0.0.1.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its line for a `known_hosts` file.
+    pub(crate) fn known_hosts(&self) -> String {
+        format!("[127.0.0.1]:{} {}\n", self.port, self.host_key)
+    }
+
+    /// Every line it has heard since it was started, over all connections.
+    pub(crate) fn heard(&self) -> Vec<Heard> {
+        self.log
+            .0
+            .lock()
+            .expect("no test panics while it holds the log")
+            .clone()
+    }
+
+    /// How often it has heard exactly this line.
+    pub(crate) fn times_heard(&self, line: &str) -> usize {
+        self.heard()
+            .iter()
+            .filter(|heard| heard.line == line)
+            .count()
+    }
+}
+
+impl Drop for Awkward {
+    fn drop(&mut self) {
+        self.stop.take();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the device has been told already.
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn accept(listener: TcpListener, key: PrivateKey, log: Log) {
+    let methods = [MethodKind::Password, MethodKind::KeyboardInteractive];
+    let config = Arc::new(Config {
+        methods: MethodSet::from(&methods[..]),
+        keys: vec![key],
+        auth_rejection_time: Duration::from_millis(50),
+        auth_rejection_time_initial: Some(Duration::ZERO),
+        nodelay: true,
+        ..Config::default()
+    });
+    let mut connections = 0;
+    while let Ok((stream, _)) = listener.accept().await {
+        connections += 1;
+        let cut = Arc::new(Notify::new());
+        let client = client::Client::new(connections, log.clone(), Arc::clone(&cut));
+        tokio::spawn(carry(stream, Arc::clone(&config), client, cut));
+    }
+}
+
+/// Carries a connection over a pipe, so that it can be cut below SSH.
+async fn carry(
+    mut stream: TcpStream,
+    config: Arc<Config>,
+    client: client::Client,
+    cut: Arc<Notify>,
+) {
+    let (ours, mut theirs) = tokio::io::duplex(64 * 1024);
+    tokio::spawn(async move {
+        if let Ok(session) = russh::server::run_stream(config, ours, client).await {
+            // How it ends is the test's affair.
+            let _ = session.await;
+        }
+    });
+    tokio::select! {
+        _ = copy_bidirectional(&mut stream, &mut theirs) => {}
+        () = cut.notified() => stream.set_zero_linger().expect("an open socket"),
+    }
+}
+
+/// Waits: the device is slow on purpose.
+async fn pause(time: Duration) {
+    let _ = tokio::time::timeout(time, std::future::pending::<()>()).await;
+}

@@ -1,0 +1,329 @@
+//! The awkward device's terminal: what it shows, and how badly.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use russh::ChannelId;
+use russh::server::Handle;
+use tokio::sync::{Notify, mpsc};
+
+use super::{Log, pause};
+
+/// A log message as it comes over the terminal at any time.
+const SYSLOG: &str = "*Nov 21 09:48:53.123: %LINK-3-UPDOWN: Interface Gi0/3, changed state to up";
+
+/// How many lines a pager shows at once.
+const PAGE: usize = 10;
+
+/// The width of the screen that a long echo is wrapped at.
+const COLUMNS: usize = 80;
+
+/// How a terminal behaves: the name of its user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Habit {
+    /// Any other user: as one would wish.
+    None,
+    /// `banner`: greets with lines that look like its prompt.
+    Banner,
+    /// `colours`: its prompt and its output have ANSI sequences.
+    Colours,
+    /// `keyboard`: asks for the password by keyboard-interactive alone.
+    Keyboard,
+    /// `no-echo`: does not repeat what is typed.
+    NoEcho,
+    /// `noisy`: a log message comes between each prompt and the echo of what is typed there.
+    Noisy,
+    /// `resets-N`: resets the connection when it has heard N lines of configuration.
+    Resets(usize),
+    /// `wraps`: a long echo is broken at the screen's edge.
+    Wraps,
+}
+
+impl Habit {
+    pub(super) fn of(user: &str) -> Self {
+        match user {
+            "banner" => Self::Banner,
+            "colours" => Self::Colours,
+            "keyboard" => Self::Keyboard,
+            "no-echo" => Self::NoEcho,
+            "noisy" => Self::Noisy,
+            "wraps" => Self::Wraps,
+            other => other
+                .strip_prefix("resets-")
+                .and_then(|lines| lines.parse().ok())
+                .map_or(Self::None, Self::Resets),
+        }
+    }
+}
+
+/// One terminal.
+pub(super) struct Shell {
+    habit: Habit,
+    handle: Handle,
+    id: ChannelId,
+    typed: mpsc::UnboundedReceiver<Vec<u8>>,
+    unread: VecDeque<u8>,
+    after_return: bool,
+    connection: usize,
+    log: Log,
+    cut: Arc<Notify>,
+    hostname: String,
+    configuring: bool,
+    configured: usize,
+}
+
+impl Shell {
+    pub(super) fn new(
+        habit: Habit,
+        handle: Handle,
+        id: ChannelId,
+        typed: mpsc::UnboundedReceiver<Vec<u8>>,
+        connection: usize,
+        log: Log,
+        cut: Arc<Notify>,
+    ) -> Self {
+        Self {
+            habit,
+            handle,
+            id,
+            typed,
+            unread: VecDeque::new(),
+            after_return: false,
+            connection,
+            log,
+            cut,
+            hostname: "switch".to_owned(),
+            configuring: false,
+            configured: 0,
+        }
+    }
+
+    /// Prompts, listens and answers until the client leaves or the habit ends it.
+    pub(super) async fn talk(mut self) {
+        if self.habit == Habit::Banner {
+            self.print("Welcome to\nswitch#\nswitch# is not a prompt, nor is\nswitch#\n\n")
+                .await;
+        }
+        loop {
+            self.prompt().await;
+            let Some(line) = self.line().await else { break };
+            self.log.add(self.connection, &line);
+            if self.answer(&line).await.is_break() {
+                break;
+            }
+        }
+        self.close().await;
+    }
+
+    /// Answers one command without a terminal.
+    pub(super) async fn run_one(mut self, command: String) {
+        self.log.add(self.connection, &command);
+        let _ = self.answer(&command).await;
+        self.close().await;
+    }
+
+    /// Answers a line. Every awkward command is here.
+    async fn answer(&mut self, line: &str) -> ControlFlow<()> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let number = |word: &str| word.parse().unwrap_or(0);
+        if self.configuring {
+            return self.configure(&words).await;
+        }
+        match words[..] {
+            [] | ["enable" | "terminal", ..] => {}
+            ["exit"] => return ControlFlow::Break(()),
+            ["configure", "terminal"] => {
+                self.configuring = true;
+                self.print("Enter configuration commands, one per line.  End with CNTL/Z.\n")
+                    .await;
+            }
+            ["write", "memory"] => self.print("Building configuration...\n[OK]\n").await,
+            ["show", "version"] => self.print("Awkward OS, Version 1.0\n").await,
+            ["show", "failure"] => self.print("% Invalid input detected\n").await,
+            // A line that is the prompt, a pause of so many milliseconds, and more.
+            ["show", "prompt-like", milliseconds] => {
+                self.print("before\nswitch#").await;
+                pause(Duration::from_millis(number(milliseconds))).await;
+                self.print("\nafter\n").await;
+            }
+            // One line a second, so many.
+            ["show", "slow", lines] => {
+                for line in 1..=number(lines) {
+                    self.print(&format!("line {line}\n")).await;
+                    pause(Duration::from_secs(1)).await;
+                }
+            }
+            // Some output, then the connection is gone.
+            ["show", "drop-connection"] => {
+                self.print("partial\nout").await;
+                return self.reset().await;
+            }
+            // Some output, then the channel is closed, the connection stays.
+            ["show", "drop-channel"] => {
+                self.print("partial\nout").await;
+                return ControlFlow::Break(());
+            }
+            // Pages, whatever `terminal length` was told.
+            ["show", "pages"] => return self.pages().await,
+            // The log message comes when the prompt has come, and no new prompt after it.
+            ["show", "syslog"] => {
+                self.print("output\n").await;
+                self.prompt().await;
+                pause(Duration::from_millis(50)).await;
+                self.print(&format!("\n{SYSLOG}\n")).await;
+                return match self.line().await {
+                    Some(line) => {
+                        self.log.add(self.connection, &line);
+                        Box::pin(self.answer(&line)).await
+                    }
+                    None => ControlFlow::Break(()),
+                };
+            }
+            // The prompt stands behind the last line.
+            ["show", "no-newline"] => self.print("first\noutput").await,
+            // So many megabytes.
+            ["show", "big", megabytes] => {
+                let line = format!("{}\n", "x".repeat(1022));
+                for _ in 0..number(megabytes) * 1024 {
+                    self.print(&line).await;
+                }
+            }
+            // Latin-1, then a character of UTF-8 that comes in two halves.
+            ["show", "bytes"] => {
+                self.send(b"Z\xFCrich\r\ncaf\xC3").await;
+                pause(Duration::from_millis(50)).await;
+                self.send(b"\xA9\r\n").await;
+            }
+            ["show", "colours"] => self.print("\x1b[1;31mred\x1b[0m \x1b[Kplain\x1b[m\n").await,
+            ["show", "slow-bytes"] => {
+                for byte in b"one byte at a time\r\n" {
+                    self.send(&[*byte]).await;
+                    pause(Duration::from_millis(20)).await;
+                }
+            }
+            ["show", "silence"] => std::future::pending().await,
+            ["show", "endless"] => {
+                while self.send(b"and so on\r\n").await {
+                    pause(Duration::from_millis(10)).await;
+                }
+                return ControlFlow::Break(());
+            }
+            // The prompt changes in the middle of the session.
+            ["hostname", name] => self.hostname = name.to_owned(),
+            _ => self.print("% Unknown command\n").await,
+        }
+        ControlFlow::Continue(())
+    }
+
+    async fn configure(&mut self, words: &[&str]) -> ControlFlow<()> {
+        match words {
+            ["end" | "exit"] => self.configuring = false,
+            ["hostname", name] => self.hostname = (*name).to_owned(),
+            ["bad", ..] => self.print("% Invalid input detected\n").await,
+            _ => {}
+        }
+        self.configured += 1;
+        match self.habit {
+            Habit::Resets(lines) if self.configured >= lines => self.reset().await,
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    async fn pages(&mut self) -> ControlFlow<()> {
+        for line in 1..=3 * PAGE + 1 {
+            self.print(&format!("line {line}\n")).await;
+            if line % PAGE == 0 {
+                // NULs as padding, as some devices send.
+                self.print(" --More-- \0\0").await;
+                let Some(key) = self.byte().await else {
+                    return ControlFlow::Break(());
+                };
+                let back = "\x08".repeat(10);
+                self.print(&format!("{back}{}{back}", " ".repeat(10))).await;
+                if key == b'q' {
+                    break;
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Reads a line, and echoes it as the habit has it.
+    async fn line(&mut self) -> Option<String> {
+        let mut line = vec![];
+        loop {
+            let byte = self.byte().await?;
+            let after_return = std::mem::replace(&mut self.after_return, byte == b'\r');
+            if byte == b'\n' && after_return {
+                continue;
+            }
+            if line.is_empty() && self.habit == Habit::Noisy {
+                self.print(&format!("\n{SYSLOG}\n")).await;
+            }
+            let ends = matches!(byte, b'\r' | b'\n');
+            match (self.habit, ends) {
+                // Even the end of the line is not echoed; the answer begins on a new one.
+                (_, true) => self.print("\n").await,
+                (Habit::NoEcho, false) => {}
+                (_, false) => {
+                    self.send(&[byte]).await;
+                }
+            }
+            if ends {
+                return Some(String::from_utf8_lossy(&line).into_owned());
+            }
+            line.push(byte);
+            if self.habit == Habit::Wraps
+                && (line.len() + self.text_of_prompt().len()).is_multiple_of(COLUMNS)
+            {
+                self.send(b" \r").await;
+            }
+        }
+    }
+
+    async fn byte(&mut self) -> Option<u8> {
+        while self.unread.is_empty() {
+            self.unread.extend(self.typed.recv().await?);
+        }
+        self.unread.pop_front()
+    }
+
+    async fn prompt(&mut self) {
+        let prompt = self.text_of_prompt();
+        if self.habit == Habit::Colours {
+            self.print(&format!("\x1b[1m\x1b[32m{prompt}\x1b[0m")).await;
+        } else {
+            self.print(&prompt).await;
+        }
+    }
+
+    fn text_of_prompt(&self) -> String {
+        let mode = if self.configuring { "(config)" } else { "" };
+        format!("{}{mode}#", self.hostname)
+    }
+
+    async fn print(&self, text: &str) {
+        // A client that has gone is told nothing.
+        self.send(text.replace('\n', "\r\n").as_bytes()).await;
+    }
+
+    /// Whether there still is someone to send to.
+    async fn send(&self, bytes: &[u8]) -> bool {
+        self.handle.data(self.id, bytes.to_vec()).await.is_ok()
+    }
+
+    /// Cuts the connection when what was sent has had time to leave.
+    async fn reset(&self) -> ControlFlow<()> {
+        pause(Duration::from_millis(100)).await;
+        self.cut.notify_one();
+        std::future::pending().await
+    }
+
+    async fn close(&self) {
+        let _ = self.handle.exit_status_request(self.id, 0).await;
+        let _ = self.handle.eof(self.id).await;
+        let _ = self.handle.close(self.id).await;
+    }
+}
