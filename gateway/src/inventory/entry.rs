@@ -1,0 +1,170 @@
+//! An entry of `targets`: its name, its URI, its aliases.
+
+use devgate_schemas::yaml::{Mapping, Node};
+
+use super::data::Data;
+use super::read::{Alias, DATA_KEYS, Reading, is_reference, said};
+use super::settings::Owner;
+use super::uri::Uri;
+
+const TARGET_KEYS: [&str; 3] = ["name", "alias", "uri"];
+
+impl<'n> Reading<'n> {
+    pub(super) fn target(&mut self, node: &'n Node, group: usize) {
+        if node.as_str().is_some() {
+            return self.bare.push((group, node));
+        }
+        let Identity { name, place, uri } = match identity(node) {
+            Ok(Some(identity)) => identity,
+            Ok(None) => return,
+            Err((place, message)) => return self.problem(place, Some(group), message),
+        };
+        let Some(mapping) = node.as_mapping() else {
+            return;
+        };
+        let entry = self.tree.entries.get(&name);
+        if entry.is_some_and(|entry| entry.definitions.contains_key(&group)) {
+            let message = format!("the target {name} is listed twice, the first entry counts");
+            return self.warning(place, Some(group), message);
+        }
+        let known = [&DATA_KEYS[..], &TARGET_KEYS].concat();
+        self.unknown_keys(mapping, &known, group, &format!("the target {name}"));
+        let owner = Owner {
+            group,
+            target: Some(&name),
+        };
+        let data = Data {
+            uri,
+            ..self.data(mapping, owner)
+        };
+        self.aliases(mapping, &name, group);
+        let entry = self.tree.entries.entry(name.clone()).or_default();
+        entry.definitions.insert(group, data);
+        self.tree.groups[group].targets.push(name);
+    }
+
+    fn aliases(&mut self, mapping: &'n Mapping, target: &str, group: usize) {
+        let Some(node) = said(mapping, "alias") else {
+            return;
+        };
+        let items = node
+            .as_sequence()
+            .unwrap_or_else(|| std::slice::from_ref(node));
+        for item in items {
+            match item.as_str().map(|alias| (alias, illegal(alias))) {
+                Some(("", _)) => {
+                    self.problem(item, Some(group), format!("expected an alias of {target}"));
+                }
+                Some((alias, None)) => {
+                    let (alias, target) = (alias.to_owned(), target.to_owned());
+                    self.aliases.push(Alias {
+                        group,
+                        alias,
+                        target,
+                        place: item,
+                    });
+                }
+                Some((_, Some(character))) => {
+                    let message =
+                        format!("illegal character {character:?} in an alias of {target}");
+                    self.problem(item, Some(group), message);
+                }
+                None => self.wrong(
+                    item,
+                    "alias",
+                    "a text or a list of texts",
+                    Owner {
+                        group,
+                        target: Some(target),
+                    },
+                ),
+            }
+        }
+    }
+}
+
+/// What an entry with keys is called, and where it is.
+struct Identity<'n> {
+    name: String,
+    place: &'n Node,
+    uri: Option<Uri>,
+}
+
+/// The identity of an entry; nothing where a plugin would have to say it.
+fn identity(node: &Node) -> Result<Option<Identity<'_>>, (&Node, String)> {
+    let Some(mapping) = node.as_mapping() else {
+        let found = node.kind_name();
+        return Err((
+            node,
+            format!("expected a target to be a text or a mapping, found {found}"),
+        ));
+    };
+    let part = |key: &str| mapping.get(key).filter(|node| !node.is_undef());
+    let (name, uri) = (part("name"), part("uri"));
+    if is_reference(node) || [name, uri].into_iter().flatten().any(is_reference) {
+        return Ok(None);
+    }
+    let parsed = match uri {
+        Some(place) => {
+            let uri = Uri::parse(text(place, "uri")?);
+            Some(uri.map_err(|message| (place, format!("invalid uri: {message}")))?)
+        }
+        None => None,
+    };
+    let (place, checked) = match (name, uri, &parsed) {
+        (Some(place), _, _) => (place, target_name(text(place, "name")?)),
+        (None, Some(place), Some(uri)) => (place, checked_name(uri.to_string())),
+        _ => return Err((node, "expected a target to have a name or a uri".to_owned())),
+    };
+    let name = checked.map_err(|message| (place, message))?;
+    Ok(Some(Identity {
+        name,
+        place,
+        uri: parsed,
+    }))
+}
+
+fn text<'n>(node: &'n Node, key: &str) -> Result<&'n str, (&'n Node, String)> {
+    match node.as_str() {
+        Some("") => Err((node, format!("expected a target's {key} that is not empty"))),
+        Some(text) => Ok(text),
+        None => {
+            let found = node.kind_name();
+            Err((
+                node,
+                format!("expected a target's {key} to be a text, found {found}"),
+            ))
+        }
+    }
+}
+
+/// A target's name from what someone wrote: without the password where it is a URI.
+pub(super) fn target_name(text: &str) -> Result<String, String> {
+    if text.is_empty() {
+        return Err("expected a target's name that is not empty".to_owned());
+    }
+    // A name need not be a URI, but where it has the `@` of one it may hold a password.
+    if !text.contains('@') {
+        return checked_name(text.to_owned());
+    }
+    let uri = Uri::parse(text).map_err(|message| format!("invalid name: {message}"))?;
+    checked_name(uri.to_string())
+}
+
+fn checked_name(name: String) -> Result<String, String> {
+    if !name.is_ascii() {
+        return Err("expected a target's name in ASCII characters".to_owned());
+    }
+    match illegal(&name) {
+        Some(character) => Err(format!(
+            "illegal character {character:?} in a target's name"
+        )),
+        None => Ok(name),
+    }
+}
+
+/// What would end the name in a list of targets.
+pub(super) fn illegal(name: &str) -> Option<char> {
+    name.chars()
+        .find(|c| c.is_whitespace() || c.is_control() || *c == ',')
+}

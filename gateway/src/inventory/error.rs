@@ -1,0 +1,146 @@
+//! What can be wrong with an inventory, or with the words that choose from it.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use devgate_schemas::yaml;
+use serde_json::{Value, json};
+
+/// Why there is no inventory, or no such targets.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum InventoryError {
+    /// Both an inventory file and the environment variable were given, as in Bolt.
+    #[error(
+        "expected either an inventory file or BOLT_INVENTORY in the environment, found both; unset one"
+    )]
+    TwoSources,
+    /// A file could not be read.
+    #[error("cannot read {what} {}", path.display())]
+    Unreadable {
+        /// What the file is for: "the inventory file".
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The words on standard input could not be read.
+    #[error("cannot read targets from standard input")]
+    Stdin(#[source] io::Error),
+    /// The file is not YAML.
+    #[error("{file}: {error}")]
+    Syntax {
+        /// The file, or `BOLT_INVENTORY`.
+        file: String,
+        /// Where and why.
+        error: yaml::Error,
+    },
+    /// The inventory says what it must not; all of it at once.
+    #[error("{}", lines(.0))]
+    Invalid(Vec<Problem>),
+    /// No target matches a pattern.
+    #[error("found no target that matches {}; check the pattern and the inventory", .0.join(", "))]
+    NoMatch(Vec<String>),
+    /// A word names neither a target nor a place.
+    #[error("target word {number}: {message}")]
+    InvalidWord {
+        /// Which word, from 1: the word itself may hold a password.
+        number: usize,
+        /// What was expected.
+        message: &'static str,
+    },
+    /// A target's transport does not exist.
+    #[error("target {target}: unknown transport {transport}, expected one of {}", .known.join(", "))]
+    UnknownTransport {
+        /// The target's name.
+        target: String,
+        /// What its URI or config says.
+        transport: String,
+        /// What there is.
+        known: &'static [&'static str],
+    },
+}
+
+/// A place in an inventory and what is wrong there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// The file, or `BOLT_INVENTORY`.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
+    /// The group and the groups around it, outermost first.
+    pub path: Vec<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl InventoryError {
+    /// The kind under which a caller finds this error, Bolt's where Bolt has one.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::TwoSources => "bolt/cli-error",
+            Self::Unreadable { .. } | Self::Stdin(_) => "bolt/file-error",
+            Self::Syntax { .. } => "bolt/parse-error",
+            Self::Invalid(_) | Self::InvalidWord { .. } => "bolt.inventory/validation-error",
+            Self::NoMatch(_) => "bolt.inventory/wildcard-error",
+            Self::UnknownTransport { .. } => "bolt/unknown-transport",
+        }
+    }
+
+    /// The details that go with the kind: for an invalid inventory the path of the first problem's
+    /// group, as in Bolt, and all problems.
+    pub(crate) fn details(&self) -> Value {
+        match self {
+            Self::Invalid(problems) => json!({
+                "path": problems.first().map(|problem| &problem.path),
+                "problems": problems.iter().map(Problem::to_json).collect::<Vec<_>>(),
+            }),
+            Self::Syntax { file, error } => {
+                json!({ "file": file, "line": error.line, "column": error.column })
+            }
+            Self::Unreadable { path, .. } => json!({ "path": path }),
+            Self::NoMatch(patterns) => json!({ "patterns": patterns }),
+            Self::UnknownTransport { target, .. } => json!({ "target": target }),
+            Self::TwoSources | Self::Stdin(_) | Self::InvalidWord { .. } => json!({}),
+        }
+    }
+}
+
+impl Problem {
+    fn to_json(&self) -> Value {
+        json!({
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+            "path": self.path,
+            "msg": self.message,
+        })
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: line {}, column {}: ",
+            self.file, self.line, self.column
+        )?;
+        if !self.path.is_empty() {
+            write!(f, "in group {}: ", self.path.join("/"))?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+fn lines(problems: &[Problem]) -> String {
+    problems
+        .iter()
+        .map(Problem::to_string)
+        .collect::<Vec<_>>()
+        .join("\n")
+}

@@ -1,0 +1,144 @@
+//! Who is meant by each name: entries that are a text alone, and conflicts between groups, targets and aliases.
+
+use std::collections::HashMap;
+
+use devgate_schemas::yaml::Node;
+
+use super::data::Data;
+use super::entry::target_name;
+use super::read::{Alias, Reading};
+use super::uri::Uri;
+
+/// The meaning of names other than the targets' own.
+#[derive(Default)]
+pub(super) struct Names {
+    /// Groups by name.
+    pub(super) groups: HashMap<String, usize>,
+    /// Targets' names by alias, in the order in which they were written.
+    pub(super) aliases: indexmap::IndexMap<String, String>,
+}
+
+impl Reading<'_> {
+    /// Compares all names (Bolt: `resolve_string_targets` and `validate`).
+    pub(super) fn names(&mut self) -> Names {
+        let mut names = Names::default();
+        self.name_aliases(&mut names);
+        self.name_bare_targets(&names);
+        self.name_groups(&mut names);
+        let aliases = std::mem::take(&mut self.aliases);
+        for Alias {
+            group,
+            alias,
+            place,
+            ..
+        } in &aliases
+        {
+            if self.tree.entries.contains_key(alias) {
+                let message = format!("the alias {alias} conflicts with a target of the same name");
+                self.problem(place, Some(*group), message);
+            }
+        }
+        let order = |problem: &super::Problem| (problem.line, problem.column);
+        self.problems.sort_by_key(order);
+        self.warnings.sort_by_key(order);
+        names
+    }
+
+    fn name_aliases(&mut self, names: &mut Names) {
+        let aliases = std::mem::take(&mut self.aliases);
+        for Alias {
+            group,
+            alias,
+            target,
+            place,
+        } in &aliases
+        {
+            match names.aliases.get(alias) {
+                Some(other) if other != target => {
+                    let message = format!("the alias {alias} refers to both {other} and {target}");
+                    self.problem(place, Some(*group), message);
+                }
+                Some(_) => {}
+                None => {
+                    names.aliases.insert(alias.clone(), target.clone());
+                    let entry = self.tree.entries.entry(target.clone()).or_default();
+                    entry.aliases.push(alias.clone());
+                }
+            }
+        }
+        self.aliases = aliases;
+    }
+
+    /// A text alone means a target defined elsewhere, by name or by alias, or else is the URI of a new one.
+    fn name_bare_targets(&mut self, names: &Names) {
+        for (group, node) in std::mem::take(&mut self.bare) {
+            let text = node.as_str().unwrap_or_default();
+            let name = match target_name(text) {
+                Ok(name) => name,
+                Err(message) => {
+                    self.problem(node, Some(group), message);
+                    continue;
+                }
+            };
+            let known = self.tree.entries.get(&name);
+            let name = match names.aliases.get(&name) {
+                Some(target) if known.is_none() => target.clone(),
+                _ => name,
+            };
+            let Some(definition) = self.definition(&name, text, group, node) else {
+                continue;
+            };
+            self.tree
+                .entries
+                .entry(name.clone())
+                .or_default()
+                .definitions
+                .insert(group, definition);
+            self.tree.groups[group].targets.push(name);
+        }
+    }
+
+    fn definition(&mut self, name: &str, text: &str, group: usize, node: &Node) -> Option<Data> {
+        let entry = self.tree.entries.get(name);
+        if entry.is_some_and(|entry| entry.definitions.contains_key(&group)) {
+            let message = format!("the target {name} is listed twice, the first entry counts");
+            self.warning(node, Some(group), message);
+            return None;
+        }
+        if entry.is_some() {
+            return Some(Data::default());
+        }
+        match Uri::parse(text) {
+            Ok(uri) => Some(Data {
+                uri: Some(uri),
+                ..Data::default()
+            }),
+            Err(message) => {
+                self.problem(node, Some(group), format!("invalid uri: {message}"));
+                None
+            }
+        }
+    }
+
+    fn name_groups(&mut self, names: &mut Names) {
+        for group in 0..self.tree.groups.len() {
+            let name = self.tree.groups[group].name.clone();
+            let place = self.group_places[group];
+            if self.tree.entries.contains_key(&name) {
+                let message = format!("the group {name} conflicts with a target of the same name");
+                self.problem(place, Some(group), message);
+            }
+            if names.aliases.contains_key(&name) {
+                let message = format!("the group {name} conflicts with an alias of the same name");
+                self.problem(place, Some(group), message);
+            }
+            if let Some(first) = names.groups.get(&name) {
+                let line = self.group_places[*first].line;
+                let message = format!("the group {name} is defined twice, first at line {line}");
+                self.problem(place, Some(group), message);
+            } else {
+                names.groups.insert(name, group);
+            }
+        }
+    }
+}

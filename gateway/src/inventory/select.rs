@@ -1,0 +1,195 @@
+//! From the words of `-t` to targets.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::entry::target_name;
+use super::glob::{Glob, is_glob};
+use super::group::Entry;
+use super::target::LOCALHOST;
+use super::uri::Uri;
+use super::{Inventory, InventoryError, Target};
+
+impl Inventory {
+    /// The targets that words choose, each once, in the order of the words.
+    ///
+    /// A word is the name of a group, of a target or an alias, a pattern over targets and aliases
+    /// (`r*`, `{r,sw}[1-3]`), or the URI of a target that the inventory need not know. Lists are
+    /// separated by commas or space; `@file` reads words from a file, `-` from standard input.
+    /// Names other than groups' are compared without regard to case.
+    ///
+    /// # Errors
+    ///
+    /// Patterns that match nothing, words that are no URI, transports that do not exist, and files
+    /// that cannot be read.
+    pub(crate) fn select(&self, words: &[String]) -> Result<Vec<Arc<Target>>, InventoryError> {
+        self.select_with(words, &mut std::io::stdin())
+    }
+
+    pub(super) fn select_with(
+        &self,
+        words: &[String],
+        stdin: &mut dyn Read,
+    ) -> Result<Vec<Arc<Target>>, InventoryError> {
+        let mut chosen: IndexMap<String, Option<Uri>> = IndexMap::new();
+        let mut unmatched = Vec::new();
+        for (index, word) in self.words(words, stdin)?.iter().enumerate() {
+            let names = self.named(word);
+            if !names.is_empty() {
+                names.into_iter().for_each(|name| {
+                    chosen.entry(name.to_owned()).or_insert(None);
+                });
+            } else if self.names.groups.contains_key(word) {
+                // An empty group chooses nothing, and says so by choosing nothing.
+            } else if is_glob(word) {
+                unmatched.push(word.clone());
+            } else {
+                let invalid = |message| InventoryError::InvalidWord {
+                    number: index + 1,
+                    message,
+                };
+                let uri = Uri::parse(word).map_err(invalid)?;
+                let name = target_name(word)
+                    .map_err(|_| invalid("expected a name in ASCII without control characters"))?;
+                chosen.entry(name).or_insert(Some(uri));
+            }
+        }
+        if !unmatched.is_empty() {
+            return Err(InventoryError::NoMatch(unmatched));
+        }
+        chosen
+            .into_iter()
+            .map(|(name, uri)| self.target(name, uri).map(Arc::new))
+            .collect()
+    }
+
+    /// Single words: lists, files and standard input taken apart.
+    fn words(&self, words: &[String], stdin: &mut dyn Read) -> Result<Vec<String>, InventoryError> {
+        let mut all = Vec::new();
+        for word in words {
+            if word == "-" {
+                let mut text = String::new();
+                stdin
+                    .read_to_string(&mut text)
+                    .map_err(InventoryError::Stdin)?;
+                all.extend(split(&text));
+            } else if let Some(path) = word.strip_prefix('@') {
+                let path = Path::new(path);
+                let text = std::fs::read_to_string(path).map_err(|source| {
+                    let path = path.to_owned();
+                    InventoryError::Unreadable {
+                        what: "the file of targets",
+                        path,
+                        source,
+                    }
+                })?;
+                all.extend(split(&text));
+            } else {
+                all.extend(split(word));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The targets of the inventory that a word names.
+    fn named(&self, word: &str) -> Vec<&str> {
+        if let Some(group) = self.names.groups.get(word) {
+            return self.tree.members(*group);
+        }
+        let name = target_name(word).unwrap_or_default();
+        if let Some((name, _)) = self.tree.entries.get_key_value(&name) {
+            return vec![name];
+        }
+        let folded = self
+            .folded
+            .get(&name.to_lowercase())
+            .map_or(&[][..], Vec::as_slice);
+        if !folded.is_empty() || !is_glob(word) {
+            return folded.iter().map(|at| self.entry(*at).0).collect();
+        }
+        let glob = Glob::new(word);
+        let names = self
+            .tree
+            .members(0)
+            .into_iter()
+            .filter(|name| glob.matches(name));
+        let aliases = self
+            .names
+            .aliases
+            .iter()
+            .filter(|(alias, _)| glob.matches(alias));
+        names
+            .chain(aliases.map(|(_, name)| name.as_str()))
+            .collect()
+    }
+
+    fn entry(&self, at: usize) -> (&str, &Entry) {
+        let (name, entry) = self
+            .tree
+            .entries
+            .get_index(at)
+            .expect("the index was made of the entries");
+        (name, entry)
+    }
+
+    /// One target with all that is said of it: made when it is chosen, not before.
+    fn target(&self, name: String, uri: Option<Uri>) -> Result<Target, InventoryError> {
+        let entry = self.tree.entries.get(&name);
+        let mut data = self.tree.collect(entry);
+        if entry.is_none() && name == LOCALHOST {
+            // The proxy must stay reachable when `all` says that everything is remote.
+            data.config.remove("transport");
+        }
+        data.uri = data.uri.or(uri);
+        let aliases = entry.map(|entry| entry.aliases.clone()).unwrap_or_default();
+        let groups = self
+            .tree
+            .groups_of(entry)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        Target::new(name, aliases, groups, data)
+    }
+}
+
+/// Names of targets and aliases without case: where they stand among the entries.
+pub(super) fn folded(
+    entries: &IndexMap<String, Entry>,
+    aliases: &IndexMap<String, String>,
+) -> HashMap<String, Vec<usize>> {
+    let mut folded: HashMap<String, Vec<usize>> = HashMap::with_capacity(entries.len());
+    for (at, name) in entries.keys().enumerate() {
+        folded.entry(name.to_lowercase()).or_default().push(at);
+    }
+    for (alias, name) in aliases {
+        if let Some(at) = entries.get_index_of(name) {
+            folded.entry(alias.to_lowercase()).or_default().push(at);
+        }
+    }
+    folded
+}
+
+/// Splits at commas and space, but not within braces: `{a,b}` is one pattern.
+fn split(text: &str) -> Vec<String> {
+    let (mut words, mut word, mut depth) = (Vec::new(), String::new(), 0_usize);
+    for c in text.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if c.is_whitespace() || (c == ',' && depth == 0) {
+            depth = 0;
+            words.push(std::mem::take(&mut word));
+        } else {
+            word.push(c);
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}

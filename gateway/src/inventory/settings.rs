@@ -1,0 +1,127 @@
+//! The data keys that groups and entries share: config, vars, facts, features, hooks.
+
+use std::collections::BTreeSet;
+
+use devgate_schemas::yaml::{Mapping, Node};
+use devgate_schemas::{Hash, Value};
+
+use super::data::{Data, without_undef};
+use super::read::{Reading, said};
+use super::target::TRANSPORTS;
+
+/// Options of `remote` that decide how a target is reached, whatever its transport's schema says.
+const REMOTE_TEXTS: [&str; 3] = ["run-on", "remote-transport", "protocol"];
+
+/// Whose data are read: a group's own, or those of an entry in it.
+#[derive(Clone, Copy)]
+pub(super) struct Owner<'a> {
+    pub(super) group: usize,
+    pub(super) target: Option<&'a str>,
+}
+
+impl Owner<'_> {
+    pub(super) fn group(group: usize) -> Self {
+        Self {
+            group,
+            target: None,
+        }
+    }
+}
+
+impl Reading<'_> {
+    pub(super) fn data(&mut self, mapping: &Mapping, owner: Owner<'_>) -> Data {
+        if let Some(config) = said(mapping, "config").and_then(Node::as_mapping) {
+            self.config(config, owner);
+        }
+        Data {
+            uri: None,
+            config: without_undef(self.hash(mapping, "config", owner)),
+            vars: self.hash(mapping, "vars", owner),
+            facts: self.hash(mapping, "facts", owner),
+            features: self.features(mapping, owner),
+            plugin_hooks: self.hash(mapping, "plugin_hooks", owner),
+        }
+    }
+
+    fn hash(&mut self, mapping: &Mapping, key: &str, owner: Owner<'_>) -> Hash {
+        let Some(node) = said(mapping, key) else {
+            return Hash::new();
+        };
+        if let Value::Hash(hash) = node.to_value() {
+            return hash;
+        }
+        self.wrong(node, key, "a mapping", owner);
+        Hash::new()
+    }
+
+    fn features(&mut self, mapping: &Mapping, owner: Owner<'_>) -> BTreeSet<String> {
+        let Some(node) = said(mapping, "features") else {
+            return BTreeSet::new();
+        };
+        let Some(items) = node.as_sequence() else {
+            self.wrong(node, "features", "a list of texts", owner);
+            return BTreeSet::new();
+        };
+        let mut features = BTreeSet::new();
+        for item in items {
+            match item.as_str() {
+                Some(feature) => {
+                    features.insert(feature.to_owned());
+                }
+                None => self.wrong(item, "features", "a list of texts", owner),
+            }
+        }
+        features
+    }
+
+    pub(super) fn wrong(&mut self, node: &Node, key: &str, expected: &str, owner: Owner<'_>) {
+        let of = owner
+            .target
+            .map(|target| format!(" of the target {target}"))
+            .unwrap_or_default();
+        let message = format!(
+            "expected {key}{of} to be {expected}, found {}",
+            node.kind_name()
+        );
+        self.problem(node, Some(owner.group), message);
+    }
+
+    /// Options of transports are theirs to check, but for what decides how a target is reached.
+    fn config(&mut self, mapping: &Mapping, owner: Owner<'_>) {
+        let known = [&["transport"][..], &TRANSPORTS].concat();
+        self.unknown_keys(mapping, &known, owner.group, "config");
+        if let Some(node) = said(mapping, "transport")
+            && !node.as_str().is_some_and(|name| TRANSPORTS.contains(&name))
+        {
+            let expected = format!("one of {}", TRANSPORTS.join(", "));
+            let found = if node.as_str().is_some() {
+                "another"
+            } else {
+                node.kind_name()
+            };
+            let message = format!("expected transport to be {expected}, found {found}");
+            self.problem(node, Some(owner.group), message);
+        }
+        for name in TRANSPORTS {
+            let Some(node) = said(mapping, name) else {
+                continue;
+            };
+            let Some(options) = node.as_mapping() else {
+                self.wrong(node, &format!("config.{name}"), "a mapping", owner);
+                continue;
+            };
+            let texts = if name == "remote" {
+                &REMOTE_TEXTS[..]
+            } else {
+                &[]
+            };
+            for key in texts {
+                if let Some(node) = said(options, key)
+                    && node.as_str().is_none()
+                {
+                    self.wrong(node, &format!("config.remote.{key}"), "a text", owner);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! A target: its name, what is said of it, and the connection info that a transport gets.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use devgate_schemas::{Hash, Unread, Value};
+
+use super::InventoryError;
+use super::data::Data;
+use super::uri::Uri;
+
+/// Every transport that an inventory may name, as in Bolt.
+pub(super) const TRANSPORTS: [&str; 9] = [
+    "ssh", "winrm", "local", "docker", "lxd", "podman", "jail", "pcp", "remote",
+];
+
+/// What an operator names, with all that the inventory says of it.
+///
+/// Shown by its name alone: config, vars and facts may hold secrets that no schema has read yet.
+pub(crate) struct Target {
+    /// The name, without a password where it is a URI.
+    pub name: String,
+    /// Other names.
+    pub aliases: Vec<String>,
+    /// The groups it is in, innermost first.
+    pub groups: Vec<String>,
+    /// Where it is, where an entry says so.
+    pub uri: Option<Uri>,
+    /// How it is reached.
+    pub kind: Kind,
+    /// Variables for plans and templates.
+    pub vars: Hash,
+    /// Facts that are known beforehand.
+    pub facts: Hash,
+    /// What tasks may require.
+    pub features: BTreeSet<String>,
+    /// Hooks of plugins, by name: kept, not run.
+    pub plugin_hooks: Hash,
+    config: Hash,
+}
+
+/// How a target is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// As a process of this host.
+    Local,
+    /// Over SSH.
+    Ssh,
+    /// Through a program on a proxy.
+    Remote {
+        /// The family or protocol that `remote-transport` names.
+        transport: Option<String>,
+        /// The proxy: a name, or anything else that selects targets.
+        run_on: String,
+    },
+    /// By a transport that exists in Bolt and not here.
+    Other(&'static str),
+}
+
+impl Target {
+    pub(super) fn new(
+        name: String,
+        aliases: Vec<String>,
+        groups: Vec<String>,
+        data: Data,
+    ) -> Result<Self, InventoryError> {
+        let kind = kind(&name, data.uri.as_ref(), &data.config)?;
+        let Data {
+            uri,
+            config,
+            vars,
+            facts,
+            features,
+            plugin_hooks,
+        } = data;
+        Ok(Self {
+            name,
+            aliases,
+            groups,
+            uri,
+            kind,
+            vars,
+            facts,
+            features,
+            plugin_hooks,
+            config,
+        })
+    }
+
+    /// The family or protocol by which a remote target is reached.
+    pub(crate) fn remote_transport(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Remote { transport, .. } => transport.as_deref(),
+            Kind::Local | Kind::Ssh | Kind::Other(_) => None,
+        }
+    }
+
+    /// The proxy that runs programs for a remote target; `localhost` where nothing is said.
+    pub(crate) fn run_on(&self) -> &str {
+        match &self.kind {
+            Kind::Remote { run_on, .. } => run_on,
+            Kind::Local | Kind::Ssh | Kind::Other(_) => LOCALHOST,
+        }
+    }
+
+    /// The options of the target's own transport (`config.ssh` of an SSH target), as written.
+    pub(crate) fn options(&self) -> Option<&Hash> {
+        self.config.get(self.kind.name()).and_then(Value::as_hash)
+    }
+
+    /// What a task gets as `_target` and a transport as connection info: the transport's options,
+    /// then seven keys that override them, without what is not known.
+    ///
+    /// As in Bolt, but that a `protocol` option counts where the URI has no scheme. The URI's path
+    /// and query are not passed on their own.
+    pub(crate) fn connection_info(&self) -> Unread {
+        let options = self.options().cloned().unwrap_or_default();
+        let uri = self.uri.as_ref();
+        let option = |key: &str| options.get(key).cloned();
+        let text = |text: &Option<String>| text.as_deref().map(Value::from);
+        let protocol = uri
+            .and_then(|uri| text(&uri.scheme))
+            .or_else(|| option("protocol"))
+            .unwrap_or_else(|| Value::from(self.kind.name()));
+        let facts_of_uri = [
+            ("name", Some(Value::from(self.name.as_str()))),
+            ("uri", uri.map(Uri::to_value)),
+            ("protocol", Some(protocol)),
+            (
+                "user",
+                uri.and_then(|uri| text(&uri.user))
+                    .or_else(|| option("user")),
+            ),
+            (
+                "password",
+                uri.and_then(Uri::password_value)
+                    .or_else(|| option("password")),
+            ),
+            (
+                "host",
+                uri.and_then(|uri| text(&uri.host))
+                    .or_else(|| option("host")),
+            ),
+            (
+                "port",
+                uri.and_then(|uri| uri.port)
+                    .map(|port| Value::Integer(port.into()))
+                    .or_else(|| option("port")),
+            ),
+        ];
+        let mut info = options;
+        for (key, value) in facts_of_uri {
+            info.insert(key, value.unwrap_or(Value::Undef));
+        }
+        Unread::new(
+            info.into_iter()
+                .filter(|(_, value)| !value.is_undef())
+                .collect(),
+        )
+    }
+}
+
+impl Kind {
+    /// The transport's name in an inventory.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Ssh => "ssh",
+            Self::Remote { .. } => "remote",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Target")
+            .field("name", &self.name)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The target that is always there, and the proxy of who names none.
+pub(super) const LOCALHOST: &str = "localhost";
+
+/// `remote` by the URI or by the config, whatever the scheme; else the scheme, else the config,
+/// else SSH. (Bolt: `Target#transport`.)
+fn kind(name: &str, uri: Option<&Uri>, config: &Hash) -> Result<Kind, InventoryError> {
+    let scheme = uri.and_then(|uri| uri.scheme.as_deref());
+    let configured = config.get("transport").and_then(Value::as_str);
+    let default = if name == LOCALHOST { "local" } else { "ssh" };
+    let transport = match (scheme, configured) {
+        (_, Some("remote")) => "remote",
+        (Some(scheme), _) => scheme,
+        (None, Some(configured)) => configured,
+        (None, None) => default,
+    };
+    Ok(match transport {
+        "local" => Kind::Local,
+        "ssh" => Kind::Ssh,
+        "remote" => {
+            let remote = config.get("remote").and_then(Value::as_hash);
+            let option = |key: &str| {
+                remote
+                    .and_then(|remote| remote.get(key))
+                    .and_then(Value::as_str)
+            };
+            Kind::Remote {
+                transport: option("remote-transport").map(str::to_owned),
+                run_on: option("run-on").unwrap_or(LOCALHOST).to_owned(),
+            }
+        }
+        other => match TRANSPORTS.into_iter().find(|known| *known == other) {
+            Some(known) => Kind::Other(known),
+            None => {
+                return Err(InventoryError::UnknownTransport {
+                    target: name.to_owned(),
+                    transport: other.to_owned(),
+                    known: &TRANSPORTS,
+                });
+            }
+        },
+    })
+}

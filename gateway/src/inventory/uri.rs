@@ -1,0 +1,227 @@
+//! The URI of a target: where it is and as whom, with a password that never shows.
+
+use std::fmt;
+
+use devgate_schemas::Value;
+
+/// `[scheme://][user[:password]@]host[:port][/path][?query]`, as Bolt reads it.
+///
+/// Shown without its password in every format.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Uri {
+    text: String,
+    safe: String,
+    /// The scheme, where the text has one.
+    pub scheme: Option<String>,
+    /// The user, percent-decoded.
+    pub user: Option<String>,
+    password: Option<String>,
+    /// The host without the brackets of an IPv6 address.
+    pub host: Option<String>,
+    /// The port.
+    pub port: Option<u16>,
+}
+
+impl Uri {
+    /// Reads a URI.
+    ///
+    /// # Errors
+    ///
+    /// A sentence about what is wrong that quotes nothing, because any part may be the password.
+    pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
+        let (scheme, rest) = match text.split_once("://") {
+            Some((scheme, rest)) if is_scheme(scheme) => (Some(scheme), rest),
+            Some(_) => {
+                return Err("expected a scheme of letters, digits, `+`, `-` and `.` before `://`");
+            }
+            None => (None, text),
+        };
+        let (authority, tail) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        let (userinfo, place) = match authority.rsplit_once('@') {
+            Some((userinfo, place)) => (Some(userinfo), place),
+            // Half a password would otherwise be taken for a host or a path, and shown.
+            None if tail.contains('@') => {
+                return Err("expected `/`, `?` and `#` in a user or password as %2F, %3F and %23");
+            }
+            None => (None, authority),
+        };
+        let (user, password) = match userinfo.map(|info| info.split_once(':').unwrap_or((info, "")))
+        {
+            Some((user, password)) => (filled(user), filled(password)),
+            None => (None, None),
+        };
+        let (host, port) = host_and_port(place)?;
+        let safe = format!(
+            "{}{}{place}{tail}",
+            scheme
+                .map(|scheme| format!("{scheme}://"))
+                .unwrap_or_default(),
+            user.map(|user| format!("{user}@")).unwrap_or_default(),
+        );
+        Ok(Self {
+            text: text.to_owned(),
+            safe,
+            scheme: scheme.map(str::to_ascii_lowercase),
+            user: user.map(decoded).transpose()?,
+            password: password.map(decoded).transpose()?,
+            host: filled(host).map(str::to_owned),
+            port,
+        })
+    }
+
+    /// The whole text, password and all: for the target's own connection info.
+    pub(crate) fn to_value(&self) -> Value {
+        Value::from(self.text.as_str())
+    }
+
+    /// The password, for the target's own connection info.
+    pub(crate) fn password_value(&self) -> Option<Value> {
+        self.password.as_deref().map(Value::from)
+    }
+}
+
+impl fmt::Display for Uri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.safe)
+    }
+}
+
+impl fmt::Debug for Uri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Uri({})", self.safe)
+    }
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+}
+
+fn host_and_port(place: &str) -> Result<(&str, Option<u16>), &'static str> {
+    let (host, port) = if let Some(rest) = place.strip_prefix('[') {
+        let (host, port) = rest
+            .split_once(']')
+            .ok_or("expected `]` after an IPv6 address")?;
+        (
+            host,
+            if port.is_empty() {
+                None
+            } else {
+                Some(port.strip_prefix(':').unwrap_or(port))
+            },
+        )
+    } else {
+        match place.split_once(':') {
+            // A bare IPv6 address: no port can be told from it.
+            Some((_, rest)) if rest.contains(':') => {
+                return if place
+                    .chars()
+                    .all(|c| c.is_ascii_hexdigit() || matches!(c, ':' | '.'))
+                {
+                    Ok((place, None))
+                } else {
+                    Err("expected a host, or a host and a port")
+                };
+            }
+            Some((host, port)) => (host, Some(port)),
+            None => (place, None),
+        }
+    };
+    match port {
+        None | Some("") => Ok((host, None)),
+        Some(port) => match port.parse() {
+            Ok(port) => Ok((host, Some(port))),
+            Err(_) => Err("expected a port from 0 to 65535 after the host"),
+        },
+    }
+}
+
+fn filled(text: &str) -> Option<&str> {
+    if text.is_empty() { None } else { Some(text) }
+}
+
+/// Percent-decodes; a `%` that starts no code stands for itself.
+fn decoded(text: &str) -> Result<String, &'static str> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let code = match (first, tail) {
+            (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)),
+            _ => None,
+        };
+        if let Some((high, low)) = code {
+            bytes.push(high * 16 + low);
+            rest = &tail[2..];
+        } else {
+            bytes.push(*first);
+            rest = tail;
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| "expected percent codes that make UTF-8")
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit)
+        .to_digit(16)
+        .and_then(|digit| u8::try_from(digit).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_is_found_and_the_password_never_shown() {
+        let uri =
+            Uri::parse("https://ad%40min:can%2Fary@[2001:db8::1]:8443/api?x=1").expect("a URI");
+        assert_eq!(uri.scheme.as_deref(), Some("https"));
+        assert_eq!(uri.user.as_deref(), Some("ad@min"));
+        assert_eq!(uri.password_value(), Some(Value::from("can/ary")));
+        assert_eq!(
+            (uri.host.as_deref(), uri.port),
+            (Some("2001:db8::1"), Some(8443))
+        );
+        assert_eq!(
+            uri.to_string(),
+            "https://ad%40min@[2001:db8::1]:8443/api?x=1"
+        );
+        assert!(!format!("{uri:?}").contains("ary"));
+    }
+
+    #[test]
+    fn a_bare_host_is_enough() {
+        for (text, host, port) in [
+            ("switch1", Some("switch1"), None),
+            ("switch1:22", Some("switch1"), Some(22)),
+            ("ssh://switch1", Some("switch1"), None),
+            ("2001:db8::1", Some("2001:db8::1"), None),
+            ("[::1]:22", Some("::1"), Some(22)),
+            ("remote://", None, None),
+        ] {
+            let uri = Uri::parse(text).expect(text);
+            assert_eq!((uri.host.as_deref(), uri.port), (host, port), "{text}");
+            assert_eq!(uri.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_uri_is_refused_without_being_quoted() {
+        for text in [
+            "me:canary/canary@host",
+            "me:12/canary@host",
+            "host:canary",
+            "ssh://me:canary@host:99999",
+            "a canary://host",
+            "[::1",
+            "me:canary:canary",
+        ] {
+            let message = Uri::parse(text).expect_err(text);
+            assert!(
+                message.starts_with("expected") && !message.contains("canary"),
+                "{message}"
+            );
+        }
+    }
+}

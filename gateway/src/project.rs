@@ -1,0 +1,401 @@
+//! The project that a command runs in: `bolt-project.yaml`, module path, and where the inventory is.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use devgate_schemas::yaml::{self, Node};
+use devgate_schemas::{Value, nearest};
+
+const FILE: &str = "bolt-project.yaml";
+
+/// Every key that Bolt knows; those that do not concern a gateway are accepted and not read.
+const KEYS: [&str; 27] = [
+    "analytics",
+    "apply-settings",
+    "color",
+    "compile-concurrency",
+    "concurrency",
+    "disable-warnings",
+    "format",
+    "future",
+    "hiera-config",
+    "log",
+    "modulepath",
+    "module-install",
+    "modules",
+    "name",
+    "plans",
+    "plugin-cache",
+    "plugin-hooks",
+    "plugins",
+    "policies",
+    "puppetdb",
+    "puppetdb-instances",
+    "rerunfile",
+    "save-rerun",
+    "spinner",
+    "stream",
+    "tasks",
+    "trusted-external-command",
+];
+
+/// A project's folder, and what its file says.
+#[derive(Debug)]
+pub(crate) struct Project {
+    /// The folder.
+    pub(crate) root: PathBuf,
+    /// The name, by which the project is a module too.
+    pub(crate) name: Option<String>,
+    /// Where modules are, the first winning.
+    pub(crate) modulepath: Vec<PathBuf>,
+    /// How many targets are worked on at once.
+    pub(crate) concurrency: Option<NonZeroUsize>,
+    /// How results are printed.
+    pub(crate) format: Option<Format>,
+    /// What looks like a mistake and stops nothing.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// For people.
+    Human,
+    /// For programs.
+    Json,
+}
+
+/// Why a project cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ProjectError {
+    /// The folder that was named is not there.
+    #[error("cannot use {} as a project ({from}): expected a folder", path.display())]
+    NoFolder {
+        /// What named it: `--project` or `BOLT_PROJECT`.
+        from: &'static str,
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Anybody could put tasks into the folder that others then run.
+    #[error("the project {} is writable by everybody; take that away with `chmod o-w`", .0.display())]
+    WorldWritable(PathBuf),
+    /// The file is there and cannot be read.
+    #[error("cannot read {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The file says what it must not; all of it at once.
+    #[error("{}", .0.join("\n"))]
+    Invalid(Vec<String>),
+}
+
+impl Project {
+    /// Finds and reads the project, as Bolt finds it: the folder that was named, that of
+    /// `BOLT_PROJECT`, the nearest one upwards with a `Boltdir` or a `bolt-project.yaml`, or else
+    /// the current folder.
+    ///
+    /// # Errors
+    ///
+    /// A named folder that is none, a folder that everybody may write to, and a file that is wrong.
+    pub(crate) fn find(
+        named: Option<PathBuf>,
+        environment: Option<PathBuf>,
+        current: &Path,
+    ) -> Result<Self, ProjectError> {
+        let root = match (named, environment) {
+            (Some(path), _) => folder(path, "--project", current)?,
+            (None, Some(path)) => folder(path, "BOLT_PROJECT", current)?,
+            (None, None) => current
+                .ancestors()
+                .find_map(project_in)
+                .unwrap_or_else(|| current.to_owned()),
+        };
+        let path = root.join(FILE);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(source) => return Err(ProjectError::Unreadable { path, source }),
+        };
+        if text.is_some() && is_world_writable(&root) {
+            return Err(ProjectError::WorldWritable(root));
+        }
+        Self::parse(root, &text.unwrap_or_default())
+    }
+
+    /// Where the inventory is, unless another is named.
+    pub(crate) fn inventory_file(&self) -> PathBuf {
+        self.root.join("inventory.yaml")
+    }
+
+    fn parse(root: PathBuf, text: &str) -> Result<Self, ProjectError> {
+        let file = root.join(FILE).display().to_string();
+        let document = yaml::parse(text)
+            .map_err(|error| ProjectError::Invalid(vec![format!("{file}: {error}")]))?;
+        let mut reading = Reading {
+            document: &document,
+            problems: Vec::new(),
+            warnings: Vec::new(),
+        };
+        reading.keys();
+        let project = Self {
+            name: reading.name(),
+            modulepath: reading.modulepath(&root),
+            concurrency: reading.concurrency(),
+            format: reading.format(),
+            warnings: reading
+                .warnings
+                .iter()
+                .map(|warning| format!("{file}: {warning}"))
+                .collect(),
+            root,
+        };
+        if reading.problems.is_empty() {
+            Ok(project)
+        } else {
+            let place = |problem: &yaml::Error| format!("{file}: {problem}");
+            Err(ProjectError::Invalid(
+                reading.problems.iter().map(place).collect(),
+            ))
+        }
+    }
+}
+
+fn folder(path: PathBuf, from: &'static str, current: &Path) -> Result<PathBuf, ProjectError> {
+    let path = current.join(path);
+    if path.is_dir() {
+        Ok(path)
+    } else {
+        Err(ProjectError::NoFolder { from, path })
+    }
+}
+
+fn is_world_writable(folder: &Path) -> bool {
+    folder
+        .metadata()
+        .is_ok_and(|metadata| metadata.permissions().mode() & 0o002 != 0)
+}
+
+fn project_in(folder: &Path) -> Option<PathBuf> {
+    let inner = folder.join("Boltdir");
+    if inner.is_dir() {
+        Some(inner)
+    } else {
+        folder.join(FILE).is_file().then(|| folder.to_owned())
+    }
+}
+
+struct Reading<'n> {
+    document: &'n Node,
+    problems: Vec<yaml::Error>,
+    warnings: Vec<yaml::Error>,
+}
+
+impl<'n> Reading<'n> {
+    fn keys(&mut self) {
+        let Some(mapping) = self.document.as_mapping() else {
+            if !self.document.is_undef() {
+                let found = self.document.kind_name();
+                let message = format!("expected a mapping, found {found}");
+                self.problems.push(self.document.error(message));
+            }
+            return;
+        };
+        for (node, _) in mapping.iter() {
+            let Some(key) = node.as_str().filter(|key| !KEYS.contains(key)) else {
+                continue;
+            };
+            let hint = nearest(key, &KEYS)
+                .map(|near| format!(", did you mean `{near}`?"))
+                .unwrap_or_default();
+            self.warnings
+                .push(node.error(format!("unknown key `{key}`{hint}")));
+        }
+    }
+
+    fn said(&self, key: &str) -> Option<&'n Node> {
+        self.document.get(key).filter(|node| !node.is_undef())
+    }
+
+    fn wrong<T>(&mut self, node: &Node, expected: &str) -> Option<T> {
+        let message = format!("expected {expected}, found {}", node.kind_name());
+        self.problems.push(node.error(message));
+        None
+    }
+
+    fn name(&mut self) -> Option<String> {
+        let node = self.said("name")?;
+        match node.as_str() {
+            Some(name) if is_module_name(name) => Some(name.to_owned()),
+            Some(_) => {
+                let message = "expected a name of small letters, digits and underscores that starts \
+                               with a letter";
+                self.problems.push(node.error(message));
+                None
+            }
+            None => self.wrong(node, "name to be a text"),
+        }
+    }
+
+    fn modulepath(&mut self, root: &Path) -> Vec<PathBuf> {
+        let Some(node) = self.said("modulepath") else {
+            return vec![root.join("modules"), root.join(".modules")];
+        };
+        if let Some(text) = node.as_str() {
+            return std::env::split_paths(text)
+                .map(|path| root.join(path))
+                .collect();
+        }
+        let Some(items) = node.as_sequence() else {
+            return self
+                .wrong(node, "modulepath to be a text or a list of texts")
+                .unwrap_or_default();
+        };
+        let mut paths = Vec::new();
+        for item in items {
+            match item.as_str() {
+                Some(path) => paths.push(root.join(path)),
+                None => paths.extend(self.wrong(item, "modulepath to be a list of texts")),
+            }
+        }
+        paths
+    }
+
+    fn concurrency(&mut self) -> Option<NonZeroUsize> {
+        let node = self.said("concurrency")?;
+        let number = node.as_scalar().and_then(Value::as_integer);
+        match number
+            .and_then(|number| usize::try_from(number).ok())
+            .and_then(NonZeroUsize::new)
+        {
+            Some(number) => Some(number),
+            None => self.wrong(node, "concurrency to be an integer from 1"),
+        }
+    }
+
+    fn format(&mut self) -> Option<Format> {
+        let node = self.said("format")?;
+        match node.as_str() {
+            // A rainbow is for people as well.
+            Some("human" | "rainbow") => Some(Format::Human),
+            Some("json") => Some(Format::Json),
+            Some(_) => self.wrong(node, "format to be human, rainbow or json"),
+            None => self.wrong(node, "format to be a text"),
+        }
+    }
+}
+
+/// A module's name, as in the task specification.
+fn is_module_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Project, ProjectError> {
+        Project::parse(PathBuf::from("/p"), text)
+    }
+
+    #[test]
+    fn a_project_without_a_word_has_defaults() -> Result<(), ProjectError> {
+        let project = parse("")?;
+        assert_eq!(
+            project.modulepath,
+            [Path::new("/p/modules"), Path::new("/p/.modules")]
+        );
+        assert_eq!(
+            (project.name, project.concurrency, project.format),
+            (None, None, None)
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn a_project_says_name_modulepath_concurrency_and_format() -> Result<(), ProjectError> {
+        let text = "name: net\nmodulepath: [site, /opt/m]\nconcurrency: 20\nformat: json\nlog: {}\nfromat: x\n";
+        let project = parse(text)?;
+        assert_eq!(project.name.as_deref(), Some("net"));
+        assert_eq!(
+            project.modulepath,
+            [Path::new("/p/site"), Path::new("/opt/m")]
+        );
+        assert_eq!(project.concurrency.map(NonZeroUsize::get), Some(20));
+        assert_eq!(project.format, Some(Format::Json));
+        assert_eq!(
+            project.warnings,
+            [
+                "/p/bolt-project.yaml: line 6, column 1: unknown key `fromat`, did you mean `format`?"
+            ]
+        );
+        assert_eq!(
+            parse("modulepath: a:/b\n")?.modulepath,
+            [Path::new("/p/a"), Path::new("/b")]
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once() {
+        let error =
+            parse("name: Net\nmodulepath: {}\nconcurrency: 0\nformat: 5\n").expect_err("errors");
+        let ProjectError::Invalid(problems) = &error else {
+            panic!("{error}")
+        };
+        assert_eq!(problems.len(), 4, "{error}");
+        assert!(
+            problems[2].starts_with("/p/bolt-project.yaml: line 3, column 14: "),
+            "{error}"
+        );
+        let error = parse("name: [\n").expect_err("an error").to_string();
+        assert!(
+            error.starts_with("/p/bolt-project.yaml: line 1, column 7: "),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_nearest_project_upwards_is_found() -> io::Result<()> {
+        let top = tempfile::tempdir()?;
+        let top = top.path();
+        std::fs::create_dir_all(top.join("a/b/c"))?;
+        std::fs::create_dir_all(top.join("d/Boltdir"))?;
+        std::fs::write(top.join("a").join(FILE), "name: a\n")?;
+        let root = |named: Option<&str>, environment: Option<&str>, current: &str| {
+            Project::find(
+                named.map(Into::into),
+                environment.map(Into::into),
+                &top.join(current),
+            )
+            .map(|project| project.root)
+        };
+        assert_eq!(root(None, None, "a/b/c").ok(), Some(top.join("a")));
+        assert_eq!(root(None, None, "d").ok(), Some(top.join("d/Boltdir")));
+        assert_eq!(root(Some("b"), Some("c"), "a").ok(), Some(top.join("a/b")));
+        assert_eq!(root(None, Some("b/c"), "a").ok(), Some(top.join("a/b/c")));
+        assert!(matches!(
+            root(None, Some("x"), "a"),
+            Err(ProjectError::NoFolder { .. })
+        ));
+        Ok(())
+    }
+
+    #[test]
+    fn a_project_that_everybody_may_write_to_is_refused() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        std::fs::write(folder.path().join(FILE), "name: a\n")?;
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777))?;
+        let refused = Project::find(None, None, folder.path());
+        assert!(matches!(refused, Err(ProjectError::WorldWritable(_))));
+        Ok(())
+    }
+}
