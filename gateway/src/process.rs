@@ -46,7 +46,7 @@ pub(crate) struct Limits {
 /// Why a process did not run to its end.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The operating system did not start it.
+    /// The operating system did not start it, or does not know it any more.
     Start(io::Error),
     /// It took longer than it may, and was ended with its group.
     TimedOut(Duration),
@@ -95,7 +95,8 @@ pub(crate) async fn run(program: &Program, limits: &Limits) -> Result<Outcome, F
         Ok(outcome) => outcome.map_err(Failure::Start),
         Err(_) => {
             group.signal(Signal::SIGTERM);
-            // Whether it ends by itself or not: `group` kills what is left when it is dropped.
+            // Whether it ends by itself or not, `group` kills what is left of it when dropped: a
+            // group keeps its number while it has members.
             drop(timeout(GRACE, child.wait()).await);
             Err(Failure::TimedOut(limit))
         }
@@ -158,8 +159,10 @@ async fn finish(
             status = child.wait() => {
                 let status = status?;
                 group.ended();
-                // What is not read by then is in the hands of processes that outlive the task.
-                drop(timeout(limits.drain, talk).await);
+                if timeout(limits.drain, talk).await.is_err() {
+                    // What else comes is of processes that outlive this one.
+                    tracing::debug!("output was still open {:?} after the end", limits.drain);
+                }
                 status
             }
             _ = &mut talk => {
@@ -218,10 +221,10 @@ impl Group {
     }
 
     fn signal(&self, signal: Signal) {
-        if let Some(leader) = self.0 {
-            if let Err(error) = killpg(leader, signal) {
-                tracing::debug!("process group {leader} took no {signal}: {error}");
-            }
+        if let Some(leader) = self.0
+            && let Err(error) = killpg(leader, signal)
+        {
+            tracing::debug!("process group {leader} took no {signal}: {error}");
         }
     }
 }

@@ -69,7 +69,7 @@ pub(crate) enum TaskError {
     #[error("parameter {place} on the command line has no '=': write name=value")]
     NoPair { place: usize },
     /// The text of `--params` is no JSON object.
-    #[error("unable to parse --params value as JSON: {0}")]
+    #[error("Unable to parse --params value as JSON: {0}")]
     ParamsNotJson(String),
     /// A remote task was asked of a normal target.
     #[error(
@@ -133,7 +133,10 @@ pub(crate) enum TaskError {
         reason: String,
     },
     /// The task took longer than it may.
-    #[error("task {task} ran longer than {limit:?} and was ended with all processes of its group")]
+    #[error(
+        "task {task} ran longer than {limit:?} and was ended with all processes of its group; what it \
+         had changed by then stands"
+    )]
     TimedOut { task: String, limit: Duration },
 }
 

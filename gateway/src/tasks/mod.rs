@@ -11,13 +11,15 @@ mod error;
 mod files;
 mod invocation;
 mod local;
+mod task;
 #[cfg(test)]
 mod tests;
 mod words;
 
-pub(crate) use catalogue::{Catalogue, Listing, Task};
+pub(crate) use catalogue::{Catalogue, Listing};
 pub(crate) use choose::{Implementation, Mode, Place};
 pub(crate) use error::TaskError;
 pub(crate) use invocation::{Invocation, Parameters};
 pub(crate) use local::{LocalSettings, TaskOutput, local_features, run_local};
+pub(crate) use task::Task;
 pub(crate) use words::given_parameters;

@@ -5,9 +5,9 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
-use super::is_name;
 use super::section::{Findings, Section};
-use crate::{DataType, REDACTED, Value};
+use super::{Implementation, InputMethod, Parameter, implementation, parameter};
+use crate::REDACTED;
 
 /// What a task says of itself (Task Specification, "Task metadata").
 #[derive(Clone, Debug, Default)]
@@ -39,47 +39,6 @@ pub struct Metadata {
     source: Map<String, Json>,
 }
 
-/// One parameter of a task (Task Specification, "Task parameters").
-#[derive(Clone, Debug)]
-pub struct Parameter {
-    /// The type of its values; `Data` where the metadata has none.
-    pub data_type: DataType,
-    /// What it is for.
-    pub description: Option<String>,
-    /// Whether its value is a secret.
-    pub sensitive: bool,
-    /// The value where none is given; hidden when the parameter is sensitive.
-    pub default: Option<Value>,
-}
-
-/// One implementation of a task (Task Specification, "Task implementations").
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Implementation {
-    /// Its file, at the top level of the module's `tasks` directory.
-    pub name: String,
-    /// The features that a target must have.
-    pub requirements: Vec<String>,
-    /// How it wants its parameters, if not as the task says.
-    pub input_method: Option<InputMethod>,
-    /// Files that it needs, before those of the task.
-    pub files: Vec<String>,
-    /// Whether it is remote, if not as the task says.
-    pub remote: Option<bool>,
-}
-
-/// How parameters reach a task (Task Specification, "Task input").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InputMethod {
-    /// One JSON object on stdin.
-    Stdin,
-    /// A variable `PT_<name>` for each.
-    Environment,
-    /// Both of these, as Bolt's word `both` and as the default.
-    Both,
-    /// Named arguments of a PowerShell script.
-    Powershell,
-}
-
 /// Why a metadata file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetadataError {
@@ -102,8 +61,6 @@ const KEYS: [&str; 11] = [
     "extensions",
     "identifiers",
 ];
-const PARAMETER_KEYS: [&str; 4] = ["type", "description", "sensitive", "default"];
-const IMPLEMENTATION_KEYS: [&str; 5] = ["name", "requirements", "input_method", "files", "remote"];
 
 impl Metadata {
     /// Reads a metadata file; an empty one says nothing, as a missing one does.
@@ -144,10 +101,10 @@ impl Metadata {
             description: whole.text("description", findings),
             puppet_task_version: whole.whole_number("puppet_task_version", findings),
             supports_noop: whole.flag("supports_noop", findings).unwrap_or(false),
-            input_method: input_method(&whole, findings),
-            parameters: parameters(&whole, findings),
+            input_method: InputMethod::read(&whole, findings),
+            parameters: parameter::read_all(&whole, findings),
             files: whole.texts("files", findings),
-            implementations: implementations(&whole, findings),
+            implementations: implementation::read_all(&whole, findings),
             private: whole.flag("private", findings).unwrap_or(false),
             remote: whole.flag("remote", findings).unwrap_or(false),
             extensions: whole.object("extensions", findings).unwrap_or_default(),
@@ -161,113 +118,6 @@ impl Metadata {
     pub fn as_json(&self) -> &Map<String, Json> {
         &self.source
     }
-}
-
-fn parameters(whole: &Section<'_>, findings: &mut Findings) -> Option<IndexMap<String, Parameter>> {
-    let sections = whole.named("parameters", findings)?;
-    let mut parameters = IndexMap::new();
-    for (name, section) in sections {
-        if !is_name(name) {
-            findings.problem(&whole.place(&format!("parameters.{name}")), NAME_WANTED);
-        }
-        section.warn_unknown(&PARAMETER_KEYS, findings);
-        if let Some(parameter) = parameter(&section, findings) {
-            parameters.insert(name.to_owned(), parameter);
-        }
-    }
-    Some(parameters)
-}
-
-const NAME_WANTED: &str = "a parameter's name starts with a lowercase letter and has only lowercase letters, digits and _";
-
-fn parameter(section: &Section<'_>, findings: &mut Findings) -> Option<Parameter> {
-    let description = section.text("description", findings);
-    let sensitive = section.flag("sensitive", findings).unwrap_or(false);
-    let written = section.text("type", findings);
-    let data_type = match DataType::parse(written.as_deref().unwrap_or("Data")) {
-        Ok(data_type) => data_type,
-        Err(error) => {
-            findings.problem(&section.place("type"), error);
-            return None;
-        }
-    };
-    for name in data_type.unresolved() {
-        findings.problem(
-            &section.place("type"),
-            format_args!(
-                "{name} is no data type of Puppet itself, and types of modules are not read"
-            ),
-        );
-    }
-    let default = section.value("default").cloned().map(Value::from);
-    let default = if sensitive {
-        default.map(Value::into_sensitive)
-    } else {
-        default
-    };
-    let parameter = Parameter {
-        data_type,
-        description,
-        sensitive,
-        default,
-    };
-    let place = section.place("default");
-    if let Some(Err(mismatch)) = parameter
-        .default
-        .as_ref()
-        .map(|value| parameter.check(value))
-    {
-        for violation in mismatch.violations() {
-            findings.problem(&place, violation);
-        }
-    }
-    Some(parameter)
-}
-
-fn implementations(whole: &Section<'_>, findings: &mut Findings) -> Option<Vec<Implementation>> {
-    let sections = whole.sections("implementations", findings)?;
-    let mut implementations = Vec::new();
-    for section in sections {
-        section.warn_unknown(&IMPLEMENTATION_KEYS, findings);
-        let name = section.text("name", findings);
-        if section.value("name").is_none() {
-            findings.problem(
-                &section.place("name"),
-                "expected the name of a file in tasks",
-            );
-        }
-        implementations.push(Implementation {
-            name: name.unwrap_or_default(),
-            requirements: section.texts("requirements", findings),
-            input_method: input_method(&section, findings),
-            files: section.texts("files", findings),
-            remote: section.flag("remote", findings),
-        });
-    }
-    Some(implementations)
-}
-
-fn input_method(section: &Section<'_>, findings: &mut Findings) -> Option<InputMethod> {
-    // The specification gives an implementation's default as an empty list.
-    if section
-        .value("input_method")?
-        .as_array()
-        .is_some_and(Vec::is_empty)
-    {
-        return None;
-    }
-    let method = match section.text("input_method", findings)?.as_str() {
-        "stdin" => InputMethod::Stdin,
-        "environment" => InputMethod::Environment,
-        "both" => InputMethod::Both,
-        "powershell" => InputMethod::Powershell,
-        _ => {
-            let place = section.place("input_method");
-            findings.problem(&place, "expected stdin, environment, both or powershell");
-            return None;
-        }
-    };
-    Some(method)
 }
 
 fn redacted(source: Json) -> Map<String, Json> {

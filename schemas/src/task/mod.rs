@@ -1,13 +1,17 @@
 //! Tasks, as the Puppet Task Specification has them: their names, their metadata, their parameters
 //! and what their output means. Nothing here reads a file or starts a process.
 
+mod implementation;
 mod metadata;
 mod name;
 mod outcome;
+mod parameter;
 mod parameters;
 mod section;
 
-pub use metadata::{Implementation, InputMethod, Metadata, MetadataError, Parameter};
+pub use implementation::{Implementation, InputMethod};
+pub use metadata::{Metadata, MetadataError};
 pub use name::{TaskName, is_name};
 pub use outcome::{Captured, Exit, Outcome};
+pub use parameter::Parameter;
 pub use parameters::InvalidParameters;

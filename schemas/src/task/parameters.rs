@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Metadata, Parameter, is_name};
-use crate::{Hash, Key, Mismatch, Value};
+use crate::{Hash, Key, Value};
 
 /// Why parameters do not fit their task: a line for each problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,26 +97,6 @@ impl Metadata {
 
     fn parameter(&self, key: &Key) -> Option<&Parameter> {
         self.parameters.as_ref()?.get(key.as_str()?)
-    }
-}
-
-impl Parameter {
-    /// Whether a value must be given: the type does not take `undef`, and there is no default.
-    pub fn is_mandatory(&self) -> bool {
-        self.default.is_none() && !self.data_type.accepts_undef()
-    }
-
-    /// Whether a value fits the parameter's type.
-    pub fn accepts(&self, value: &Value) -> bool {
-        self.check(value).is_ok()
-    }
-
-    /// Why a value does not fit, in Puppet's words; a hidden value is looked at and never quoted.
-    pub(super) fn check(&self, value: &Value) -> Result<(), Mismatch> {
-        match value {
-            Value::Sensitive(secret) => self.data_type.check_secret(secret.reveal()),
-            value => self.data_type.check(value),
-        }
     }
 }
 

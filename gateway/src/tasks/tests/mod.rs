@@ -2,16 +2,18 @@
 
 mod choose;
 mod find;
+mod input;
 mod run;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use devgate_schemas::{Hash, Value};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::process::Limits;
 
 /// A module path of one directory.
 struct Modules(TempDir);
@@ -60,4 +62,109 @@ fn hash(json: Json) -> Hash {
 
 fn paths(names: &[&str]) -> Vec<PathBuf> {
     names.iter().map(PathBuf::from).collect()
+}
+
+/// A run to come of the task `m::t`.
+struct Run {
+    modules: Modules,
+    parameters: Json,
+    target: Option<Json>,
+    mode: Mode,
+    settings: LocalSettings,
+    tmpdir: TempDir,
+}
+
+impl Run {
+    fn of(script: &str) -> Self {
+        Self::named("t.sh", script)
+    }
+
+    fn named(file: &str, script: &str) -> Self {
+        let tmpdir = tempfile::tempdir().expect("a directory");
+        let settings = LocalSettings {
+            tmpdir: Some(tmpdir.path().to_owned()),
+            ..LocalSettings::default()
+        };
+        Self {
+            modules: Modules::with(&[(&format!("m/tasks/{file}"), script)]),
+            parameters: json!({}),
+            target: None,
+            mode: Mode::Apply,
+            settings,
+            tmpdir,
+        }
+    }
+
+    fn metadata(self, metadata: Json) -> Self {
+        self.modules.write("m/tasks/t.json", &metadata.to_string());
+        self
+    }
+
+    fn file(self, name: &str, content: &str) -> Self {
+        self.modules.write(name, content);
+        self
+    }
+
+    fn parameters(self, parameters: Json) -> Self {
+        Self { parameters, ..self }
+    }
+
+    fn target(self, target: Json) -> Self {
+        Self {
+            target: Some(target),
+            ..self
+        }
+    }
+
+    fn limits(mut self, limits: Limits) -> Self {
+        self.settings.limits = limits;
+        self
+    }
+
+    async fn run(&self) -> Result<TaskOutput, TaskError> {
+        let task = self.modules.find("m::t");
+        let features = local_features();
+        let place = match &self.target {
+            None => Place::Normal {
+                target: "localhost",
+                features: &features,
+            },
+            Some(_) => Place::Remote {
+                target: "sw1",
+                proxy: "localhost",
+                features: &features,
+            },
+        };
+        let chosen = task.choose(place, self.mode)?;
+        let parameters = task.parameters(hash(self.parameters.clone()))?;
+        let mut invocation = Invocation::new(&task, chosen, parameters, self.mode);
+        if let Some(target) = &self.target {
+            let secret = |(key, value): (devgate_schemas::Key, Value)| {
+                let hidden = key.as_str() == Some("password");
+                (
+                    key,
+                    if hidden {
+                        value.into_sensitive()
+                    } else {
+                        value
+                    },
+                )
+            };
+            invocation =
+                invocation.with_target(hash(target.clone()).into_iter().map(secret).collect());
+        }
+        let output = run_local(invocation, &self.settings).await;
+        assert_eq!(self.left_behind(), 0, "the task's directory is gone");
+        output
+    }
+
+    fn left_behind(&self) -> usize {
+        fs::read_dir(self.tmpdir.path())
+            .expect("the directory")
+            .count()
+    }
+
+    async fn value(&self) -> Json {
+        Value::Hash(self.run().await.expect("an output").value).to_json()
+    }
 }

@@ -1,0 +1,86 @@
+//! One implementation of a task, as its metadata declare it, and how it wants its parameters.
+
+use super::section::{Findings, Section};
+
+/// One implementation of a task (Task Specification, "Task implementations").
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Implementation {
+    /// Its file, at the top level of the module's `tasks` directory.
+    pub name: String,
+    /// The features that a target must have.
+    pub requirements: Vec<String>,
+    /// How it wants its parameters, if not as the task says.
+    pub input_method: Option<InputMethod>,
+    /// Files that it needs, before those of the task.
+    pub files: Vec<String>,
+    /// Whether it is remote, if not as the task says.
+    pub remote: Option<bool>,
+}
+
+/// How parameters reach a task (Task Specification, "Task input").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputMethod {
+    /// One JSON object on stdin.
+    Stdin,
+    /// A variable `PT_<name>` for each.
+    Environment,
+    /// Both of these, as Bolt's word `both` and as the default.
+    Both,
+    /// Named arguments of a PowerShell script.
+    Powershell,
+}
+
+const KEYS: [&str; 5] = ["name", "requirements", "input_method", "files", "remote"];
+
+/// Every implementation in a metadata file; `None` where it says nothing of them.
+pub(super) fn read_all(
+    whole: &Section<'_>,
+    findings: &mut Findings,
+) -> Option<Vec<Implementation>> {
+    let sections = whole.sections("implementations", findings)?;
+    let mut implementations = Vec::new();
+    for section in sections {
+        section.warn_unknown(&KEYS, findings);
+        let name = section.text("name", findings);
+        if section.value("name").is_none() {
+            findings.problem(
+                &section.place("name"),
+                "expected the name of a file in tasks",
+            );
+        }
+        implementations.push(Implementation {
+            name: name.unwrap_or_default(),
+            requirements: section.texts("requirements", findings),
+            input_method: InputMethod::read(&section, findings),
+            files: section.texts("files", findings),
+            remote: section.flag("remote", findings),
+        });
+    }
+    Some(implementations)
+}
+
+impl InputMethod {
+    /// The method that a task or an implementation asks for.
+    pub(super) fn read(section: &Section<'_>, findings: &mut Findings) -> Option<Self> {
+        // The specification gives an implementation's default as an empty list.
+        if section
+            .value("input_method")?
+            .as_array()
+            .is_some_and(Vec::is_empty)
+        {
+            return None;
+        }
+        let method = match section.text("input_method", findings)?.as_str() {
+            "stdin" => Self::Stdin,
+            "environment" => Self::Environment,
+            "both" => Self::Both,
+            "powershell" => Self::Powershell,
+            _ => {
+                let place = section.place("input_method");
+                findings.problem(&place, "expected stdin, environment, both or powershell");
+                return None;
+            }
+        };
+        Some(method)
+    }
+}
