@@ -87,7 +87,12 @@ impl std::error::Error for Error {}
 
 impl de::Error for Error {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::new(message.to_string())
+        let message = message.to_string();
+        // serde's own words for an untagged choice name a Rust type.
+        if message.starts_with("data did not match any variant of untagged enum") {
+            return Self::new("expected one of the forms that are possible here, found another");
+        }
+        Self::new(message)
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {

@@ -170,7 +170,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// A key: a text or a whole number. `on`, `1.5` and `~` as keys are the texts they are written as.
+    /// A key: a text or a whole number. `on` and `1.5` as keys are the texts they are written as.
     fn key(
         &mut self,
         (event, span): (Event<'t>, Span),
@@ -184,6 +184,8 @@ impl<'t> Builder<'t> {
         let key = match &node.kind {
             Kind::Scalar(Value::Integer(number)) => Key::Integer(*number),
             Kind::Scalar(Value::String(text)) => Key::from(text.as_str()),
+            // A forgotten key, as in `: value`.
+            Kind::Scalar(Value::Undef) => return Err(at(&span, "expected a key, found nothing")),
             Kind::Scalar(_) => Key::from(written),
             Kind::Sequence(_) | Kind::Mapping(_) => {
                 let found = node.kind_name();
@@ -280,23 +282,22 @@ fn scalar_value(
                 format!("expected what the tag !!{name} says, found another kind"),
             ));
         }
-        _ => return Err(unknown_tag(tag, span)),
+        _ => return Err(unknown_tag(span)),
     };
     Ok(value)
 }
 
 fn collection_tag(tag: Option<&Tag>, expected: &str, span: &Span) -> Result<(), Error> {
     match tag {
-        Some(tag) if tag.core_suffix() != Some(expected) => Err(unknown_tag(tag, span)),
+        Some(tag) if tag.core_suffix() != Some(expected) => Err(unknown_tag(span)),
         _ => Ok(()),
     }
 }
 
-fn unknown_tag(tag: &Tag, span: &Span) -> Error {
-    let message = format!(
-        "unknown tag {}, expected none or !!str, !!int, !!float, !!bool, !!null, !!seq, !!map",
-        tag.original()
-    );
+/// The tag itself may be a secret: a password that begins with `!` and was not quoted.
+fn unknown_tag(span: &Span) -> Error {
+    let message = "unknown tag, expected none or !!str, !!int, !!float, !!bool, !!null, !!seq, \
+                   !!map; a text that begins with `!` needs quotes";
     let mark = span.tag_start().unwrap_or(span.start);
     Error::new(message).at_mark(mark.line(), mark.col() + 1)
 }

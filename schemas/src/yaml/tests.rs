@@ -179,7 +179,9 @@ fn what_is_not_yaml_is_refused_with_its_place() {
         ("a: *canary\n", "line 1, column 4"),
         ("a: 1\n---\nb: 2\n", "line 2, column 1"),
         ("a: !ruby/object:X {}\n", "line 1, column 4"),
+        ("password: !canary\n", "line 1, column 11"),
         ("{a: 1}: 2\n", "line 1, column 1"),
+        ("a: 1\n: canary\n", "line 2, column 1"),
         ("a: b: canary\n", "line 1, column"),
         ("password:canary\nb: 1\n", "line"),
     ] {
@@ -263,8 +265,10 @@ fn an_untagged_choice_takes_either_shape() {
     };
     assert_eq!(read, [Pattern::Bare("a".to_owned()), full]);
     let error = from_str::<Vec<Pattern>>("- a\n- {pattern: canary}\n").expect_err("an error");
-    assert_eq!((error.line, error.path.as_str()), (2, "[1]"));
-    assert!(!error.to_string().contains("canary"));
+    assert_eq!(
+        error.to_string(),
+        "line 2, column 3: at [1]: expected one of the forms that are possible here, found another"
+    );
 }
 
 #[test]
