@@ -15,6 +15,12 @@ pub(super) const DEFAULT_VLANS: [(u16, &str); 5] = [
     (1005, "trnet-default"),
 ];
 
+/// Whether a switch may be called this.
+pub(super) fn is_hostname(name: &str) -> bool {
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (1..=63).contains(&name.len()) && name.chars().all(legal)
+}
+
 /// A configuration: running or saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Config {

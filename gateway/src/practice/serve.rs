@@ -12,6 +12,7 @@ use russh::keys::key::safe_rng;
 use russh::keys::ssh_key::LineEnding;
 use russh::keys::{Algorithm, PrivateKey};
 
+use super::config::is_hostname;
 use super::{Practice, Settings};
 
 /// Run a practice switch: an SSH server that speaks a small part of Cisco IOS
@@ -29,7 +30,7 @@ pub(crate) struct PracticeArgs {
     listen: IpAddr,
 
     /// Name of the switch
-    #[arg(long, default_value = "practice")]
+    #[arg(long, default_value = "practice", value_parser = hostname)]
     hostname: String,
 
     /// File that keeps the host key between runs; made (0600) if it is not there
@@ -77,6 +78,14 @@ pub(crate) async fn serve(args: PracticeArgs, out: &mut dyn Write) -> anyhow::Re
     Ok(())
 }
 
+fn hostname(name: &str) -> Result<String, String> {
+    if is_hostname(name) {
+        Ok(name.to_owned())
+    } else {
+        Err("expected up to 63 letters, digits, hyphens, underscores and dots".to_owned())
+    }
+}
+
 /// The key in a file, or a new one that is written there.
 fn kept_key(file: &Path) -> anyhow::Result<PrivateKey> {
     let shown = file.display();
@@ -109,27 +118,35 @@ struct Reachable<'p> {
 }
 
 impl Reachable<'_> {
-    /// These passwords protect nothing: they are told to whoever starts the switch.
+    /// Everything to paste. These passwords protect nothing: they are told to whoever starts the
+    /// switch.
     fn told(&self) -> String {
         let address = self.practice.address();
         let (host, port, user) = (address.ip(), address.port(), self.user);
         let (password, enable) = (self.password.reveal(), self.enable.reveal());
         let key = self.practice.host_key();
+        // ssh leaves its own port out.
+        let known = if port == 22 {
+            host.to_string()
+        } else {
+            format!("[{host}]:{port}")
+        };
         format!(
             "\
-The practice switch listens on {address} until Ctrl-C.
+The practice switch listens on {address} until Ctrl-C. Then it forgets what it was told.
 
   user {user}   password {password}   enable password {enable}
 
-Its line in known_hosts:
+1. In an empty folder, its host key as known_hosts:
 
-[{host}]:{port} {key}
+{known} {key}
 
-As a target, in inventory.yaml:
+2. Beside it, inventory.yaml:
 
+version: 2
 targets:
   - name: practice
-    uri: practice://{host}:{port}
+    uri: practice://{address}
     config:
       transport: remote
       remote:
@@ -137,13 +154,76 @@ targets:
         user: {user}
         password: {password}
         enable_password: {enable}
+        known_hosts_file: known_hosts
 
-Then, for example:
+3. In that folder, for example:
 
   devgate verify -t practice
   devgate facts -t practice
-  ssh -p {port} {user}@{host}
+  ssh -o UserKnownHostsFile=known_hosts -p {port} {user}@{host}
 "
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_host_key_is_made_once_and_for_its_owner_alone() -> anyhow::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("host_key");
+        let made = kept_key(&file)?;
+        assert_eq!(
+            std::fs::metadata(&file)?.permissions().mode() & 0o777,
+            0o600
+        );
+        assert_eq!(kept_key(&file)?.public_key(), made.public_key());
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_that_holds_no_key_is_named_and_not_quoted() -> anyhow::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("host_key");
+        std::fs::write(&file, "canary")?;
+        let told = kept_key(&file).expect_err("a refusal").to_string();
+        assert!(
+            told.contains("host_key: expected") && !told.contains("canary"),
+            "{told}"
+        );
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn what_is_told_names_the_address_and_the_key() -> anyhow::Result<()> {
+        let practice = Practice::start(Settings::default()).await?;
+        let (address, key) = (practice.address(), practice.host_key());
+        let Settings {
+            user,
+            password,
+            enable_password: enable,
+            ..
+        } = Settings::default();
+        let told = Reachable {
+            practice: &practice,
+            user: &user,
+            password,
+            enable,
+        }
+        .told();
+        assert!(
+            told.contains(&format!("\n[127.0.0.1]:{} {key}\n", address.port())),
+            "{told}"
+        );
+        assert!(
+            told.contains(&format!("    uri: practice://{address}\n")),
+            "{told}"
+        );
+        practice.stop().await;
+        Ok(())
     }
 }

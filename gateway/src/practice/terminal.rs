@@ -296,6 +296,7 @@ impl Terminal {
             Err(_) => self.print("% Unrecognized command\n"),
         }
         self.print("\n");
+        self.editor.set(&line);
         self.prompt(switch);
         self.print(&line);
     }

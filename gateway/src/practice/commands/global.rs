@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use super::{Mode, Reply, Vty};
-use crate::practice::config::{DEFAULT_VLANS, NextHop, Route};
+use crate::practice::config::{DEFAULT_VLANS, NextHop, Route, is_hostname};
 use crate::practice::grammar::{Arguments, Rule};
 use crate::practice::interface::{Interface, InterfaceName};
 use crate::practice::interpret;
@@ -61,12 +61,10 @@ fn exit(_: &mut Switch, vty: &mut Vty, _: &Arguments) -> Reply {
 }
 
 fn hostname(switch: &mut Switch, _: &mut Vty, said: &Arguments) -> Reply {
-    let name = &said.text;
-    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.len() > 63 || !name.chars().all(legal) {
+    if !is_hostname(&said.text) {
         return Reply::line("% Hostname contains one or more illegal characters.");
     }
-    switch.running.hostname.clone_from(name);
+    switch.running.hostname.clone_from(&said.text);
     Reply::done()
 }
 

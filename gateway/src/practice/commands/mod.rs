@@ -104,8 +104,11 @@ impl Reply {
 
 /// What `?` says of a token.
 pub(super) fn help(token: &str) -> &'static str {
-    let known = HELP.binary_search_by_key(&token, |(token, _)| *token);
-    known.map_or("", |index| HELP[index].1)
+    match HELP.binary_search_by_key(&token, |(token, _)| *token) {
+        Ok(index) => HELP[index].1,
+        Err(_) if token.starts_with('<') => "A number in this range",
+        Err(_) => "",
+    }
 }
 
 /// Sorted by token.

@@ -16,6 +16,9 @@ use crate::practice::terminal::Terminal;
 /// How many channels a client may have open at once.
 const CHANNELS: usize = 8;
 
+/// How much may wait for a client that types but does not read, in bytes.
+const UNREAD: usize = 32 << 20;
+
 /// What the switch knows of one client.
 pub(super) struct Session {
     settings: Arc<Settings>,
@@ -27,6 +30,8 @@ pub(super) struct Session {
 struct Line {
     terminal: Terminal,
     started: bool,
+    /// What has been shown since the client has last read everything.
+    unread: usize,
 }
 
 impl Session {
@@ -58,6 +63,13 @@ impl Session {
         shown: Vec<u8>,
         session: &mut russh::server::Session,
     ) -> Result<(), russh::Error> {
+        if let Some(line) = self.terminals.get_mut(&id) {
+            let waits = session.has_pending_data(id);
+            line.unread = if waits { line.unread + shown.len() } else { 0 };
+            if line.unread > UNREAD {
+                return Err(russh::Error::Disconnect);
+            }
+        }
         if !shown.is_empty() {
             session.data(id, shown)?;
         }
@@ -132,6 +144,7 @@ impl Handler for Session {
             Line {
                 terminal,
                 started: false,
+                unread: 0,
             },
         );
         reply.accept().await;
