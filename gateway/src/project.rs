@@ -9,6 +9,9 @@ use devgate_schemas::yaml::{self, Node};
 use devgate_schemas::{Value, nearest};
 
 const FILE: &str = "bolt-project.yaml";
+/// What is read from a project's folder: where any of it is, the folder must be safe.
+const READ: [&str; 4] = [FILE, INVENTORY, "modules", ".modules"];
+const INVENTORY: &str = "inventory.yaml";
 
 /// Every key that Bolt knows; those that do not concern a gateway are accepted and not read.
 const KEYS: [&str; 27] = [
@@ -122,7 +125,7 @@ impl Project {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(source) => return Err(ProjectError::Unreadable { path, source }),
         };
-        if text.is_some() && is_world_writable(&root) {
+        if READ.iter().any(|name| root.join(name).exists()) && is_world_writable(&root) {
             return Err(ProjectError::WorldWritable(root));
         }
         Self::parse(root, &text.unwrap_or_default())
@@ -130,7 +133,7 @@ impl Project {
 
     /// Where the inventory is, unless another is named.
     pub(crate) fn inventory_file(&self) -> PathBuf {
-        self.root.join("inventory.yaml")
+        self.root.join(INVENTORY)
     }
 
     fn parse(root: PathBuf, text: &str) -> Result<Self, ProjectError> {
@@ -396,6 +399,11 @@ mod tests {
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777))?;
         let refused = Project::find(None, None, folder.path());
         assert!(matches!(refused, Err(ProjectError::WorldWritable(_))));
+        std::fs::remove_file(folder.path().join(FILE))?;
+        assert!(
+            Project::find(None, None, folder.path()).is_ok(),
+            "nothing there can do harm"
+        );
         Ok(())
     }
 }

@@ -27,6 +27,14 @@ impl<'n> Reading<'n> {
             let message = format!("the target {name} is listed twice, the first entry counts");
             return self.warning(place, Some(group), message);
         }
+        let differs = |other: &Data| other.uri.is_some() && uri.is_some() && other.uri != uri;
+        if entry.is_some_and(|entry| entry.definitions.values().any(differs)) {
+            let message = format!(
+                "entries of the target {name} give different uris: that of the innermost group \
+                 counts, among siblings the first"
+            );
+            self.warning(place, Some(group), message);
+        }
         let known = [&DATA_KEYS[..], &TARGET_KEYS].concat();
         self.unknown_keys(mapping, &known, group, &format!("the target {name}"));
         let owner = Owner {

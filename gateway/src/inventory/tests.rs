@@ -333,6 +333,19 @@ fn unknown_keys_and_second_entries_only_warn() {
 }
 
 #[test]
+fn a_target_with_two_uris_is_warned_of_and_the_first_sibling_wins() {
+    let inventory = inventory(
+        "groups: [{name: a, targets: [{name: t, uri: h1}]}, {name: b, targets: [{name: t, uri: h2}]}]",
+    );
+    assert!(
+        inventory.warnings()[0]
+            .message
+            .contains("the target t give different uris")
+    );
+    assert_eq!(info(&one(&inventory, "t"))["host"], "h1");
+}
+
+#[test]
 fn plugin_references_are_refused_by_name() {
     let error = refusal(
         "targets: {_plugin: terraform, dir: x}\nconfig: {ssh: {password: {_plugin: env_var, var: X}}}\n\

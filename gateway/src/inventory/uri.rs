@@ -29,6 +29,9 @@ impl Uri {
     ///
     /// A sentence about what is wrong that quotes nothing, because any part may be the password.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
+        if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            return Err("expected no space and no control character");
+        }
         let (scheme, rest) = match text.split_once("://") {
             Some((scheme, rest)) if is_scheme(scheme) => (Some(scheme), rest),
             Some(_) => {
@@ -216,6 +219,7 @@ mod tests {
             "a canary://host",
             "[::1",
             "me:canary:canary",
+            "ca\nnary",
         ] {
             let message = Uri::parse(text).expect_err(text);
             assert!(
