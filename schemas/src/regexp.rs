@@ -8,6 +8,7 @@ use std::fmt;
 
 use fancy_regex::RegexBuilder;
 
+mod inspect;
 mod rewrite;
 
 /// How many times a match may backtrack before it counts as runaway.
@@ -18,6 +19,8 @@ pub(crate) const STEPS: usize = 1_000_000;
 pub struct Regexp {
     source: String,
     compiled: fancy_regex::Regex,
+    /// The numbers of the groups of each name.
+    names: Vec<(String, Vec<usize>)>,
 }
 
 /// Why a text is no regular expression here.
@@ -60,8 +63,8 @@ impl Regexp {
     /// # Errors
     /// When Ruby refuses the expression, or when this engine cannot give it Ruby's meaning.
     pub fn new(source: &str) -> Result<Self, RegexpError> {
-        let rewritten = rewrite::to_engine(source)?;
-        let compiled = RegexBuilder::new(&rewritten)
+        let rewrite::Rewritten { pattern, names } = rewrite::to_engine(source)?;
+        let compiled = RegexBuilder::new(&pattern)
             .oniguruma_mode(true)
             .multi_line(true)
             .backtrack_limit(STEPS)
@@ -78,6 +81,7 @@ impl Regexp {
         Ok(Self {
             source: source.to_owned(),
             compiled,
+            names,
         })
     }
 
@@ -88,7 +92,7 @@ impl Regexp {
 
     /// The names of the groups, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.compiled.capture_names().flatten()
+        self.names.iter().map(|(name, _)| name.as_str())
     }
 
     /// Whether any part of the text matches.
@@ -113,9 +117,10 @@ impl Regexp {
 }
 
 impl<'t> Captures<'_, 't> {
-    /// The text of a named group; `None` when it took no part in the match.
+    /// The text of a named group, the last of that name that took part in the match.
     pub fn name(&self, name: &str) -> Option<&'t str> {
-        self.groups.name(name).map(|group| group.as_str())
+        let (_, numbers) = self.regexp.names.iter().find(|(known, _)| known == name)?;
+        numbers.iter().rev().find_map(|number| self.group(*number))
     }
 
     /// The text of a group by number, 0 being the whole match.
@@ -132,6 +137,6 @@ impl<'t> Captures<'_, 't> {
 impl fmt::Display for Regexp {
     /// As Puppet prints it: between slashes; a pattern that is bound to Unicode carries its options.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        rewrite::inspect(&self.source, f)
+        inspect::inspect(&self.source, f)
     }
 }

@@ -1,103 +1,331 @@
-//! Rewrites a Ruby regular expression into the engine's, and prints it as Ruby does.
-
-use std::fmt;
+//! Rewrites a Ruby regular expression into the engine's, refusing what Ruby refuses.
+//!
+//! Spec: Onigmo's "Ruby" syntax. Groups become numbered ones, flags other than `i` are worked into
+//! the text, and every literal character is escaped, so that nothing has a second meaning.
 
 use super::RegexpError;
 
+mod class;
+mod escape;
+mod group;
+
+/// A pattern for the engine, and which groups have which name.
+#[derive(Debug)]
+pub(super) struct Rewritten {
+    pub(super) pattern: String,
+    pub(super) names: Vec<(String, Vec<usize>)>,
+}
+
 /// The expression with the same meaning for the engine.
-pub(super) fn to_engine(source: &str) -> Result<String, RegexpError> {
-    let mut out = String::with_capacity(source.len() + 16);
-    let mut chars = source.char_indices().peekable();
-    let mut depth = 0_usize;
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '\\' => match chars.next() {
-                Some((_, escaped)) => escape(escaped, depth > 0, &mut out),
-                None => {
-                    return Err(RegexpError::Invalid {
-                        reason: "too short escape sequence".to_owned(),
-                        source_text: source.to_owned(),
-                    });
-                }
-            },
-            '[' if depth > 0 && source[at..].starts_with("[:") => {
-                let end = source[at..]
-                    .find(":]")
-                    .map_or(source.len(), |end| at + end + 2);
-                out.push_str(&source[at..end]);
-                while chars.next_if(|(next, _)| *next < end).is_some() {}
-            }
-            '[' => {
-                depth += 1;
-                out.push('[');
-                if chars.next_if(|(_, next)| *next == '^').is_some() {
-                    out.push('^');
-                }
-                if chars.next_if(|(_, next)| *next == ']').is_some() {
-                    out.push_str("\\]");
-                }
-            }
-            ']' if depth > 0 => {
-                depth -= 1;
-                out.push(']');
-            }
-            '(' if depth == 0 && source[at..].starts_with("(?") => {
-                let flags: usize = source[at + 2..]
-                    .find(|c: char| !matches!(c, 'i' | 'm' | 'x' | '-'))
-                    .unwrap_or(source.len() - at - 2);
-                let end = at + 2 + flags;
-                if flags > 0 && matches!(source[end..].chars().next(), Some(')' | ':')) {
-                    out.push_str("(?");
-                    out.push_str(&source[at + 2..end].replace('m', "s"));
-                } else {
-                    out.push_str(&source[at..end]);
-                }
-                while chars.next_if(|(next, _)| *next < end).is_some() {}
-            }
-            other => out.push(other),
-        }
-    }
-    Ok(out)
-}
-
-fn escape(escaped: char, in_class: bool, out: &mut String) {
-    let set = match escaped {
-        'd' => "0-9",
-        'h' => "0-9a-fA-F",
-        's' => " \\t\\r\\n\\x0c\\x0b",
-        'w' => "a-zA-Z0-9_",
-        'D' => "^0-9",
-        'H' => "^0-9a-fA-F",
-        'S' => "^ \\t\\r\\n\\x0c\\x0b",
-        'W' => "^a-zA-Z0-9_",
-        'Z' if !in_class => return out.push_str("(?=\\n?\\z)"),
-        '/' => return out.push('/'),
-        other => {
-            out.push('\\');
-            return out.push(other);
-        }
+pub(super) fn to_engine(source: &str) -> Result<Rewritten, RegexpError> {
+    let groups = group::survey(source);
+    let mut rewriter = Rewriter {
+        source,
+        at: 0,
+        out: String::with_capacity(source.len() * 2),
+        flags: Flags::default(),
+        groups,
+        opened: 0,
+        depth: 0,
+        behind: false,
     };
-    if in_class && !set.starts_with('^') {
-        out.push_str(set);
-    } else {
-        out.push('[');
-        out.push_str(set);
-        out.push(']');
+    rewriter.alternatives()?;
+    if rewriter.peek().is_some() {
+        return Err(rewriter.invalid("unmatched close parenthesis"));
+    }
+    Ok(Rewritten {
+        pattern: rewriter.out,
+        names: rewriter.groups.names,
+    })
+}
+
+/// How deeply groups may be nested.
+const MAX_DEPTH: usize = 50;
+
+/// The largest number of repetitions that Ruby takes.
+const MAX_REPEAT: u32 = 100_000;
+
+/// What the letters after `(?` switch on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flags {
+    /// `i`: the engine knows it too.
+    ignore_case: bool,
+    /// `m`: the dot matches line ends.
+    dot_all: bool,
+    /// `x`: blanks and comments mean nothing.
+    extended: bool,
+    /// `a` and `u`; neither is Ruby's own middle way.
+    alphabet: Alphabet,
+}
+
+/// Which characters are letters, digits and blanks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Alphabet {
+    /// `\w` is ASCII, `[[:word:]]` is not.
+    #[default]
+    Mixed,
+    Ascii,
+    Unicode,
+}
+
+struct Rewriter<'s> {
+    source: &'s str,
+    at: usize,
+    out: String,
+    flags: Flags,
+    groups: group::Groups,
+    /// How many capturing groups have been opened.
+    opened: usize,
+    depth: usize,
+    /// Whether this is inside a look-behind, which must have one length.
+    behind: bool,
+}
+
+impl Rewriter<'_> {
+    fn rest(&self) -> &str {
+        &self.source[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    fn accept(&mut self, text: &str) -> bool {
+        let found = self.rest().starts_with(text);
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+
+    fn invalid(&self, reason: impl Into<String>) -> RegexpError {
+        RegexpError::Invalid {
+            reason: reason.into(),
+            source_text: self.source.to_owned(),
+        }
+    }
+
+    fn unsupported(&self, reason: impl Into<String>) -> RegexpError {
+        RegexpError::Unsupported {
+            reason: reason.into(),
+            source_text: self.source.to_owned(),
+        }
+    }
+
+    fn literal(&mut self, c: char) {
+        push_literal(&mut self.out, c);
+    }
+
+    /// Everything up to the end of the group or of the expression.
+    fn alternatives(&mut self) -> Result<(), RegexpError> {
+        if self.depth == MAX_DEPTH {
+            return Err(self.unsupported(format!("groups nested more than {MAX_DEPTH} deep")));
+        }
+        self.depth += 1;
+        let outer = self.flags;
+        let mut open_options = 0;
+        // Where the last atom starts in the output; none right after `(` or `|`.
+        let mut atom = None;
+        // Where the last anchor or look-around starts.
+        let mut anchor = None;
+        while let Some(c) = self.peek() {
+            let start = self.out.len();
+            match c {
+                ')' => break,
+                '|' => {
+                    self.next();
+                    self.out.push('|');
+                    atom = None;
+                    continue;
+                }
+                '*' | '+' | '?' => {
+                    self.next();
+                    let Some(start) = atom else {
+                        return Err(self.invalid("target of repeat operator is not specified"));
+                    };
+                    if anchor == Some(start) {
+                        self.repeat_anchor(start, c != '+');
+                    } else {
+                        self.repeat(start, c)?;
+                    }
+                    continue;
+                }
+                '{' => {
+                    if let Some((low, high)) = self.interval()? {
+                        let Some(start) = atom else {
+                            return Err(self.invalid("target of repeat operator is not specified"));
+                        };
+                        if anchor == Some(start) {
+                            self.repeat_anchor(start, low == 0);
+                        } else {
+                            self.repeat_interval(start, low, high)?;
+                        }
+                        continue;
+                    }
+                    self.next();
+                    self.literal('{');
+                }
+                '(' => {
+                    self.next();
+                    match self.group()? {
+                        group::Opened::Atom => {}
+                        group::Opened::Look => anchor = Some(start),
+                        group::Opened::Nothing => continue,
+                        group::Opened::Options => {
+                            open_options += 1;
+                            atom = None;
+                            continue;
+                        }
+                    }
+                }
+                '[' => {
+                    self.next();
+                    self.class()?;
+                }
+                '\\' => {
+                    self.next();
+                    self.escape()?;
+                }
+                '.' => {
+                    self.next();
+                    self.out
+                        .push_str(if self.flags.dot_all { "(?s:.)" } else { "." });
+                }
+                '^' | '$' => {
+                    self.next();
+                    self.out.push(c);
+                    anchor = Some(start);
+                }
+                '#' if self.flags.extended => {
+                    let end = self
+                        .rest()
+                        .find('\n')
+                        .map_or(self.rest().len(), |end| end + 1);
+                    self.at += end;
+                    continue;
+                }
+                c if self.flags.extended && c.is_ascii_whitespace() => {
+                    self.next();
+                    continue;
+                }
+                c => {
+                    self.next();
+                    self.literal(c);
+                }
+            }
+            atom = Some(start);
+        }
+        for _ in 0..open_options {
+            self.out.push(')');
+        }
+        self.flags = outer;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// `?`, `*` or `+`, with a second `?` or `+` that makes it lazy or possessive.
+    fn repeat(&mut self, atom: usize, operator: char) -> Result<(), RegexpError> {
+        if self.behind {
+            return Err(self.invalid("invalid pattern in look-behind"));
+        }
+        self.wrap(atom);
+        self.out.push(operator);
+        if self.accept("?") {
+            self.out.push('?');
+        } else if self.accept("+") {
+            self.out.push('+');
+        }
+        self.wrap(atom);
+        Ok(())
+    }
+
+    /// Repeats what takes no place: all that counts is whether it must hold.
+    fn repeat_anchor(&mut self, atom: usize, optional: bool) {
+        if !self.accept("?") {
+            self.accept("+");
+        }
+        if optional {
+            self.out.push('|');
+        }
+        self.wrap(atom);
+    }
+
+    fn repeat_interval(
+        &mut self,
+        atom: usize,
+        low: u32,
+        high: Option<u32>,
+    ) -> Result<(), RegexpError> {
+        if self.behind && high != Some(low) {
+            return Err(self.invalid("invalid pattern in look-behind"));
+        }
+        self.wrap(atom);
+        let bounds = match high {
+            Some(high) if high == low => format!("{{{low}}}"),
+            Some(high) => format!("{{{low},{high}}}"),
+            None => format!("{{{low},}}"),
+        };
+        self.out.push_str(&bounds);
+        // After an exact number the question mark does not mean lazy but optional.
+        if high != Some(low) && self.accept("?") {
+            self.out.push('?');
+        }
+        self.wrap(atom);
+        Ok(())
+    }
+
+    /// Makes one atom of the output from a place on.
+    fn wrap(&mut self, atom: usize) {
+        self.out.insert_str(atom, "(?:");
+        self.out.push(')');
+    }
+
+    /// `{n}`, `{n,}`, `{,m}` or `{n,m}`; anything else is a literal brace.
+    fn interval(&mut self) -> Result<Option<(u32, Option<u32>)>, RegexpError> {
+        let Some((inner, _)) = self.rest()[1..].split_once('}') else {
+            return Ok(None);
+        };
+        let (low, high) = inner
+            .split_once(',')
+            .map_or((inner, None), |(l, h)| (l, Some(h)));
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let named = !low.is_empty() || high.is_some_and(|high| !high.is_empty());
+        if !named || !digits(low) || !high.is_none_or(digits) {
+            return Ok(None);
+        }
+        let length = inner.len() + 2;
+        let number = |text: &str| match text.parse() {
+            Ok(number) if number <= MAX_REPEAT => Ok(number),
+            _ => Err(self.invalid("too big number for repeat range")),
+        };
+        let from = if low.is_empty() { 0 } else { number(low)? };
+        let to = match high {
+            None => Some(from),
+            Some("") => None,
+            Some(high) => Some(number(high)?),
+        };
+        if to.is_some_and(|to| to < from) {
+            return Err(self.invalid("upper is smaller than lower in repeat range"));
+        }
+        self.at += length;
+        Ok(Some((from, to)))
     }
 }
 
-/// Prints the expression as Ruby inspects it.
-pub(super) fn inspect(source: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    use fmt::Write as _;
-    let bound = !source.is_ascii() || source.contains("\\p{") || source.contains("\\P{");
-    f.write_str(if bound { "/(?-mix:" } else { "/" })?;
-    let mut escaped = false;
-    for c in source.chars() {
-        match c {
-            '/' if !escaped => f.write_str("\\/")?,
-            other => f.write_char(other)?,
-        }
-        escaped = c == '\\' && !escaped;
+/// A character that stands for itself, in a class or outside.
+fn push_literal(out: &mut String, c: char) {
+    if c.is_ascii_punctuation() {
+        out.push('\\');
+        out.push(c);
+    } else if c.is_ascii_control() {
+        out.push_str(&format!("\\x{{{:x}}}", u32::from(c)));
+    } else {
+        out.push(c);
     }
-    f.write_str(if bound { ")/" } else { "/" })
 }

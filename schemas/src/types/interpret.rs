@@ -1,12 +1,12 @@
 //! Makes a data type of an expression, or says in Puppet's words why it is none.
 
 use super::error::Fault;
+use super::expression::{Expression, Form};
 use super::model::{
     Alias, Foreign, Interval, KeyKind, Member, Range, Signature, Text, Type, Words,
 };
 use super::pattern::Pattern;
-use super::syntax::{Expression, Form, parse};
-use crate::Regexp;
+use super::syntax::parse;
 
 /// The data type that a text names.
 pub(super) fn read(text: &str) -> Result<Type, Fault> {
@@ -100,7 +100,7 @@ impl Reader<'_> {
             Form::Boolean(truth) => Literal::Boolean(*truth),
             Form::Default => Literal::Default,
             Form::Undef => Literal::Undef,
-            Form::Regexp(source) => Literal::Regexp(regexp(source)?),
+            Form::Regexp(pattern) => Literal::Regexp(pattern.clone()),
             Form::List(items) => Literal::List(self.literals(items)?),
             Form::Hash { pairs, .. } => {
                 let mut hash: Vec<(Literal, Literal)> = Vec::with_capacity(pairs.len());
@@ -221,7 +221,7 @@ impl Reader<'_> {
                 )
             }
             "regexp" => match one(parameters, "Regexp", "1")? {
-                [Literal::Text(source)] => Type::Regexp(Some(regexp(&source)?)),
+                [Literal::Text(source)] => Type::Regexp(Some(Pattern::new(&source)?)),
                 [Literal::Regexp(pattern)] => Type::Regexp(Some(pattern)),
                 [other] => {
                     return Err(Fault::Argument(format!(
@@ -564,10 +564,10 @@ fn patterns(parameters: Vec<Literal>) -> Result<Type, Fault> {
     let mut patterns: Vec<Pattern> = Vec::new();
     for parameter in parameters {
         let found = match parameter {
-            Literal::Text(source) => vec![regexp(&source)?],
+            Literal::Text(source) => vec![Pattern::new(&source)?],
             Literal::Regexp(pattern) => vec![pattern],
             Literal::Type(Type::Regexp(Some(pattern))) => vec![pattern],
-            Literal::Type(Type::Regexp(None)) => vec![regexp("")?],
+            Literal::Type(Type::Regexp(None)) => vec![Pattern::new("")?],
             Literal::Type(Type::Pattern(patterns)) => patterns,
             other => {
                 return Err(Fault::Argument(format!(
@@ -583,12 +583,6 @@ fn patterns(parameters: Vec<Literal>) -> Result<Type, Fault> {
         }
     }
     Ok(Type::Pattern(patterns))
-}
-
-fn regexp(source: &str) -> Result<Pattern, Fault> {
-    Regexp::new(source)
-        .map(Pattern::new)
-        .map_err(|error| Fault::Argument(error.to_string()))
 }
 
 /// A number's value; a whole number may have more than 64 bits in a type.

@@ -5,6 +5,7 @@
 mod describe;
 mod display;
 mod error;
+mod expression;
 mod infer;
 mod init;
 mod instance;

@@ -63,6 +63,7 @@ fn normal_variant(mut types: Vec<Type>, original: &[Type]) -> Type {
         });
         return Type::Optional(Some(Box::new(Type::variant(defined.collect())))).normalize();
     }
+    let altered = types != original;
     let mut types: Vec<Type> = types
         .into_iter()
         .flat_map(|one| match one {
@@ -70,6 +71,7 @@ fn normal_variant(mut types: Vec<Type>, original: &[Type]) -> Type {
             other => vec![other],
         })
         .collect();
+    let count = types.len();
     for merge in [
         not_undefs,
         words,
@@ -84,7 +86,8 @@ fn normal_variant(mut types: Vec<Type>, original: &[Type]) -> Type {
     }
     match types.len() {
         1 => types.swap_remove(0),
-        _ if types == original => Type::Variant(types),
+        // Puppet keeps the original when nothing was joined, even if the order has changed.
+        merged if merged == count && !altered => Type::Variant(original.to_vec()),
         _ => Type::variant(types),
     }
 }

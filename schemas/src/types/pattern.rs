@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::error::Fault;
 use crate::Regexp;
 
 /// One alternative of a `Pattern`, or the parameter of a `Regexp`. Clones share the compiled form.
@@ -10,8 +11,11 @@ use crate::Regexp;
 pub(super) struct Pattern(Arc<Regexp>);
 
 impl Pattern {
-    pub(super) fn new(regexp: Regexp) -> Self {
-        Self(Arc::new(regexp))
+    pub(super) fn new(source: &str) -> Result<Self, Fault> {
+        match Regexp::new(source) {
+            Ok(regexp) => Ok(Self(Arc::new(regexp))),
+            Err(error) => Err(Fault::Argument(error.to_string())),
+        }
     }
 
     pub(super) fn regexp(&self) -> &Regexp {

@@ -290,7 +290,7 @@ impl Type {
             Self::Hidden(one) => Self::Hidden(Box::new(one.generalize())),
             Self::Collection(_) => Self::Collection(None),
             Self::Array(element, _) => Self::array(element.generalize(), None),
-            Self::Hash(_, _, Some(Range::ZERO)) => self.clone(),
+            Self::Hash(key, _, Some(Range::ZERO)) if **key == Self::Unit => self.clone(),
             Self::Hash(key, value, _) => Self::hash(key.generalize(), value.generalize(), None),
             Self::Variant(types) if !types.is_empty() => {
                 Self::variant(types.iter().map(Self::generalize).collect())

@@ -1,0 +1,206 @@
+//! Bracketed classes of characters, and the sets that have names.
+
+use super::escape::{Escaped, literal_text, posix};
+use super::{Alphabet, Rewriter};
+use crate::RegexpError;
+
+/// A set of characters: what stands between the brackets, without them.
+#[derive(Debug)]
+pub(super) struct Set {
+    pub(super) text: String,
+    pub(super) negated: bool,
+}
+
+impl Set {
+    /// The set as a class of its own.
+    pub(super) fn outside(&self) -> String {
+        format!("[{}{}]", if self.negated { "^" } else { "" }, self.text)
+    }
+}
+
+/// What the last item of a class was, which decides what a dash after it means.
+enum Last {
+    Nothing,
+    Character(char),
+    Set,
+    Range,
+}
+
+impl Rewriter<'_> {
+    /// A class after its opening bracket.
+    pub(super) fn class(&mut self) -> Result<(), RegexpError> {
+        if self.depth == super::MAX_DEPTH {
+            return Err(self.unsupported("classes nested too deeply"));
+        }
+        self.depth += 1;
+        self.out.push('[');
+        if self.accept("^") {
+            self.out.push('^');
+        }
+        let mut last = Last::Nothing;
+        if self.rest().starts_with(']') {
+            if !self.closes_later() {
+                return Err(self.invalid("empty char-class"));
+            }
+            self.next();
+            self.literal(']');
+            last = Last::Character(']');
+        }
+        loop {
+            let Some(c) = self.next() else {
+                return Err(self.invalid("premature end of char-class"));
+            };
+            last = match c {
+                ']' => break,
+                '[' if self.rest().starts_with(':') && self.posix_bracket()? => Last::Set,
+                '[' => {
+                    self.class()?;
+                    Last::Set
+                }
+                '&' if self.accept("&") => {
+                    self.out.push_str("&&");
+                    Last::Nothing
+                }
+                '-' => self.dash(last)?,
+                '\\' => match self.escaped()? {
+                    Escaped::Character(c) => {
+                        self.literal(c);
+                        Last::Character(c)
+                    }
+                    Escaped::Characters(all) => {
+                        let end = all.last().copied();
+                        all.into_iter().for_each(|c| self.literal(c));
+                        end.map_or(Last::Nothing, Last::Character)
+                    }
+                    Escaped::Set(set) => {
+                        self.out.push_str(&set.outside());
+                        Last::Set
+                    }
+                },
+                c => {
+                    self.literal(c);
+                    Last::Character(c)
+                }
+            };
+        }
+        self.out.push(']');
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Whether a bracket that is not escaped follows after the present one.
+    fn closes_later(&self) -> bool {
+        let mut escaped = false;
+        self.rest()[1..].chars().any(|c| {
+            let closes = c == ']' && !escaped;
+            escaped = c == '\\' && !escaped;
+            closes
+        })
+    }
+
+    /// A dash: a range if it stands between two characters, itself otherwise.
+    fn dash(&mut self, last: Last) -> Result<Last, RegexpError> {
+        let ends =
+            self.rest().is_empty() || self.rest().starts_with(']') || self.rest().starts_with("&&");
+        match last {
+            Last::Character(low) if !ends => {
+                let high = match self.next() {
+                    Some('\\') => match self.escaped()? {
+                        Escaped::Character(c) => c,
+                        Escaped::Characters(all) => all.first().copied().unwrap_or(low),
+                        Escaped::Set(_) => {
+                            return Err(self.invalid("char-class value at end of range"));
+                        }
+                    },
+                    Some('[') => {
+                        // A class after a dash: the dash is itself.
+                        self.literal('-');
+                        if !(self.rest().starts_with(':') && self.posix_bracket()?) {
+                            self.class()?;
+                        }
+                        return Ok(Last::Set);
+                    }
+                    Some(c) => c,
+                    None => return Err(self.invalid("premature end of char-class")),
+                };
+                if high < low {
+                    return Err(self.invalid("empty range in char class"));
+                }
+                self.out.push('-');
+                self.out.push_str(&literal_text(high));
+                Ok(Last::Range)
+            }
+            Last::Set if !ends => Err(self.invalid("unmatched range specifier in char-class")),
+            _ => {
+                self.literal('-');
+                Ok(Last::Character('-'))
+            }
+        }
+    }
+
+    /// `[:alpha:]` after its bracket; `false` if this is a class that starts with a colon.
+    fn posix_bracket(&mut self) -> Result<bool, RegexpError> {
+        let inner = &self.rest()[1..];
+        let Some((name, _)) = inner.split_once(":]") else {
+            return Ok(false);
+        };
+        if name.contains(']') || name.chars().count() > 20 {
+            return Ok(false);
+        }
+        let Some(set) = posix(name, self.flags.alphabet) else {
+            return Err(self.invalid("invalid POSIX bracket type"));
+        };
+        self.at += name.len() + 3;
+        self.out.push_str(&set.outside());
+        Ok(true)
+    }
+}
+
+/// The sets that POSIX names: of all Unicode, unless the `a` option says ASCII.
+pub(super) fn set(name: &str, alphabet: Alphabet) -> Option<&'static str> {
+    let ascii = alphabet == Alphabet::Ascii;
+    let text = match name {
+        "alnum" if ascii => "a-zA-Z0-9",
+        "alnum" => "\\p{Alphabetic}\\p{Nd}",
+        "alpha" if ascii => "a-zA-Z",
+        "alpha" => "\\p{Alphabetic}",
+        "ascii" => "\\x00-\\x7f",
+        "blank" if ascii => " \\t",
+        "blank" => "\\t\\p{Zs}",
+        "cntrl" if ascii => "\\x00-\\x1f\\x7f",
+        "cntrl" => "\\p{Cc}",
+        "digit" if ascii => "0-9",
+        "digit" => "\\p{Nd}",
+        "graph" if ascii => "!-\\~",
+        "graph" => "[^\\p{White_Space}\\p{Cc}\\p{Cn}]",
+        "lower" if ascii => "a-z",
+        "lower" => "\\p{Lowercase}",
+        "print" if ascii => " -\\~",
+        "print" => "\\p{Zs}[^\\p{White_Space}\\p{Cc}\\p{Cn}]",
+        "punct" if ascii => "!-/:-@\\[-`\\{-\\~",
+        "punct" => "\\p{P}$+<=>\\^`|\\~",
+        "space" if ascii => " \\t-\\r",
+        "space" => "\\p{White_Space}",
+        "upper" if ascii => "A-Z",
+        "upper" => "\\p{Uppercase}",
+        "xdigit" => "0-9a-fA-F",
+        "word" if ascii => "a-zA-Z0-9_",
+        "word" => "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}",
+        _ => return None,
+    };
+    Some(text)
+}
+
+/// The set of a Unicode property; `None` for a name that nobody knows.
+pub(super) fn property(name: &str) -> Option<String> {
+    let plain: String = name
+        .chars()
+        .filter(|c| !matches!(c, ' ' | '_' | '-'))
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
+    if let Some(text) = set(&plain, Alphabet::Mixed) {
+        return Some(text.to_owned());
+    }
+    let text = format!("\\p{{{name}}}");
+    fancy_regex::Regex::new(&text).is_ok().then_some(text)
+}

@@ -1,0 +1,229 @@
+//! Groups, look-around and options: everything that starts with a parenthesis.
+
+use super::{Alphabet, Rewriter};
+use crate::RegexpError;
+
+/// The capturing groups of an expression, known before it is rewritten: references may be forward.
+#[derive(Debug)]
+pub(super) struct Groups {
+    /// How many groups capture.
+    pub(super) count: usize,
+    pub(super) names: Vec<(String, Vec<usize>)>,
+}
+
+/// What a parenthesis turned out to open.
+pub(super) enum Opened {
+    /// A group, read to its end.
+    Atom,
+    /// A look-around, read to its end: it takes no place.
+    Look,
+    /// A comment.
+    Nothing,
+    /// Options for all that follows in the group around it.
+    Options,
+}
+
+impl Groups {
+    /// The numbers of the groups of a name.
+    pub(super) fn named(&self, name: &str) -> Option<&[usize]> {
+        self.names
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, numbers)| numbers.as_slice())
+    }
+
+    /// Whether groups without a name capture nothing.
+    pub(super) fn only_named(&self) -> bool {
+        !self.names.is_empty()
+    }
+}
+
+/// Finds all capturing groups.
+pub(super) fn survey(source: &str) -> Groups {
+    let mut plain = 0;
+    let mut names: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut named = 0;
+    let mut in_class = 0_usize;
+    let mut chars = source.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => {
+                chars.next();
+            }
+            '[' => in_class += 1,
+            ']' => in_class = in_class.saturating_sub(1),
+            '(' if in_class == 0 => {
+                let rest = &source[at + 1..];
+                match name_of(rest) {
+                    Some(name) => {
+                        named += 1;
+                        match names.iter_mut().find(|(known, _)| known == name) {
+                            Some((_, numbers)) => numbers.push(named),
+                            None => names.push((name.to_owned(), vec![named])),
+                        }
+                    }
+                    None if !rest.starts_with('?') => plain += 1,
+                    None => {}
+                }
+            }
+            _ => {}
+        }
+    }
+    Groups {
+        count: if named > 0 { named } else { plain },
+        names,
+    }
+}
+
+/// The name of a named group, from the text after its parenthesis.
+fn name_of(rest: &str) -> Option<&str> {
+    let (open, close) = if rest.starts_with("?<") {
+        ("?<", '>')
+    } else if rest.starts_with("?'") {
+        ("?'", '\'')
+    } else {
+        return None;
+    };
+    let inner = &rest[open.len()..];
+    if open == "?<" && inner.starts_with(['=', '!']) {
+        return None;
+    }
+    inner.split_once(close).map(|(name, _)| name)
+}
+
+impl Rewriter<'_> {
+    /// What follows an opening parenthesis, up to and with the closing one.
+    pub(super) fn group(&mut self) -> Result<Opened, RegexpError> {
+        if !self.accept("?") {
+            if self.groups.only_named() {
+                self.out.push_str("(?:");
+            } else {
+                self.opened += 1;
+                self.out.push('(');
+            }
+            return self.inside();
+        }
+        if self.accept("#") {
+            let Some(end) = self.rest().find(')') else {
+                return Err(self.invalid("end pattern in group"));
+            };
+            self.at += end + 1;
+            return Ok(Opened::Nothing);
+        }
+        for (open, behind) in [
+            ("<=", true),
+            ("<!", true),
+            (":", false),
+            ("=", false),
+            ("!", false),
+            (">", false),
+            ("~", false),
+        ] {
+            if self.accept(open) {
+                let outer = self.behind;
+                self.behind |= behind;
+                self.out.push_str("(?");
+                self.out.push_str(open);
+                self.inside()?;
+                self.behind = outer;
+                return Ok(match open {
+                    ":" | ">" | "~" => Opened::Atom,
+                    _ => Opened::Look,
+                });
+            }
+        }
+        match self.peek() {
+            Some('<' | '\'') => self.named(),
+            Some('(') => self.conditional(),
+            _ => self.options(),
+        }
+    }
+
+    fn inside(&mut self) -> Result<Opened, RegexpError> {
+        self.alternatives()?;
+        if !self.accept(")") {
+            return Err(self.invalid("end pattern with unmatched parenthesis"));
+        }
+        self.out.push(')');
+        Ok(Opened::Atom)
+    }
+
+    fn named(&mut self) -> Result<Opened, RegexpError> {
+        let close = if self.next() == Some('<') { '>' } else { '\'' };
+        let Some((name, _)) = self.rest().split_once(close) else {
+            let name: String = self
+                .rest()
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || *c == '_')
+                .collect();
+            return Err(self.invalid(format!("invalid group name <{name}>")));
+        };
+        if name.is_empty() {
+            return Err(self.invalid("group name is empty"));
+        }
+        if name.starts_with(|c: char| c.is_ascii_digit() || c == '-') || name.contains(')') {
+            return Err(self.invalid(format!("invalid group name <{name}>")));
+        }
+        self.at += name.len() + 1;
+        self.opened += 1;
+        self.out.push('(');
+        self.inside()
+    }
+
+    /// `(?(1)yes|no)`
+    fn conditional(&mut self) -> Result<Opened, RegexpError> {
+        self.next();
+        let Some((condition, _)) = self.rest().split_once(')') else {
+            return Err(self.invalid("invalid conditional pattern"));
+        };
+        let name = condition.trim_matches(['<', '>', '\'']);
+        let number = match name.parse::<usize>() {
+            Ok(number) => Some(number).filter(|number| (1..=self.opened).contains(number)),
+            Err(_) => self.groups.named(name).and_then(|numbers| {
+                numbers
+                    .iter()
+                    .rev()
+                    .copied()
+                    .find(|number| *number <= self.opened)
+            }),
+        };
+        let Some(number) = number else {
+            return Err(self.invalid("invalid backref number/name"));
+        };
+        self.at += condition.len() + 1;
+        self.out.push_str(&format!("(?({number})"));
+        self.inside()
+    }
+
+    /// `(?mi-x)` for what follows, or `(?mi-x:...)` for a group.
+    fn options(&mut self) -> Result<Opened, RegexpError> {
+        let outer = self.flags;
+        let mut on = true;
+        loop {
+            match self.next() {
+                Some('-') => on = false,
+                Some('i') => self.flags.ignore_case = on,
+                Some('m') => self.flags.dot_all = on,
+                Some('x') => self.flags.extended = on,
+                Some('a') if on => self.flags.alphabet = Alphabet::Ascii,
+                Some('d') if on => self.flags.alphabet = Alphabet::Mixed,
+                Some('u') if on => self.flags.alphabet = Alphabet::Unicode,
+                Some(end @ (')' | ':')) => {
+                    self.out.push_str(match self.flags.ignore_case {
+                        true if !outer.ignore_case => "(?i:",
+                        false if outer.ignore_case => "(?-i:",
+                        _ => "(?:",
+                    });
+                    if end == ')' {
+                        return Ok(Opened::Options);
+                    }
+                    let opened = self.inside();
+                    self.flags = outer;
+                    return opened;
+                }
+                None => return Err(self.invalid("end pattern in group")),
+                Some(_) => return Err(self.invalid("undefined group option")),
+            }
+        }
+    }
+}
