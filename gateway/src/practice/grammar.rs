@@ -1,8 +1,8 @@
 //! The command parser: tables of patterns in, one matching rule or IOS's kind of refusal out.
 //!
-//! A pattern is a line of tokens. A token in lower case is a keyword, which may be abbreviated as
-//! long as it stays unique among what may stand there; the others are arguments, see
-//! [`argument`].
+//! A pattern is a line of tokens. A token in lower case, or a number, is a keyword: it may be
+//! abbreviated as long as it stays unique among what may stand there. The others are arguments,
+//! see [`argument`].
 
 use std::net::Ipv4Addr;
 
@@ -242,7 +242,7 @@ fn number_within(range: &str, word: &str) -> Option<u16> {
 }
 
 fn is_keyword(token: &str) -> bool {
-    token.starts_with(|c: char| c.is_ascii_lowercase())
+    token.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
 }
 
 impl Default for Arguments {

@@ -163,30 +163,4 @@ const HELP: [(&str, &str); 47] = [
 ];
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn help_is_sorted_and_covers_every_first_word() {
-        assert!(HELP.is_sorted_by_key(|(token, _)| *token));
-        let modes = [
-            Mode::Privileged,
-            Mode::Interface(InterfaceName::Gigabit(1)),
-            Mode::Vlan(VlanList::default()),
-        ];
-        for rule in modes.iter().flat_map(Mode::rules).flatten() {
-            let first = rule.pattern.split(' ').next().expect("a first word");
-            assert!(!help(first).is_empty(), "no help for {first}");
-        }
-    }
-
-    #[test]
-    fn no_pattern_stands_twice_in_a_list() {
-        let modes = [Mode::Privileged, Mode::Interface(InterfaceName::Gigabit(1))];
-        for list in modes.iter().flat_map(Mode::rules) {
-            let mut patterns: Vec<_> = list.iter().map(|rule| rule.pattern).collect();
-            patterns.sort_unstable();
-            assert!(patterns.windows(2).all(|pair| pair[0] != pair[1]));
-        }
-    }
-}
+mod tests;

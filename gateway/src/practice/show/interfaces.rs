@@ -103,3 +103,79 @@ fn state(interface: &Interface, up: bool, shutdown: &'static str) -> &'static st
         (false, false) => "down",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::time::UNIX_EPOCH;
+
+    use devgate_schemas::Sensitive;
+
+    use super::*;
+
+    fn switch() -> Switch {
+        let mut switch = Switch::new("practice", Sensitive::new("canary".to_owned()), || {
+            UNIX_EPOCH
+        });
+        let name = InterfaceName::Gigabit(3);
+        let routed = Interface {
+            description: Some("a text that is too long for it".to_owned()),
+            switched: false,
+            address: Some((Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(255, 0, 0, 0))),
+            speed: Some(100),
+            duplex: Some("full"),
+            ..Interface::new(name)
+        };
+        switch.running.interfaces.insert(name, routed);
+        switch
+    }
+
+    fn lines(text: &str) -> Vec<&str> {
+        text.lines().collect()
+    }
+
+    #[test]
+    fn the_state_of_ports_is_shown_in_columns() {
+        assert_eq!(
+            lines(&status(&switch())),
+            [
+                "",
+                "Port      Name               Status       Vlan       Duplex  Speed Type",
+                "Gi0/1     uplink to core     connected    trunk      a-full a-1000 10/100/1000BaseTX",
+                "Gi0/2                        connected    10         a-full a-1000 10/100/1000BaseTX",
+                "Gi0/3     a text that is too notconnect   routed       full    100 10/100/1000BaseTX",
+                "Gi0/4                        disabled     1            auto   auto 10/100/1000BaseTX",
+            ]
+        );
+    }
+
+    #[test]
+    fn descriptions_are_shown_whole() {
+        assert_eq!(
+            lines(&description(&switch())),
+            [
+                "Interface                      Status         Protocol Description",
+                "Gi0/1                          up             up       uplink to core",
+                "Gi0/2                          up             up       ",
+                "Gi0/3                          down           down     a text that is too long for it",
+                "Gi0/4                          admin down     down     ",
+                "Vl1                            up             up       ",
+            ]
+        );
+    }
+
+    #[test]
+    fn addresses_say_whether_they_are_saved() {
+        assert_eq!(
+            lines(&ip_brief(&switch())),
+            [
+                "Interface              IP-Address      OK? Method Status                Protocol",
+                "Vlan1                  192.0.2.10      YES NVRAM  up                    up      ",
+                "GigabitEthernet0/1     unassigned      YES unset  up                    up      ",
+                "GigabitEthernet0/2     unassigned      YES unset  up                    up      ",
+                "GigabitEthernet0/3     10.0.0.1        YES manual down                  down    ",
+                "GigabitEthernet0/4     unassigned      YES unset  administratively down down    ",
+            ]
+        );
+    }
+}

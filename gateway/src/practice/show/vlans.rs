@@ -27,3 +27,29 @@ pub(in crate::practice) fn brief(config: &Config) -> String {
     }
     table
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vlans_are_listed_with_their_access_ports() {
+        let shown = brief(&Config::factory("practice"));
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "",
+                "VLAN Name                             Status    Ports",
+                "---- -------------------------------- --------- -------------------------------",
+                "1    default                          active    Gi0/3, Gi0/4",
+                "10   users                            active    Gi0/2",
+                "20   voice                            active    ",
+                "1002 fddi-default                     act/unsup ",
+                "1003 token-ring-default               act/unsup ",
+                "1004 fddinet-default                  act/unsup ",
+                "1005 trnet-default                    act/unsup ",
+            ]
+        );
+    }
+}
