@@ -4,7 +4,7 @@
 //! A process that a child moves to a session of its own (`setsid`) leaves the group, and is out of
 //! reach.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
@@ -117,8 +117,7 @@ fn start(program: &Program) -> io::Result<Child> {
     let mut command = Command::new(file);
     command.args(arguments).process_group(0);
     for (name, _) in std::env::vars_os() {
-        let shown = name.to_string_lossy();
-        if NOT_INHERITED.iter().any(|prefix| shown.starts_with(prefix)) {
+        if !is_inherited(&name) {
             command.env_remove(&name);
         }
     }
@@ -198,6 +197,12 @@ async fn capture(from: Option<impl AsyncRead + Unpin>, limit: usize, into: &mut 
     }
 }
 
+/// Whether a variable of this process is one of its children's too.
+fn is_inherited(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    !NOT_INHERITED.iter().any(|prefix| name.starts_with(prefix))
+}
+
 fn exit(status: ExitStatus) -> Exit {
     match (status.code(), status.signal()) {
         (Some(code), _) => Exit::Code(code),
@@ -232,5 +237,22 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.signal(Signal::SIGKILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_own_settings_and_parameters_are_not_inherited() {
+        for (name, inherited) in [
+            ("PATH", true),
+            ("HTTP_PT_X", true),
+            ("PT_password", false),
+            ("DEVGATE_PASSWORD", false),
+        ] {
+            assert_eq!(is_inherited(OsStr::new(name)), inherited, "{name}");
+        }
     }
 }

@@ -123,7 +123,8 @@ impl Stage {
         let dir = tempfile::Builder::new()
             .prefix("devgate-task-")
             .permissions(Permissions::from_mode(0o700))
-            .tempdir_in(base)?;
+            // A task may change its directory, and must find `_installdir` all the same.
+            .tempdir_in(std::path::absolute(base)?)?;
         let (executable, installdir) = if implementation.files.is_empty() {
             (dir.path().join(implementation.file_name()), None)
         } else {

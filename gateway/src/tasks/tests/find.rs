@@ -121,13 +121,9 @@ fn wrong_files_are_told_in_puppets_words() {
         ]);
         let shareable = modules.path().join("shareable").display().to_string();
         let text = case["message"].as_str().expect("a text");
-        assert_eq!(
-            modules.refusal("sample"),
-            (
-                case["error"].as_str().expect("a kind").to_owned().leak() as &str,
-                text.replace("<module directory>", &shareable)
-            )
-        );
+        let (kind, told) = modules.refusal("sample");
+        assert_eq!(case["error"], kind);
+        assert_eq!(told, text.replace("<module directory>", &shareable));
     }
 }
 

@@ -153,10 +153,3 @@ async fn secrets_reach_the_task_and_nothing_else() {
         .expect_err("no string");
     assert!(!format!("{wrong} {wrong:?} {:?}", wrong.to_error()).contains("canary"));
 }
-
-#[tokio::test]
-async fn our_own_settings_are_not_inherited() {
-    let value = Run::of(ECHO).value().await;
-    let variables = value["env"].as_object().expect("variables");
-    assert_eq!(variables.keys().collect::<Vec<_>>(), ["PT__task"]);
-}

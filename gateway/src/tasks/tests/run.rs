@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use devgate_schemas::task::Exit;
 use serde_json::json;
+use tokio::time::timeout;
 
 use super::*;
 use crate::process::Limits;
@@ -148,16 +149,19 @@ fn is_alive(pid: &str) -> bool {
         .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
 }
 
-/// Waits until something is so; the test's own limit is what fails.
-async fn until(mut so: impl FnMut() -> bool) {
-    while !so() {
-        let moment = Duration::from_millis(5);
-        drop(tokio::time::timeout(moment, std::future::pending::<()>()).await);
-    }
+/// Waits until something is so, and gives up when it takes far too long.
+async fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let look = async {
+        while !so() {
+            let moment = Duration::from_millis(5);
+            drop(timeout(moment, std::future::pending::<()>()).await);
+        }
+    };
+    timeout(Duration::from_secs(60), look).await.expect(what);
 }
 
 async fn pid_in(file: &Path) -> String {
-    until(|| file.exists()).await;
+    until("the number is written", || file.exists()).await;
     fs::read_to_string(file)
         .expect("a number")
         .trim()
@@ -179,7 +183,7 @@ async fn a_task_over_its_time_is_ended_with_its_children() {
     assert_eq!(error.kind(), "devgate/timeout");
     assert_eq!(error.to_error().2["limit_seconds"], 0.3);
     let pid = pid_in(&file).await;
-    until(|| !is_alive(&pid)).await;
+    until("the grandchild has ended", || !is_alive(&pid)).await;
 }
 
 #[tokio::test]
@@ -204,7 +208,7 @@ async fn a_run_that_is_dropped_takes_its_processes_and_its_directory_along() {
         _ = run.run() => panic!("the task waits"),
         pid = pid_in(&file) => pid,
     };
-    until(|| !is_alive(&pid)).await;
+    until("the grandchild has ended", || !is_alive(&pid)).await;
     assert_eq!(run.left_behind(), 0);
 }
 
@@ -227,9 +231,11 @@ async fn a_process_that_keeps_the_output_open_holds_nobody_up() {
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).expect("our own process");
 }
 
-#[tokio::test(flavor = "current_thread")]
+#[tokio::test]
 async fn many_tasks_at_once_are_never_busy() {
-    let runs: Vec<Run> = (0..40).map(|_| Run::of("#!/bin/sh\necho ran")).collect();
+    // Large files take long to copy, and so are open for writing while other tasks are started.
+    let script = format!("#!/bin/sh\necho ran\nexit\n{}", "#".repeat(4_000_000));
+    let runs: Vec<Run> = (0..40).map(|_| Run::of(&script)).collect();
     let mut pending: Vec<_> = runs.iter().map(|run| Box::pin(run.value())).collect();
     let mut values = Vec::new();
     std::future::poll_fn(|cx| {
