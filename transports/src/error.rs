@@ -61,7 +61,7 @@ pub enum Error {
     },
 
     /// The connection ended while a session was being opened.
-    #[error("{peer} closed the connection during {phase}{}", spoken(.said))]
+    #[error("{peer} closed the connection during {phase}{}", saying(.said))]
     Closed {
         /// Whom.
         peer: String,
@@ -107,7 +107,7 @@ pub enum Error {
     Authentication(Box<AuthenticationProblem>),
 
     /// Logged in, but the target gives no terminal or subsystem.
-    #[error("{peer} accepted the login but refuses a {what}{}", spoken(.said))]
+    #[error("{peer} accepted the login but refuses a {what}{}", saying(.said))]
     ChannelRefused {
         /// Whom.
         peer: String,
@@ -263,7 +263,7 @@ pub enum HostKeyProblem {
 
 /// Why a login was refused.
 #[derive(Debug, Error)]
-#[error("{peer} refuses the login of `{user}` ({tried}){}{}{}", offers(.offered), spoken(.said), hint(.next))]
+#[error("{peer} refuses the login of `{user}` ({tried}){}{}{}", offers(.offered), saying(.said), next_step(.next))]
 pub struct AuthenticationProblem {
     /// Whom.
     pub peer: String,
@@ -533,7 +533,7 @@ fn reason(error: &io::Error) -> String {
         .to_owned()
 }
 
-fn spoken(text: &str) -> String {
+fn saying(text: &str) -> String {
     let text = text.trim();
     if text.is_empty() {
         String::new()
@@ -542,7 +542,7 @@ fn spoken(text: &str) -> String {
     }
 }
 
-fn hint(text: &str) -> String {
+fn next_step(text: &str) -> String {
     if text.is_empty() {
         String::new()
     } else {

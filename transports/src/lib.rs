@@ -1,9 +1,12 @@
 //! How targets are reached: connect, verify, facts, close; retries, sessions, protocols. Knows no
 //! device.
 
+mod cli;
 mod context;
-mod error;
-mod patience;
+pub mod error;
+pub mod patience;
+mod ssh;
+mod ssh_cli;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -11,9 +14,17 @@ use std::fmt::Debug;
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema};
 
+pub use cli::Line;
+pub use cli::dialect::{self, Dialect};
 pub use context::{Context, Failure, Mode, Resources};
 pub use error::{Error, Result};
 pub use patience::{Attempts, Patience};
+pub use ssh_cli::{SshCli, SshCliSession};
+
+/// The bare protocols, by which a target can be reached without a family.
+pub fn all() -> Vec<Box<dyn Connect>> {
+    vec![Box::new(SshCli::new())]
+}
 
 /// Opens sessions of one kind: the factory, which lives as long as the process.
 ///

@@ -1,0 +1,140 @@
+//! Configuration mode: lines that are sent once each, and whose fate is known.
+
+use std::sync::Arc;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::proof::Proof;
+use super::read::{Expect, Wait};
+use super::{Cli, Line, failure};
+use crate::error::{ConfigurationProblem, Interruption, RefusedLine};
+use crate::{Context, Error, Result};
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
+    /// Enters configuration mode, types the lines, and leaves it, whatever became of the lines.
+    ///
+    /// Nothing is sent after a line that the device refuses, since the next one may be meant for
+    /// the mode that the refused one should have opened. Blank lines are left out.
+    ///
+    /// # Errors
+    /// [`Error::ControlCharacter`] and [`Error::Unsupported`] before anything is sent, then
+    /// [`Error::Configuration`], which says what stands.
+    pub(crate) async fn configure(&mut self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
+        let dialect = Arc::clone(&self.terms.dialect);
+        let (Some(enter), Some(leave), Some(_)) = (
+            &dialect.enter_config,
+            &dialect.leave_config,
+            &dialect.prompt.config,
+        ) else {
+            return Err(Error::Unsupported(
+                "the dialect has no `enter_config`, `leave_config` and `prompt.config`: this \
+                 device cannot be configured"
+                    .to_owned(),
+            ));
+        };
+        lines.iter().try_for_each(Line::check)?;
+        let lines: Vec<&Line> = lines
+            .iter()
+            .filter(|line| !line.text().trim().is_empty())
+            .collect();
+        self.begin("the configuration")?;
+        let mut problem = ConfigurationProblem {
+            peer: self.terms.peer.clone(),
+            refused: None,
+            sent: 0,
+            of: lines.len(),
+            interrupted: None,
+        };
+        let result = self.type_lines(ctx, enter, &lines, &mut problem).await;
+        let result = match result {
+            Ok(()) if self.in_config() => self.leave_config(ctx, leave).await,
+            other => other,
+        };
+        match result {
+            Ok(()) if problem.refused.is_none() => return Ok(()),
+            Ok(()) => {}
+            Err(error) => problem.interrupted = Some(Box::new(error)),
+        }
+        Err(Error::Configuration(Box::new(problem)))
+    }
+
+    async fn type_lines(
+        &mut self,
+        ctx: &Context<'_>,
+        enter: &str,
+        lines: &[&Line],
+        problem: &mut ConfigurationProblem,
+    ) -> Result<()> {
+        let enter = Line::new(enter);
+        let said = self
+            .type_config(ctx, &enter, &format!("`{}`", enter.shown()))
+            .await?;
+        if !self.in_config() {
+            let (peer, command) = (self.terms.peer.clone(), enter.shown());
+            let said = said.trim().to_owned();
+            return Err(Error::CommandFailed {
+                peer,
+                command,
+                said,
+            });
+        }
+        for (index, &line) in lines.iter().enumerate() {
+            let number = index + 1;
+            let doing = format!("line {number} of {}, `{}`", lines.len(), line.shown());
+            problem.sent = number;
+            let said = self.type_config(ctx, line, &doing).await?;
+            let refusal = failure(&self.terms.dialect, &said).or_else(|| {
+                let left = !self.in_config() && number < lines.len();
+                left.then(|| "it left configuration mode".to_owned())
+            });
+            if let Some(said) = refusal {
+                let (line, said) = (line.shown(), line.mask(&said));
+                problem.refused = Some(RefusedLine { number, line, said });
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Types a line that ends at a prompt of configuration mode, or outside of it.
+    async fn type_config(&mut self, ctx: &Context<'_>, line: &Line, doing: &str) -> Result<String> {
+        let mut wait = Wait::for_command(ctx, doing, &self.terms);
+        let result = match self.type_line(line, &mut wait).await {
+            Ok(()) => {
+                let proof = Proof::default();
+                self.to_prompt(&mut wait, Expect::Config, Some(line), &mut [], proof)
+                    .await
+            }
+            Err(why) => Err(why),
+        };
+        self.end(doing, result, |partial| line.mask(partial))
+    }
+
+    async fn leave_config(&mut self, ctx: &Context<'_>, leave: &str) -> Result<()> {
+        let line = Line::new(leave);
+        let doing = format!("`{leave}`");
+        let mut wait = Wait::for_command(ctx, &doing, &self.terms);
+        let result = match self.type_line(&line, &mut wait).await {
+            Ok(()) => {
+                let proof = Proof::default();
+                self.to_prompt(&mut wait, Expect::Prompt, Some(&line), &mut [], proof)
+                    .await
+            }
+            Err(why) => Err(why),
+        };
+        let result = result.and_then(|output| {
+            if self.in_config() {
+                return Err(Interruption::OutOfStep(
+                    "configuration mode could not be left",
+                ));
+            }
+            Ok(output)
+        });
+        let output = self.end(&doing, result, str::to_owned)?;
+        self.check_output(&line, output).map(drop)
+    }
+
+    fn in_config(&self) -> bool {
+        self.is_config(self.screen.last_line())
+    }
+}

@@ -1,0 +1,215 @@
+//! A dialect: what the engine must know of a device's CLI, as data.
+
+use std::fmt;
+
+use fancy_regex::Regex;
+use serde::Deserialize;
+use serde::de::{self, Deserializer};
+
+/// How a device's CLI looks and wants to be talked to: the `dialect` of a `family.yaml`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Dialect {
+    /// What its prompts look like.
+    pub prompt: Prompts,
+    /// Questions between login and prompt, and what is typed in answer.
+    pub login: Vec<Answer>,
+    /// Commands that are run when a session opens: they turn paging off.
+    pub on_open: Vec<String>,
+    /// Pagers that appear nevertheless, and the keys that go on.
+    pub pager: Vec<Answer>,
+    /// How to become privileged.
+    pub enable: Option<Enable>,
+    /// The command that enters configuration mode; without it the session cannot configure.
+    pub enter_config: Option<String>,
+    /// The command that leaves configuration mode from any depth.
+    pub leave_config: Option<String>,
+    /// The command that saves the running configuration.
+    pub save: Option<Save>,
+    /// Lines in which the device says that a command failed.
+    pub failure: Vec<Pattern>,
+    /// Lines that the device may write at any time, such as log messages.
+    pub unsolicited: Vec<Pattern>,
+    /// The command that ends the session; without it only the connection is closed.
+    pub leave: Option<String>,
+    /// What ends a typed line: a carriage return where the device insists on one.
+    pub newline: Newline,
+}
+
+/// What a dialect's prompts look like. Each pattern is held against a whole line.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Prompts {
+    /// Where commands are run.
+    pub exec: Pattern,
+    /// In configuration mode, at any depth.
+    pub config: Option<Pattern>,
+    /// Where privileged commands are run, if that differs from `exec`.
+    pub privileged: Option<Pattern>,
+}
+
+/// A question of the device and what is typed in answer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// What the question looks like, at the end of what has arrived.
+    pub pattern: Pattern,
+    /// What is typed, exactly; an empty text is a bare line end.
+    pub answer: String,
+}
+
+/// How to become privileged.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Enable {
+    /// The command.
+    #[serde(default = "enable")]
+    pub command: String,
+    /// What the question for the password looks like.
+    #[serde(default = "password_prompt")]
+    pub password_prompt: Pattern,
+    /// Whether sessions are useless without it: then it is asked for even without a password.
+    #[serde(default)]
+    pub required: bool,
+}
+
+/// How the running configuration is saved.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Save {
+    /// A command that asks nothing.
+    Command(String),
+    /// A command that asks questions.
+    Asking {
+        /// The command.
+        command: String,
+        /// The questions and what is typed in answer.
+        confirm: Vec<Answer>,
+    },
+}
+
+/// What ends a typed line.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Newline {
+    /// Line feed, as most devices take it.
+    #[default]
+    Lf,
+    /// Carriage return.
+    Cr,
+    /// Both.
+    Crlf,
+}
+
+/// A regular expression of a dialect, compiled when the dialect is read.
+#[derive(Clone)]
+pub struct Pattern {
+    found: Regex,
+    line: Regex,
+}
+
+impl Dialect {
+    /// The dialect of an unknown device: its prompt is learnt, and common pagers are answered.
+    pub fn generic() -> Self {
+        let pager = |pattern| Answer {
+            pattern: Pattern::built_in(pattern),
+            answer: " ".into(),
+        };
+        Self {
+            pager: vec![
+                pager(r"(?i)^\s*[<(\[-][<(\[ -]*more\b[-()\d% ]*[>\])]?\s*$"),
+                pager(r"(?i)^press any key to continue\b.{0,40}$"),
+            ],
+            unsolicited: vec![Pattern::built_in(
+                r"%[A-Z][A-Z0-9_]*(-[A-Z0-9_]+)?-[0-7]-[A-Z0-9_]+:",
+            )],
+            ..Self::default()
+        }
+    }
+}
+
+impl Default for Prompts {
+    fn default() -> Self {
+        Self {
+            exec: Pattern::built_in(r"(?:.*\S)?[>#$%] ?"),
+            config: None,
+            privileged: None,
+        }
+    }
+}
+
+impl Save {
+    /// The command.
+    pub fn command(&self) -> &str {
+        match self {
+            Self::Command(command) | Self::Asking { command, .. } => command,
+        }
+    }
+
+    /// The questions that it asks.
+    pub fn confirm(&self) -> &[Answer] {
+        match self {
+            Self::Command(_) => &[],
+            Self::Asking { confirm, .. } => confirm,
+        }
+    }
+}
+
+impl Newline {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Lf => "\n",
+            Self::Cr => "\r",
+            Self::Crlf => "\r\n",
+        }
+    }
+}
+
+impl Pattern {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn new(source: &str) -> Result<Self, fancy_regex::Error> {
+        Ok(Self {
+            found: Regex::new(source)?,
+            line: Regex::new(&format!(r"\A(?:{source})\s*\z"))?,
+        })
+    }
+
+    fn built_in(source: &str) -> Self {
+        Self::new(source).expect("a built-in pattern compiles")
+    }
+
+    /// Whether it is found in a text. A match that takes too many steps is none.
+    pub fn is_found_in(&self, text: &str) -> bool {
+        self.found.is_match(text).unwrap_or(false)
+    }
+
+    /// Whether it describes the whole line.
+    pub(crate) fn is_line(&self, line: &str) -> bool {
+        self.line.is_match(line).unwrap_or(false)
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "/{}/", self.found.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let source = String::deserialize(deserializer)?;
+        Self::new(&source)
+            .map_err(|error| de::Error::custom(format!("no regular expression: {error}")))
+    }
+}
+
+fn enable() -> String {
+    "enable".to_owned()
+}
+
+fn password_prompt() -> Pattern {
+    Pattern::built_in(r"(?i)password: ?$")
+}

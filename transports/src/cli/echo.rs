@@ -1,0 +1,136 @@
+//! Where the echo of a command ends, and with it everything that is not the command's output.
+
+use super::prompt::Prompt;
+
+/// How far from the beginning an echo is looked for; beyond it a device has none.
+pub(crate) const SEARCHED: usize = 64 * 1024;
+
+/// The end of a command's echo, line end included, in what arrived since it was sent.
+///
+/// What stands before the echo was on its way already, such as a log message. An echo may be
+/// wrapped over several lines, be scrolled to its end behind a `$`, or be completed by the device
+/// (`sh ver` becoming `show version`): in these cases its line must begin with the prompt.
+pub(crate) fn end(text: &str, prompt: &Prompt, command: &str) -> Option<usize> {
+    let text = &text[..text.floor_char_boundary(SEARCHED)];
+    let mut start = 0;
+    let mut completed = None;
+    while let Some(length) = text[start..].find('\n') {
+        let line = &text[start..start + length];
+        let end = start + length + 1;
+        if line.trim() == command.trim() {
+            return Some(end);
+        }
+        if let Some(typed) = prompt.strip(line) {
+            let at = start + line.len() - typed.len();
+            if let Some(length) = wrapped(&text[at..], command) {
+                return Some(at + length);
+            }
+            if is_scrolled(typed, command) {
+                return Some(end);
+            }
+            if completed.is_none() && is_completed(typed, command) {
+                completed = Some(end);
+            }
+        }
+        start = end;
+    }
+    completed
+}
+
+/// The length of the command at the beginning of a text, blanks and line ends not counted.
+fn wrapped(text: &str, command: &str) -> Option<usize> {
+    let mut shown = text
+        .char_indices()
+        .filter(|(_, character)| !character.is_whitespace());
+    let mut last = 0;
+    for expected in command
+        .chars()
+        .filter(|character| !character.is_whitespace())
+    {
+        let (at, character) = shown.next()?;
+        if character != expected {
+            return None;
+        }
+        last = at + character.len_utf8();
+    }
+    let length = text[last..].find('\n')?;
+    text[last..last + length]
+        .trim()
+        .is_empty()
+        .then_some(last + length + 1)
+}
+
+/// Whether a line editor shows only the end of a long command.
+fn is_scrolled(typed: &str, command: &str) -> bool {
+    const ENOUGH: usize = 8;
+    let shown = typed.trim().strip_prefix('$').map(str::trim);
+    shown.is_some_and(|shown| shown.len() >= ENOUGH && command.trim_end().ends_with(shown))
+}
+
+/// Whether all characters of the command are there in their order, others in between.
+fn is_completed(typed: &str, command: &str) -> bool {
+    let mut shown = typed.chars();
+    let mut typed = command
+        .chars()
+        .filter(|character| !character.is_whitespace());
+    typed.all(|expected| shown.any(|character| character == expected))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What follows the echo.
+    fn after<'t>(text: &'t str, command: &str) -> Option<&'t str> {
+        let prompt = Prompt::learn("r1#", "r1#").expect("a prompt");
+        end(text, &prompt, command).map(|end| &text[end..])
+    }
+
+    #[test]
+    fn an_echo_follows_the_prompt() {
+        assert_eq!(
+            after("r1#show clock\n10:00\nr1#", "show clock"),
+            Some("10:00\nr1#")
+        );
+        assert_eq!(
+            after("r1# show  clock \n10:00", "show clock"),
+            Some("10:00")
+        );
+        assert_eq!(after("r1#show clo", "show clock"), None);
+        assert_eq!(after("r1#show clock", "show clock"), None);
+        assert_eq!(after("r1#", "show clock"), None);
+    }
+
+    #[test]
+    fn what_was_on_its_way_is_no_output() {
+        let log = "r1#\n*Nov 21: %SYS-5-CONFIG_I: done\nr1#show clock\n10:00";
+        assert_eq!(after(log, "show clock"), Some("10:00"));
+        let log = "r1#\n*Nov 21: %SYS-5-CONFIG_I: done\nshow clock\n10:00";
+        assert_eq!(after(log, "show clock"), Some("10:00"));
+    }
+
+    #[test]
+    fn wrapped_scrolled_and_completed_echoes_are_known() {
+        assert_eq!(
+            after(
+                "r1#show running\n-config interf\nace\nout",
+                "show running-config interface"
+            ),
+            Some("out")
+        );
+        assert_eq!(
+            after(
+                "r1#$long description\nout",
+                "description a long description"
+            ),
+            Some("out")
+        );
+        assert_eq!(after("r1#show version \nout", "sh ver"), Some("out"));
+    }
+
+    #[test]
+    fn another_command_is_no_echo() {
+        assert_eq!(after("r1#show version\nout\n", "show clock"), None);
+        assert_eq!(after("something show clock\nout\n", "show clock"), None);
+    }
+}

@@ -1,0 +1,115 @@
+//! What is typed at a prompt, with the secrets in it known.
+
+use std::fmt;
+
+use devgate_schemas::{REDACTED, Sensitive};
+
+use crate::{Error, Result};
+
+/// A command or a line of configuration, which may hold secrets.
+///
+/// Messages, errors and events show it with its secrets redacted.
+#[derive(Clone)]
+pub struct Line {
+    text: Sensitive<String>,
+    secrets: Vec<Sensitive<String>>,
+}
+
+impl Line {
+    /// A line without secrets.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self::with_secrets(text, Vec::new())
+    }
+
+    /// A line that holds these secrets.
+    pub fn with_secrets(text: impl Into<String>, secrets: Vec<Sensitive<String>>) -> Self {
+        Self {
+            text: Sensitive::new(text.into()),
+            secrets,
+        }
+    }
+
+    /// A line that is a secret as a whole.
+    pub(crate) fn secret(text: Sensitive<String>) -> Self {
+        Self {
+            secrets: vec![text.clone()],
+            text,
+        }
+    }
+
+    /// The line as a message shows it.
+    pub fn shown(&self) -> String {
+        self.mask(self.text())
+    }
+
+    /// A device's text with this line's secrets redacted.
+    pub(crate) fn mask(&self, text: &str) -> String {
+        let secrets = self.secrets.iter().map(|secret| secret.reveal().as_str());
+        secrets
+            .filter(|secret| !secret.is_empty())
+            .fold(text.to_owned(), |text, secret| {
+                text.replace(secret, REDACTED)
+            })
+    }
+
+    /// What leaves for the device.
+    pub(crate) fn text(&self) -> &str {
+        self.text.reveal()
+    }
+
+    /// Refuses what a terminal would act upon instead of taking it as text.
+    ///
+    /// # Errors
+    /// [`Error::ControlCharacter`], naming the line but no secret.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.text().chars().find(|character| character.is_control()) {
+            None => Ok(()),
+            Some(character) => Err(Error::ControlCharacter {
+                what: format!("`{}`", self.shown().escape_debug()),
+                character,
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Line").field(&self.shown()).finish()
+    }
+}
+
+impl From<&str> for Line {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_never_shown() {
+        let secret = Sensitive::new("canary".to_owned());
+        let line = Line::with_secrets("username a password canary", vec![secret]);
+        assert_eq!(line.shown(), format!("username a password {REDACTED}"));
+        assert!(!format!("{line:?}").contains("canary"));
+        assert_eq!(line.text(), "username a password canary");
+    }
+
+    #[test]
+    fn control_characters_are_refused_with_the_secret_redacted() {
+        let secret = Sensitive::new("can\nary".to_owned());
+        let error = Line::with_secrets("key can\nary", vec![secret])
+            .check()
+            .expect_err("refused");
+        assert!(
+            error
+                .to_string()
+                .contains(r"control character '\n': nothing was sent")
+        );
+        assert!(!error.to_string().contains("ary"), "{error}");
+        assert!(Line::new("description Zürich → Bern").check().is_ok());
+        assert!(Line::new("show\tversion").check().is_err());
+    }
+}

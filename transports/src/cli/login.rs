@@ -1,0 +1,160 @@
+//! The beginning of a session: its prompt is learnt, privileges are taken, paging is turned off.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+
+use super::proof::Proof;
+use super::read::{Expect, Question, Wait};
+use super::{Cli, Echo, Line, Screen, State, Terms};
+use crate::error::{Interruption, Phase};
+use crate::{Context, Error, Result};
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
+    /// Brings a stream that has just been opened to its first proven prompt.
+    ///
+    /// # Errors
+    /// [`Error::TimedOut`] or [`Error::Closed`] when no prompt comes until `deadline`, and
+    /// [`Error::Enable`] when privileged mode is refused.
+    pub(crate) async fn open(
+        ctx: &Context<'_>,
+        stream: S,
+        terms: Terms,
+        deadline: Instant,
+        enable_password: Option<&Line>,
+    ) -> Result<Self> {
+        let mut cli = Self {
+            stream,
+            screen: Screen::default(),
+            terms,
+            prompt: None,
+            typed_at: None,
+            echo: Echo::Unknown,
+            state: State::Busy,
+            chunk: Vec::new(),
+        };
+        cli.first_prompt(ctx, deadline).await?;
+        cli.enable(ctx, deadline, enable_password).await?;
+        cli.state = State::AtPrompt;
+        let dialect = Arc::clone(&cli.terms.dialect);
+        for command in &dialect.on_open {
+            match cli.run(ctx, &Line::new(command)).await {
+                Ok(_) => {}
+                // A user may be forbidden to turn paging off: then pagers are answered.
+                Err(error @ Error::CommandFailed { .. }) => ctx.info(error.to_string()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(cli)
+    }
+
+    async fn first_prompt(&mut self, ctx: &Context<'_>, deadline: Instant) -> Result<()> {
+        let dialect = Arc::clone(&self.terms.dialect);
+        let limit = deadline.saturating_duration_since(Instant::now());
+        let mut wait = Wait::new(ctx, "the wait for a prompt", limit, limit);
+        let mut questions: Vec<Question<'_>> = dialect.login.iter().map(Question::typed).collect();
+        let expect = Expect::AnyPrompt;
+        match self
+            .to_prompt(&mut wait, expect, None, &mut questions, Proof::default())
+            .await
+        {
+            Ok(banner) => {
+                if !banner.trim().is_empty() {
+                    ctx.debug(format!("{} greets: {}", self.terms.peer, banner.trim()));
+                }
+                Ok(())
+            }
+            Err(why) => Err(self.not_opened(Phase::Prompt, why)),
+        }
+    }
+
+    async fn enable(
+        &mut self,
+        ctx: &Context<'_>,
+        deadline: Instant,
+        password: Option<&Line>,
+    ) -> Result<()> {
+        let dialect = Arc::clone(&self.terms.dialect);
+        let Some(enable) = &dialect.enable else {
+            return Ok(());
+        };
+        let is_privileged = |cli: &Self| {
+            let pattern = dialect.prompt.privileged.as_ref();
+            pattern.is_some_and(|pattern| pattern.is_line(cli.screen.last_line()))
+        };
+        if is_privileged(self) || (password.is_none() && !enable.required) {
+            return Ok(());
+        }
+        let (peer, command) = (self.terms.peer.clone(), enable.command.clone());
+        let refused = |problem: String| Error::Enable {
+            peer,
+            command,
+            problem,
+        };
+        let limit = deadline
+            .saturating_duration_since(Instant::now())
+            .max(Duration::from_secs(1));
+        let mut wait = Wait::new(ctx, "the change to privileged mode", limit, limit);
+        let command = Line::new(&enable.command);
+        let mut questions = [Question::secret(&enable.password_prompt, password)];
+        let typed = self.type_line(&command, &mut wait).await;
+        let result = match typed {
+            Ok(()) => {
+                let expect = Expect::AnyPrompt;
+                let proof = Proof::default();
+                self.to_prompt(&mut wait, expect, Some(&command), &mut questions, proof)
+                    .await
+            }
+            Err(why) => Err(why),
+        };
+        match result {
+            Ok(_) if dialect.prompt.privileged.is_none() || is_privileged(self) => Ok(()),
+            Ok(said) => {
+                let said = password.map_or_else(|| said.clone(), |line| line.mask(&said));
+                Err(refused(format!(
+                    "it says `{}`: check `enable_password`",
+                    said.trim()
+                )))
+            }
+            Err(Interruption::Asked(_)) if password.is_none() => Err(refused(
+                "it asks for a password: set `enable_password`".to_owned(),
+            )),
+            Err(Interruption::Asked(_)) => Err(refused(
+                "the password is wrong: check `enable_password`".to_owned(),
+            )),
+            Err(why) => Err(self.not_opened(Phase::Enable, why)),
+        }
+    }
+
+    fn not_opened(&self, phase: Phase, why: Interruption) -> Error {
+        let peer = self.terms.peer.clone();
+        let last = self
+            .screen
+            .text()
+            .trim()
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .to_owned();
+        match why {
+            Interruption::Lost => Error::Closed {
+                peer,
+                phase,
+                said: last,
+            },
+            Interruption::Silent(_) | Interruption::TooLong(_) => Error::TimedOut {
+                peer,
+                phase,
+                limit: self.terms.timeout,
+                hint: if last.is_empty() {
+                    ": it showed nothing; a slow device needs a longer `timeout`".to_owned()
+                } else {
+                    format!(": its last line, `{last}`, is no prompt of this dialect")
+                },
+            },
+            why => self.interrupted(&phase.to_string(), why, self.screen.text().to_owned()),
+        }
+    }
+}

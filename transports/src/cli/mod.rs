@@ -1,0 +1,281 @@
+//! Sessions with a command line meant for people: commands typed at a prompt, over any byte stream.
+//!
+//! **The end of a command is proven, not guessed.** A terminal does not say where an answer ends;
+//! it only shows a prompt again, and an answer may contain a line that looks exactly like it, with
+//! a pause of any length behind it. Waiting to see whether more comes only moves the guess. So:
+//!
+//! 1. The prompt is learnt to the letter when the session opens: an empty line must bring the same
+//!    line again.
+//! 2. Nothing counts as output before the device has echoed the command, so that nothing on its way
+//!    (log messages, late answers) is taken for output. A device without echo is noticed once.
+//! 3. When the last line is the prompt, an empty line is sent at once: if it is answered by the
+//!    prompt and nothing else, the first one was real. If anything else follows, that line was
+//!    output; the empty line waits in the device's input, and the true end then shows two prompts.
+//! 4. After any doubt (silence, a lost connection, too much output, an echo that never came) the
+//!    session is given up, and no answer can reach the wrong question.
+//!
+//! The price is one empty line for each command: a round trip, and no waiting. It would be cheaper
+//! to send that line along with the command, but then a device that asks something
+//! (`reload`: "Proceed? [confirm]") would take it for consent, and a device that is echoed by its
+//! operating system would show it in the middle of the output. Lines of configuration need none:
+//! each line's echo behind the prompt proves that the one before has ended, and the command that
+//! leaves configuration mode is proven as above.
+//!
+//! Only the last line is searched, and each byte is looked at once, so that ten megabytes cost ten
+//! times what one costs.
+
+mod configure;
+pub mod dialect;
+mod echo;
+mod line;
+mod login;
+mod prompt;
+mod proof;
+mod read;
+pub(crate) mod screen;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::error::{Interrupted, Interruption};
+use crate::{Context, Error, Result};
+use dialect::Dialect;
+pub use line::Line;
+use prompt::Prompt;
+use proof::Proof;
+use read::{Expect, Question, Wait};
+use screen::Screen;
+
+/// How many bytes an answer may have.
+pub(crate) const MOST_OUTPUT: usize = 64 * 1024 * 1024;
+
+/// How many lines at the beginning and at the end of an answer are held against the failure texts:
+/// further inside, an answer only quotes them.
+const FAILURE_LINES: usize = 8;
+
+/// A session at a prompt. One command at a time.
+pub(crate) struct Cli<S> {
+    stream: S,
+    screen: Screen,
+    terms: Terms,
+    /// Learnt when the session opened; `None` only until then.
+    prompt: Option<Prompt>,
+    /// The prompt at which the last command was typed: its echo follows it.
+    typed_at: Option<Prompt>,
+    echo: Echo,
+    /// Whether a command is under way, or was given up: then nothing more is sent.
+    state: State,
+    chunk: Vec<u8>,
+}
+
+/// What a session is told of its device and its limits.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    /// `host:port`, for messages.
+    pub(crate) peer: String,
+    pub(crate) dialect: Arc<Dialect>,
+    /// How long logging in may take.
+    pub(crate) timeout: Duration,
+    /// How long a command may be silent.
+    pub(crate) idle_timeout: Duration,
+    /// How long a command may take in all.
+    pub(crate) command_timeout: Duration,
+}
+
+/// Whether the device repeats what is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Echo {
+    Unknown,
+    Yes,
+    No,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    AtPrompt,
+    Busy,
+    Broken,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
+    /// Runs a command and gives its output, without echo and prompt.
+    ///
+    /// # Errors
+    /// [`Error::CommandFailed`] when the device says so; otherwise why the end was not reached, and
+    /// then the session is broken.
+    pub(crate) async fn run(&mut self, ctx: &Context<'_>, command: &Line) -> Result<String> {
+        let output = self.ask(ctx, command, &mut []).await?;
+        self.check_output(command, output)
+    }
+
+    /// Saves the running configuration.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run); [`Error::Unsupported`] when the dialect does not say how.
+    pub(crate) async fn save(&mut self, ctx: &Context<'_>) -> Result<()> {
+        let dialect = Arc::clone(&self.terms.dialect);
+        let Some(save) = &dialect.save else {
+            return Err(Error::Unsupported(
+                "the dialect has no `save` command".to_owned(),
+            ));
+        };
+        let mut questions: Vec<Question<'_>> = save.confirm().iter().map(Question::typed).collect();
+        let command = Line::new(save.command());
+        let output = self.ask(ctx, &command, &mut questions).await?;
+        self.check_output(&command, output).map(drop)
+    }
+
+    /// Tests that an empty line brings the prompt again.
+    ///
+    /// # Errors
+    /// Why it did not; the session is broken then.
+    pub(crate) async fn verify(&mut self, ctx: &Context<'_>) -> Result<()> {
+        let doing = "the test of the session";
+        self.begin(doing)?;
+        let mut wait = Wait::for_command(ctx, doing, &self.terms);
+        self.screen.keep_last_line();
+        let proof = Proof::asked_at(&self.screen);
+        let newline = self.terms.dialect.newline.as_str();
+        let result = match self.send(newline, &mut wait).await {
+            Ok(()) => {
+                self.to_prompt(&mut wait, Expect::Prompt, None, &mut [], proof)
+                    .await
+            }
+            Err(why) => Err(why),
+        };
+        self.end(doing, result.map(drop), str::to_owned)
+    }
+
+    /// Whether another command may be sent.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.state == State::AtPrompt
+    }
+
+    /// Says goodbye where the device wants to hear it. Whether it arrives does not matter.
+    pub(crate) async fn leave(&mut self, ctx: &Context<'_>) {
+        let dialect = Arc::clone(&self.terms.dialect);
+        if let (State::AtPrompt, Some(leave)) = (self.state, &dialect.leave) {
+            let mut wait = Wait::for_command(ctx, "the end of the session", &self.terms);
+            let _ = self
+                .send(&format!("{leave}{}", dialect.newline.as_str()), &mut wait)
+                .await;
+        }
+        self.state = State::Broken;
+    }
+
+    async fn ask(
+        &mut self,
+        ctx: &Context<'_>,
+        command: &Line,
+        questions: &mut [Question<'_>],
+    ) -> Result<String> {
+        command.check()?;
+        let doing = format!("`{}`", command.shown());
+        self.begin(&doing)?;
+        let mut wait = Wait::for_command(ctx, &doing, &self.terms);
+        let result = match self.type_line(command, &mut wait).await {
+            Ok(()) => {
+                let expect = Expect::Prompt;
+                self.to_prompt(
+                    &mut wait,
+                    expect,
+                    Some(command),
+                    questions,
+                    Proof::default(),
+                )
+                .await
+            }
+            Err(why) => Err(why),
+        };
+        self.end(&doing, result, |partial| command.mask(partial))
+    }
+
+    fn check_output(&self, command: &Line, output: String) -> Result<String> {
+        match failure(&self.terms.dialect, &output) {
+            None => Ok(output),
+            Some(said) => Err(Error::CommandFailed {
+                peer: self.terms.peer.clone(),
+                command: command.shown(),
+                said: command.mask(&said),
+            }),
+        }
+    }
+
+    /// Notes that something is under way, unless the session was given up before.
+    fn begin(&mut self, doing: &str) -> Result<()> {
+        if self.state != State::AtPrompt {
+            self.state = State::Broken;
+            return Err(self.interrupted(doing, Interruption::Broken, String::new()));
+        }
+        self.state = State::Busy;
+        Ok(())
+    }
+
+    /// Notes how it ended: well, or with a doubt that ends the session.
+    fn end<T>(
+        &mut self,
+        doing: &str,
+        result: std::result::Result<T, Interruption>,
+        mask: impl Fn(&str) -> String,
+    ) -> Result<T> {
+        match result {
+            Ok(value) => {
+                self.state = State::AtPrompt;
+                Ok(value)
+            }
+            Err(why) => {
+                self.state = State::Broken;
+                let partial = mask(self.screen.text());
+                Err(self.interrupted(doing, why, partial))
+            }
+        }
+    }
+
+    fn interrupted(&self, doing: &str, why: Interruption, partial: String) -> Error {
+        let (peer, doing) = (self.terms.peer.clone(), doing.to_owned());
+        Error::Interrupted(Box::new(Interrupted {
+            peer,
+            doing,
+            why,
+            partial,
+        }))
+    }
+}
+
+/// What the device says of a failure, if this output does.
+fn failure(dialect: &Dialect, output: &str) -> Option<String> {
+    if dialect.failure.is_empty() {
+        return None;
+    }
+    let lines = || output.lines().filter(|line| !line.trim().is_empty());
+    let fails = |line: &&str| {
+        dialect
+            .failure
+            .iter()
+            .any(|pattern| pattern.is_found_in(line))
+    };
+    let failed = lines().take(FAILURE_LINES).find(fails).or_else(|| {
+        let last = output.lines().rev().filter(|line| !line.trim().is_empty());
+        last.take(FAILURE_LINES).find(fails)
+    });
+    failed.map(|line| {
+        // A short answer is all about the failure; of a long one only the line is.
+        if lines().nth(FAILURE_LINES).is_none() {
+            output.trim().to_owned()
+        } else {
+            line.to_owned()
+        }
+    })
+}
+
+impl<S> fmt::Debug for Cli<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cli")
+            .field("peer", &self.terms.peer)
+            .field("state", &self.state)
+            .finish()
+    }
+}

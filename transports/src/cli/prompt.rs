@@ -1,0 +1,109 @@
+//! The prompt of one session, as it was learnt.
+
+/// What this device's prompt is now, to the letter.
+///
+/// Where two readings of it differed in nothing but digits (a clock, a counter), digits do not
+/// count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Prompt {
+    text: String,
+    digits_vary: bool,
+}
+
+impl Prompt {
+    /// The prompt that was read twice, if both readings may be the same one.
+    pub(crate) fn learn(first: &str, second: &str) -> Option<Self> {
+        let (first, second) = (first.trim_end(), second.trim_end());
+        let digits_vary = first != second;
+        (!first.is_empty() && (!digits_vary || same_shape(first, second))).then(|| Self {
+            text: second.to_owned(),
+            digits_vary,
+        })
+    }
+
+    /// The line at which something is typed, as it stands.
+    pub(crate) fn standing(line: &str, like: Option<&Self>) -> Self {
+        let digits_vary = like.is_some_and(|prompt| prompt.digits_vary);
+        Self {
+            text: line.trim_end().to_owned(),
+            digits_vary,
+        }
+    }
+
+    /// Whether a line is this prompt.
+    pub(crate) fn is(&self, line: &str) -> bool {
+        let line = line.trim_end();
+        line == self.text || (self.digits_vary && same_shape(line, &self.text))
+    }
+
+    /// What follows this prompt in a line that begins with it.
+    pub(crate) fn strip<'l>(&self, line: &'l str) -> Option<&'l str> {
+        if let Some(rest) = line.strip_prefix(self.text.as_str()) {
+            return Some(rest);
+        }
+        if !self.digits_vary {
+            return None;
+        }
+        let last = self.text.chars().next_back()?;
+        let ends = line
+            .char_indices()
+            .filter(|(_, character)| *character == last);
+        ends.map(|(at, character)| line.split_at(at + character.len_utf8()))
+            .find(|(prompt, _)| same_shape(prompt, &self.text))
+            .map(|(_, rest)| rest)
+    }
+
+    /// Whether a line may be what this prompt has become: no question, and as many words.
+    pub(crate) fn may_become(&self, line: &str) -> bool {
+        let words = |text: &str| text.split_whitespace().count();
+        !line.contains('?') && words(line) <= words(&self.text).max(1)
+    }
+}
+
+/// Whether two texts differ at most in runs of digits.
+fn same_shape(one: &str, other: &str) -> bool {
+    let shape = |text: &str| {
+        let mut shape: Vec<char> = text
+            .chars()
+            .map(|c| if c.is_ascii_digit() { '0' } else { c })
+            .collect();
+        shape.dedup_by(|a, b| *a == '0' && *b == '0');
+        shape
+    };
+    shape(one) == shape(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_matched_to_the_letter() {
+        let prompt = Prompt::learn("r1# ", "r1#").expect("a prompt");
+        assert!(prompt.is("r1# ") && prompt.is("r1#"));
+        assert!(!prompt.is("r2#") && !prompt.is("xr1#") && !prompt.is("r1# x"));
+        assert_eq!(prompt.strip("r1# show"), Some(" show"));
+        assert_eq!(prompt.strip("r2# show"), None);
+    }
+
+    #[test]
+    fn a_clock_in_the_prompt_is_no_difference() {
+        let prompt = Prompt::learn("[09:59:59] r1(9)#", "[10:00:00] r1(10)#").expect("a prompt");
+        assert!(prompt.is("[23:10:07] r1(11)# "));
+        assert!(!prompt.is("[23:10:07] r2x(11)#"));
+        assert_eq!(prompt.strip("[23:10:07] r1(11)#show"), Some("show"));
+    }
+
+    #[test]
+    fn different_lines_are_no_prompt() {
+        assert_eq!(Prompt::learn("banner#", "r1#"), None);
+        assert_eq!(Prompt::learn("", ""), None);
+    }
+
+    #[test]
+    fn a_question_is_no_new_prompt() {
+        let prompt = Prompt::learn("r1#", "r1#").expect("a prompt");
+        assert!(prompt.may_become("r2#"));
+        assert!(!prompt.may_become("Overwrite? [y]>") && !prompt.may_become("delete it now>"));
+    }
+}

@@ -1,0 +1,357 @@
+//! What a terminal would show: a device's bytes become lines of text as they arrive.
+//!
+//! Escape sequences, NUL and other control bytes vanish; carriage returns, backspaces and cursor
+//! movements within a line overwrite, as on a screen; a character that is split between two chunks
+//! is put together, and bytes that are no UTF-8 become U+FFFD. Each byte is looked at once.
+
+/// How wide the terminal is that devices are told of. A carriage return goes back to the beginning
+/// of a row, not of a line: line editors use it to go on in the next row.
+pub(crate) const COLUMNS: usize = 511;
+
+/// The text that has arrived since the screen was last cleared; its last line may still grow.
+#[derive(Debug, Default)]
+pub(crate) struct Screen {
+    text: String,
+    last_line: usize,
+    /// The last line while the cursor has been moved back in it; `text` then has its image.
+    overdrawn: Option<Overdrawn>,
+    escape: Escape,
+    /// The first bytes of a character whose others have not arrived.
+    split: Vec<u8>,
+}
+
+/// A line that is being written over.
+#[derive(Debug)]
+struct Overdrawn {
+    cells: Vec<char>,
+    cursor: usize,
+}
+
+/// A cell that was wiped: a space in the middle of a line, nothing at its end.
+const WIPED: char = '\0';
+
+/// Where in an escape sequence the stream stands (ECMA-48, 5.4 and 5.6).
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Escape {
+    #[default]
+    None,
+    /// After ESC.
+    Started,
+    /// In a control sequence, with its parameters.
+    Control(Vec<u8>),
+    /// In a string that BEL or ESC `\` ends; whether ESC was the last byte.
+    Text { escaped: bool },
+}
+
+impl Screen {
+    /// Takes bytes in.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        let joined: Vec<u8>;
+        let bytes = if self.split.is_empty() {
+            bytes
+        } else {
+            joined = [self.split.as_slice(), bytes].concat();
+            self.split.clear();
+            &joined
+        };
+        let mut rest = bytes;
+        while let [first, ..] = rest {
+            if self.escape != Escape::None || first.is_ascii_control() {
+                self.control(*first);
+                rest = &rest[1..];
+                continue;
+            }
+            let end = rest
+                .iter()
+                .position(u8::is_ascii_control)
+                .unwrap_or(rest.len());
+            let (run, after) = rest.split_at(end);
+            self.print_bytes(run, after.is_empty());
+            rest = after;
+        }
+        self.show_overdrawn();
+    }
+
+    /// All that has arrived.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The last line, without its end.
+    pub(crate) fn last_line(&self) -> &str {
+        &self.text[self.last_line..]
+    }
+
+    /// Where in the text the last line begins.
+    pub(crate) fn last_line_start(&self) -> usize {
+        self.last_line
+    }
+
+    /// Whether nothing is half arrived.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.escape == Escape::None && self.split.is_empty()
+    }
+
+    /// Forgets all but the last line, which goes on.
+    pub(crate) fn keep_last_line(&mut self) {
+        self.text.drain(..self.last_line);
+        self.text.shrink_to(RETAINED);
+        self.last_line = 0;
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.text.shrink_to(RETAINED);
+        self.last_line = 0;
+        self.overdrawn = None;
+    }
+
+    fn print_bytes(&mut self, run: &[u8], at_end: bool) {
+        let mut chunks = run.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.print(chunk.valid());
+            let invalid = chunk.invalid();
+            if invalid.is_empty() {
+                continue;
+            }
+            // A character that is only cut off may go on in the next chunk.
+            let cut_off = at_end && chunks.peek().is_none() && may_go_on(invalid);
+            if cut_off {
+                self.split.extend_from_slice(invalid);
+            } else {
+                self.print("\u{fffd}");
+            }
+        }
+    }
+
+    fn print(&mut self, text: &str) {
+        match &mut self.overdrawn {
+            None => self.text.push_str(text),
+            Some(line) => text.chars().for_each(|character| line.print(character)),
+        }
+    }
+
+    fn control(&mut self, byte: u8) {
+        match &mut self.escape {
+            Escape::None => match byte {
+                0x1b => self.escape = Escape::Started,
+                b'\n' => self.new_line(),
+                b'\t' => self.print("\t"),
+                b'\r' => self.move_cursor(|cursor| cursor.saturating_sub(1) / COLUMNS * COLUMNS),
+                0x08 => self.move_cursor(|cursor| cursor.saturating_sub(1)),
+                _ => {}
+            },
+            Escape::Started => {
+                self.escape = match byte {
+                    b'[' => Escape::Control(Vec::new()),
+                    b']' | b'P' | b'X' | b'^' | b'_' => Escape::Text { escaped: false },
+                    // Intermediate bytes: the sequence goes on.
+                    0x20..=0x2f | 0x1b => Escape::Started,
+                    _ => Escape::None,
+                }
+            }
+            Escape::Control(parameters) => match byte {
+                0x40..=0x7e => {
+                    let parameters = std::mem::take(parameters);
+                    self.escape = Escape::None;
+                    self.control_sequence(&parameters, byte);
+                }
+                0x20..=0x3f => parameters.push(byte),
+                0x1b => self.escape = Escape::Started,
+                // What cannot stand in a sequence ends it, so that a stray ESC swallows no text.
+                b'\n' | b'\r' => {
+                    self.escape = Escape::None;
+                    self.control(byte);
+                }
+                _ => {}
+            },
+            Escape::Text { escaped } => match (byte, *escaped) {
+                (0x07, _) | (b'\\', true) => self.escape = Escape::None,
+                (b'\n', _) => {
+                    self.escape = Escape::None;
+                    self.new_line();
+                }
+                _ => *escaped = byte == 0x1b,
+            },
+        }
+    }
+
+    fn control_sequence(&mut self, parameters: &[u8], end: u8) {
+        let number = std::str::from_utf8(parameters)
+            .ok()
+            .and_then(|text| text.parse().ok());
+        match end {
+            b'C' => self.move_cursor(|cursor| cursor.saturating_add(number.unwrap_or(1))),
+            b'D' => self.move_cursor(|cursor| cursor.saturating_sub(number.unwrap_or(1))),
+            b'G' => self.move_cursor(|_| number.unwrap_or(1).saturating_sub(1)),
+            b'K' => self.erase(number.unwrap_or(0)),
+            b'J' if number.unwrap_or(0) == 0 => self.erase(0),
+            b'P' => {
+                if let Some(line) = &mut self.overdrawn {
+                    let end = line
+                        .cells
+                        .len()
+                        .min(line.cursor.saturating_add(number.unwrap_or(1)));
+                    line.cells.drain(line.cursor.min(end)..end);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn erase(&mut self, how: usize) {
+        match (&mut self.overdrawn, how) {
+            (Some(line), 0) => line.cells.truncate(line.cursor),
+            (Some(line), 2) => line.cells.iter_mut().for_each(|cell| *cell = WIPED),
+            (Some(line), 1) => {
+                let end = line.cells.len().min(line.cursor);
+                line.cells[..end].fill(WIPED);
+            }
+            (None, 1 | 2) => {
+                self.move_cursor(|cursor| cursor.saturating_sub(1));
+                self.erase(2);
+            }
+            _ => {}
+        }
+    }
+
+    /// Moves the cursor within the line; a line is taken apart only when something moves in it.
+    fn move_cursor(&mut self, to: impl FnOnce(usize) -> usize) {
+        if self.overdrawn.is_none() {
+            if self.last_line().is_empty() {
+                return;
+            }
+            let cells: Vec<char> = self.last_line().chars().collect();
+            let cursor = cells.len();
+            self.overdrawn = Some(Overdrawn { cells, cursor });
+        }
+        if let Some(line) = &mut self.overdrawn {
+            line.cursor = to(line.cursor).min(line.cells.len());
+        }
+    }
+
+    fn new_line(&mut self) {
+        self.show_overdrawn();
+        self.overdrawn = None;
+        self.text.push('\n');
+        self.last_line = self.text.len();
+    }
+
+    fn show_overdrawn(&mut self) {
+        if let Some(line) = &self.overdrawn {
+            self.text.truncate(self.last_line);
+            let shown = line
+                .cells
+                .iter()
+                .rposition(|&cell| cell != WIPED)
+                .map_or(0, |at| at + 1);
+            let cells = line.cells[..shown].iter();
+            self.text
+                .extend(cells.map(|&cell| if cell == WIPED { ' ' } else { cell }));
+        }
+    }
+}
+
+/// How much memory a screen keeps for the next command.
+const RETAINED: usize = 64 * 1024;
+
+/// Whether these bytes are the beginning of a character, and not wrong already.
+fn may_go_on(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
+}
+
+impl Overdrawn {
+    fn print(&mut self, character: char) {
+        match self.cells.get_mut(self.cursor) {
+            // A space over a character is how devices wipe out `--More--` and typing errors.
+            Some(cell) if character == ' ' => *cell = WIPED,
+            Some(cell) => *cell = character,
+            None => self.cells.push(character),
+        }
+        self.cursor += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(chunks: &[&[u8]]) -> String {
+        let mut screen = Screen::default();
+        chunks.iter().for_each(|chunk| screen.push(chunk));
+        screen.text().to_owned()
+    }
+
+    /// The same bytes at once, one by one, and cut everywhere in two must read the same.
+    fn shown_however_cut(bytes: &[u8]) -> String {
+        let whole = shown(&[bytes]);
+        assert_eq!(shown(&bytes.chunks(1).collect::<Vec<_>>()), whole);
+        for cut in 1..bytes.len() {
+            assert_eq!(
+                shown(&[&bytes[..cut], &bytes[cut..]]),
+                whole,
+                "cut at {cut}"
+            );
+        }
+        whole
+    }
+
+    #[test]
+    fn line_ends_and_control_bytes_are_normalised() {
+        assert_eq!(shown_however_cut(b"a\r\nb\r\r\nc\0\x07d\n"), "a\nb\ncd\n");
+    }
+
+    #[test]
+    fn escape_sequences_vanish() {
+        assert_eq!(
+            shown_however_cut(
+                b"\x1b[?2004h\x1b[1;31mr1\x1b[0m# \x1b]0;title\x07x\x1b(B\x1b=y\x1b]2;t\x1b\\z"
+            ),
+            "r1# xyz"
+        );
+    }
+
+    #[test]
+    fn a_stray_escape_swallows_no_line() {
+        assert_eq!(shown_however_cut(b"a\x1b[12\nb\x1b]x\nc"), "a\nb\nc");
+    }
+
+    #[test]
+    fn what_is_written_over_is_gone() {
+        assert_eq!(shown_however_cut(b"ab\x08c\n"), "ac\n");
+        assert_eq!(shown_however_cut(b"10%\r20%\r100%\n"), "100%\n");
+        assert_eq!(
+            shown_however_cut(b"shwo\x08\x08\x1b[Kow run\n"),
+            "show run\n"
+        );
+        assert_eq!(shown_however_cut(b"abcdef\x1b[3D\x1b[2PX\n"), "abcX\n");
+        assert_eq!(shown_however_cut(b"abc\x1b[2K\rx\n"), "x\n");
+    }
+
+    #[test]
+    fn a_wiped_out_pager_leaves_no_trace() {
+        let erased = b"one\r\n --More-- \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08          \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08two\r\n";
+        assert_eq!(shown_however_cut(erased), "one\ntwo\n");
+        assert_eq!(
+            shown_however_cut(b"--More--\r        \rab  cd\r\n"),
+            "ab  cd\n"
+        );
+    }
+
+    #[test]
+    fn characters_may_be_split_and_wrong_bytes_are_replaced() {
+        assert_eq!(shown_however_cut("Zürich → €\n".as_bytes()), "Zürich → €\n");
+        assert_eq!(shown_however_cut(b"Z\xfcrich\n"), "Z\u{fffd}rich\n");
+    }
+
+    #[test]
+    fn the_last_line_goes_on_when_the_rest_is_forgotten() {
+        let mut screen = Screen::default();
+        screen.push(b"old\r\nr1# ");
+        screen.keep_last_line();
+        screen.push(b"show\r\n");
+        assert_eq!(screen.text(), "r1# show\n");
+        assert_eq!(screen.last_line(), "");
+    }
+}

@@ -1,0 +1,319 @@
+//! Logging in.
+//!
+//! A key that is named is tried first; an agent's keys only where nothing else is named. A password
+//! is used once, by whichever of `password` and `keyboard-interactive` the host takes: a wrong one
+//! must not count twice towards a lockout. That is why no method is tried merely because OpenSSH
+//! would try it next.
+
+use std::env;
+use std::sync::Arc;
+
+use devgate_schemas::Sensitive;
+use russh::client::{AuthResult, Handle, KeyboardInteractiveAuthResponse};
+use russh::keys::agent::AgentIdentity;
+use russh::keys::agent::client::AgentClient;
+use russh::keys::{Algorithm, HashAlg, PrivateKeyWithHashAlg};
+use russh::{MethodKind, MethodSet};
+use tokio::time::{Instant, timeout_at};
+
+use super::handler::{Client, Heard};
+use super::private_key;
+use super::settings::Settings;
+use crate::error::{AuthenticationProblem, Phase};
+use crate::{Error, Result};
+
+/// How many keys of an agent are tried: hosts close the connection after about six.
+const MOST_AGENT_KEYS: usize = 5;
+
+/// How many rounds of questions a host may ask.
+const MOST_ROUNDS: usize = 8;
+
+/// One login.
+pub(super) struct Login<'a> {
+    pub(super) handle: &'a mut Handle<Client>,
+    pub(super) settings: &'a Settings,
+    pub(super) heard: &'a Heard,
+    pub(super) deadline: Instant,
+    tried: Vec<String>,
+    offered: Option<MethodSet>,
+}
+
+impl<'a> Login<'a> {
+    pub(super) fn new(
+        handle: &'a mut Handle<Client>,
+        settings: &'a Settings,
+        heard: &'a Heard,
+        deadline: Instant,
+    ) -> Self {
+        Self {
+            handle,
+            settings,
+            heard,
+            deadline,
+            tried: Vec::new(),
+            offered: None,
+        }
+    }
+
+    /// Logs in with what the settings have.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`] when it is refused, [`Error::TimedOut`] when no answer comes.
+    pub(super) async fn log_in(mut self) -> Result<()> {
+        let settings = self.settings;
+        if settings.private_key.is_some() && self.by_private_key().await? {
+            return Ok(());
+        }
+        if settings.private_key.is_none() && settings.password.is_none() {
+            if let Some(socket) = env::var_os("SSH_AUTH_SOCK")
+                && self.by_agent(&socket).await?
+            {
+                return Ok(());
+            }
+            if self.tried.is_empty() {
+                self.tried.push("no credentials".to_owned());
+                let none = self.handle.authenticate_none(&settings.user);
+                let result = bounded(self.deadline, none).await;
+                if self.noted(result)? {
+                    return Ok(());
+                }
+            }
+        }
+        if let Some(password) = &settings.password {
+            if self.offers(MethodKind::Password) && self.by_password(password).await? {
+                return Ok(());
+            }
+            let only_interactive = !self.offers(MethodKind::Password);
+            if only_interactive
+                && self.offers(MethodKind::KeyboardInteractive)
+                && self.by_answers(password).await?
+            {
+                return Ok(());
+            }
+        }
+        Err(self.refused(""))
+    }
+
+    async fn by_private_key(&mut self) -> Result<bool> {
+        let Some(key) = private_key::load(self.settings).await? else {
+            return Ok(false);
+        };
+        let key = Arc::new(key);
+        for hash in self.hashes(&key.algorithm()).await? {
+            let tried = format!("private key {}", key.fingerprint(HashAlg::Sha256));
+            if !self.tried.contains(&tried) {
+                self.tried.push(tried);
+            }
+            let key = PrivateKeyWithHashAlg::new(Arc::clone(&key), hash);
+            let trying = self.handle.authenticate_publickey(&self.settings.user, key);
+            let result = bounded(self.deadline, trying).await;
+            if self.noted(result)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    async fn by_agent(&mut self, socket: &std::ffi::OsStr) -> Result<bool> {
+        let problem = |problem: String| Error::Setting {
+            setting: "SSH_AUTH_SOCK",
+            problem,
+        };
+        let asking = async {
+            let mut agent = AgentClient::connect_uds(socket).await?;
+            let identities = agent.request_identities().await?;
+            Ok::<_, russh::keys::Error>((agent, identities))
+        };
+        let (mut agent, identities) = timeout_at(self.deadline, asking)
+            .await
+            .map_err(|_| problem("the agent does not answer".to_owned()))?
+            .map_err(|error| problem(format!("the agent cannot be asked: {error}")))?;
+        let keys = identities
+            .into_iter()
+            .filter_map(|identity| match identity {
+                AgentIdentity::PublicKey { key, .. } => Some(key),
+                AgentIdentity::Certificate { .. } => None,
+            });
+        for key in keys.take(MOST_AGENT_KEYS) {
+            for hash in self.hashes(&key.algorithm()).await? {
+                self.tried
+                    .push(format!("agent key {}", key.fingerprint(HashAlg::Sha256)));
+                let user = &self.settings.user;
+                let trying =
+                    self.handle
+                        .authenticate_publickey_with(user, key.clone(), hash, &mut agent);
+                match timeout_at(self.deadline, trying).await {
+                    Err(_) => return Err(self.timed_out()),
+                    // An agent may hold a key that it cannot use now; the next one may do.
+                    Ok(Err(_)) => {}
+                    Ok(Ok(result)) => {
+                        if self.noted(Ok(Ok(result)))? {
+                            return Ok(true);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The hashes to sign with: those that the host says it takes, or both where it says nothing.
+    async fn hashes(&mut self, algorithm: &Algorithm) -> Result<Vec<Option<HashAlg>>> {
+        if !matches!(algorithm, Algorithm::Rsa { .. }) {
+            return Ok(vec![None]);
+        }
+        match bounded(self.deadline, self.handle.best_supported_rsa_hash()).await {
+            Ok(Ok(Some(best))) => Ok(vec![best]),
+            Ok(_) => Ok(vec![Some(HashAlg::Sha512), None]),
+            Err(()) => Err(self.timed_out()),
+        }
+    }
+
+    async fn by_password(&mut self, password: &Sensitive<String>) -> Result<bool> {
+        self.tried.push("password".to_owned());
+        let user = &self.settings.user;
+        let trying = self
+            .handle
+            .authenticate_password(user, password.reveal().as_str());
+        let result = bounded(self.deadline, trying).await;
+        self.noted(result)
+    }
+
+    /// Answers the one hidden question that asks for a password.
+    async fn by_answers(&mut self, password: &Sensitive<String>) -> Result<bool> {
+        use KeyboardInteractiveAuthResponse as Response;
+        self.tried.push("keyboard-interactive".to_owned());
+        let user = &self.settings.user;
+        let starting = self
+            .handle
+            .authenticate_keyboard_interactive_start(user, None::<String>);
+        let mut response = bounded(self.deadline, starting).await;
+        let mut answered = false;
+        for _ in 0..MOST_ROUNDS {
+            let prompts = match response {
+                Err(()) => return Err(self.timed_out()),
+                Ok(Err(error)) => return Err(self.ended(&error)),
+                Ok(Ok(Response::Success)) => return Ok(true),
+                Ok(Ok(Response::Failure {
+                    remaining_methods,
+                    partial_success,
+                })) => {
+                    let failure = AuthResult::Failure {
+                        remaining_methods,
+                        partial_success,
+                    };
+                    return self.noted(Ok(Ok(failure)));
+                }
+                Ok(Ok(Response::InfoRequest { prompts, .. })) => prompts,
+            };
+            let answers = match prompts.as_slice() {
+                [] => Vec::new(),
+                [prompt] if !prompt.echo && !answered => {
+                    answered = true;
+                    vec![password.reveal().clone()]
+                }
+                [prompt, ..] => {
+                    let asked: String = prompt.prompt.trim().chars().take(100).collect();
+                    return Err(self.refused(&format!(
+                        "it asks `{asked}`, and only a single password can be answered"
+                    )));
+                }
+            };
+            let answering = self
+                .handle
+                .authenticate_keyboard_interactive_respond(answers);
+            response = bounded(self.deadline, answering).await;
+        }
+        Err(self.refused("it asks without end"))
+    }
+
+    /// Notes what a try came to: whether it let us in.
+    fn noted(
+        &mut self,
+        result: std::result::Result<std::result::Result<AuthResult, russh::Error>, ()>,
+    ) -> Result<bool> {
+        match result {
+            Err(()) => Err(self.timed_out()),
+            Ok(Err(error)) => Err(self.ended(&error)),
+            Ok(Ok(AuthResult::Success)) => Ok(true),
+            Ok(Ok(AuthResult::Failure {
+                remaining_methods, ..
+            })) => {
+                if remaining_methods.is_empty() && self.handle.is_closed() {
+                    return Err(self.refused("it closed the connection"));
+                }
+                self.offered = Some(remaining_methods);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Whether the host takes a method, as far as it has said.
+    fn offers(&self, method: MethodKind) -> bool {
+        self.offered
+            .as_ref()
+            .is_none_or(|offered| offered.contains(&method))
+    }
+
+    fn timed_out(&self) -> Error {
+        Error::TimedOut {
+            peer: self.settings.peer(),
+            phase: Phase::Authentication,
+            limit: self.settings.timeout,
+            hint: ": its login server may be slow (`timeout`), or it wants a new password, which \
+                   has to be set by hand first"
+                .to_owned(),
+        }
+    }
+
+    /// The connection ended. After credentials were sent that is an answer, and is not repeated.
+    fn ended(&self, error: &russh::Error) -> Error {
+        if self.tried.is_empty() {
+            let (peer, said) = (self.settings.peer(), self.heard.said());
+            return Error::Closed {
+                peer,
+                phase: Phase::Authentication,
+                said,
+            };
+        }
+        self.refused(&format!("the connection ended: {error}"))
+    }
+
+    fn refused(&self, why: &str) -> Error {
+        let Settings {
+            user,
+            password,
+            private_key,
+            ..
+        } = self.settings;
+        let offered: Vec<&'static str> = self
+            .offered
+            .iter()
+            .flat_map(|methods| methods.iter())
+            .map(<&'static str>::from)
+            .collect();
+        let check = match (password, private_key) {
+            (Some(_), Some(_)) => "check `user`, `private_key` and `password`",
+            (Some(_), None) => "check `user` and `password`",
+            (None, Some(_)) => "check `user` and `private_key`, or give a `password`",
+            (None, None) => "give a `password` or a `private_key`, or start an agent",
+        };
+        let separator = if why.is_empty() { "" } else { "; " };
+        Error::Authentication(Box::new(AuthenticationProblem {
+            peer: self.settings.peer(),
+            user: user.clone(),
+            tried: self.tried.join(", "),
+            offered,
+            said: self.heard.said(),
+            next: format!("{why}{separator}{check}"),
+        }))
+    }
+}
+
+/// Ends what russh would wait for without end.
+async fn bounded<T>(
+    deadline: Instant,
+    trying: impl Future<Output = T>,
+) -> std::result::Result<T, ()> {
+    timeout_at(deadline, trying).await.map_err(|_| ())
+}

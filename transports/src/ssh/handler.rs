@@ -1,0 +1,113 @@
+//! What the connection hears from the host: its key, its version, its last words.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use russh::Names;
+use russh::client::{DisconnectReason, Handler, Session};
+use russh::keys::PublicKeyOrCertificate;
+
+use super::host_keys::HostKeyCheck;
+use crate::error::HostKeyProblem;
+
+/// The side of a connection that listens.
+pub(super) struct Client {
+    pub(super) check: HostKeyCheck,
+    pub(super) heard: Arc<Heard>,
+}
+
+/// What the host has said of itself.
+#[derive(Debug, Default)]
+pub(super) struct Heard(Mutex<Words>);
+
+#[derive(Debug, Default)]
+struct Words {
+    version: String,
+    banner: String,
+    goodbye: String,
+    remembered: Option<std::path::PathBuf>,
+}
+
+/// Why the connection's own task ended.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Ssh(russh::Error),
+    HostKey(HostKeyProblem),
+}
+
+/// How much of a banner is kept.
+const LONGEST_BANNER: usize = 4 * 1024;
+
+impl Heard {
+    /// The host's version line, without its line end.
+    pub(super) fn version(&self) -> String {
+        self.words(|words| words.version.clone())
+    }
+
+    /// Its last words; before any, its banner.
+    pub(super) fn said(&self) -> String {
+        self.words(|words| {
+            if words.goodbye.is_empty() {
+                &words.banner
+            } else {
+                &words.goodbye
+            }
+            .clone()
+        })
+    }
+
+    /// The file in which its key was remembered just now.
+    pub(super) fn remembered(&self) -> Option<std::path::PathBuf> {
+        self.words(|words| words.remembered.take())
+    }
+
+    fn words<T>(&self, read: impl FnOnce(&mut Words) -> T) -> T {
+        read(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Handler for Client {
+    type Error = Failure;
+
+    async fn check_server_key(&mut self, key: &PublicKeyOrCertificate) -> Result<bool, Failure> {
+        let remembered = self
+            .check
+            .accept(&key.public_key())
+            .await
+            .map_err(Failure::HostKey)?;
+        self.heard.words(|words| words.remembered = remembered);
+        Ok(true)
+    }
+
+    async fn kex_done(
+        &mut self,
+        _: Option<&[u8]>,
+        _: &Names,
+        session: &mut Session,
+    ) -> Result<(), Failure> {
+        let version = String::from_utf8_lossy(session.remote_sshid())
+            .trim()
+            .to_owned();
+        self.heard.words(|words| words.version = version);
+        Ok(())
+    }
+
+    async fn auth_banner(&mut self, banner: &str, _: &mut Session) -> Result<(), Failure> {
+        let banner: String = banner.chars().take(LONGEST_BANNER).collect();
+        self.heard.words(|words| words.banner = banner);
+        Ok(())
+    }
+
+    async fn disconnected(&mut self, reason: DisconnectReason<Failure>) -> Result<(), Failure> {
+        if let DisconnectReason::ReceivedDisconnect(info) = reason {
+            let goodbye: String = info.message.chars().take(LONGEST_BANNER).collect();
+            self.heard.words(|words| words.goodbye = goodbye);
+        }
+        Ok(())
+    }
+}
+
+impl From<russh::Error> for Failure {
+    fn from(error: russh::Error) -> Self {
+        Self::Ssh(error)
+    }
+}

@@ -1,0 +1,128 @@
+//! Whether a host is the one it claims to be.
+
+use std::path::PathBuf;
+
+use russh::keys::{Algorithm, HashAlg, PublicKey};
+use tokio::task::spawn_blocking;
+
+use super::known_hosts::{self, KnownHosts, Standing};
+use crate::error::HostKeyProblem;
+
+/// What is demanded of a host's key.
+#[derive(Clone, Debug)]
+pub(crate) enum HostKeys {
+    /// Any key will do.
+    Any,
+    /// It must be in one of the files, or be the first one, where that is remembered.
+    Known {
+        /// The files that are read; the first one is written.
+        files: Vec<PathBuf>,
+        /// Whether the key of an unknown host is remembered instead of refused.
+        first_use: bool,
+    },
+}
+
+/// What is known of one host, ready to judge its key.
+#[derive(Debug)]
+pub(crate) struct HostKeyCheck {
+    host: String,
+    port: u16,
+    keys: HostKeys,
+    known: KnownHosts,
+}
+
+impl HostKeys {
+    /// Reads what is known of a host.
+    pub(crate) async fn check_for(
+        &self,
+        host: &str,
+        port: u16,
+    ) -> Result<HostKeyCheck, HostKeyProblem> {
+        let (host, keys) = (host.to_owned(), self.clone());
+        let known = match self {
+            Self::Any => KnownHosts::default(),
+            Self::Known { files, .. } => {
+                let (files, host) = (files.clone(), host.clone());
+                spawn_blocking(move || KnownHosts::read(&files, &host, port))
+                    .await
+                    .expect("reading files does not panic")
+                    .map_err(|(file, cause)| HostKeyProblem::File {
+                        what: "read",
+                        file,
+                        cause,
+                    })?
+            }
+        };
+        Ok(HostKeyCheck {
+            host,
+            port,
+            keys,
+            known,
+        })
+    }
+}
+
+impl HostKeyCheck {
+    /// The algorithms of the recorded keys: the host is asked for these first.
+    pub(crate) fn algorithms(&self) -> Vec<Algorithm> {
+        self.known.algorithms()
+    }
+
+    /// Accepts the host's key or says why not; gives the file where it was remembered, if it was.
+    pub(crate) async fn accept(&self, key: &PublicKey) -> Result<Option<PathBuf>, HostKeyProblem> {
+        let HostKeys::Known { files, first_use } = &self.keys else {
+            return Ok(None);
+        };
+        let peer = format!("{}:{}", self.host, self.port);
+        let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
+        let algorithm = key.algorithm().to_string();
+        let line = known_hosts::line(&self.host, self.port, key);
+        let file = files.first().cloned().unwrap_or_default();
+        match self.known.judge(key) {
+            Standing::Known => Ok(None),
+            Standing::Revoked(record) => Err(HostKeyProblem::Revoked {
+                peer,
+                fingerprint,
+                file: record.file.clone(),
+                line: record.line,
+            }),
+            Standing::Changed(record) => Err(HostKeyProblem::Changed {
+                peer,
+                algorithm,
+                fingerprint,
+                known: format!(
+                    "{} {}",
+                    record.key.algorithm(),
+                    record.key.fingerprint(HashAlg::Sha256)
+                ),
+                file: record.file.clone(),
+                line: record.line,
+            }),
+            Standing::OnlyAuthority(record) => Err(HostKeyProblem::OnlyAuthority {
+                peer,
+                file: record.file.clone(),
+                line: record.line,
+                entry: line,
+            }),
+            Standing::Unknown if *first_use => {
+                let to = file.clone();
+                spawn_blocking(move || known_hosts::append(&to, &line))
+                    .await
+                    .expect("writing a file does not panic")
+                    .map_err(|cause| HostKeyProblem::File {
+                        what: "write",
+                        file: file.clone(),
+                        cause,
+                    })?;
+                Ok(Some(file))
+            }
+            Standing::Unknown => Err(HostKeyProblem::Unknown {
+                peer,
+                algorithm,
+                fingerprint,
+                line,
+                file,
+            }),
+        }
+    }
+}

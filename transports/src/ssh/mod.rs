@@ -1,0 +1,274 @@
+//! Connections over SSH: what every protocol over it shares.
+//!
+//! russh waits without end in several places (a silent host, a host that asks for a new password),
+//! so everything here has a deadline.
+
+mod algorithms;
+mod auth;
+mod handler;
+mod host_keys;
+mod known_hosts;
+mod private_key;
+pub(crate) mod settings;
+mod socket;
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use russh::client::{self, GexParams, Handle, Msg};
+use russh::{AlgorithmKind, ChannelOpenFailure, ChannelStream, Disconnect};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::cli::screen::COLUMNS;
+use crate::error::Phase;
+use crate::{Context, Error, Result};
+use algorithms::Strength;
+use auth::Login;
+use handler::{Client, Failure, Heard};
+use settings::Settings;
+use socket::{Owned, Owner};
+
+/// How long a goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// How many rows devices are told that the terminal has: many, so that few pages are made.
+const ROWS: u32 = 10_000;
+
+/// An authenticated connection.
+pub(crate) struct Ssh {
+    peer: String,
+    handle: Handle<Client>,
+    heard: Arc<Heard>,
+    owner: Owner,
+}
+
+impl Ssh {
+    /// Connects, checks the host's key and logs in.
+    ///
+    /// # Errors
+    /// What went wrong, by phase; everything ends by `deadline`.
+    pub(crate) async fn connect(
+        ctx: &Context<'_>,
+        settings: &Settings,
+        deadline: Instant,
+    ) -> Result<Self> {
+        let stream = tcp(settings, deadline).await?;
+        Self::over(ctx, stream, settings, deadline).await
+    }
+
+    /// Speaks SSH over a stream that is open already.
+    pub(crate) async fn over<S>(
+        ctx: &Context<'_>,
+        stream: S,
+        settings: &Settings,
+        deadline: Instant,
+    ) -> Result<Self>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let peer = settings.peer();
+        let check = settings
+            .host_keys
+            .check_for(&settings.host, settings.port)
+            .await;
+        let check = check.map_err(|problem| Error::HostKey(Box::new(problem)))?;
+        let config = client::Config {
+            preferred: algorithms::preferred(settings.strength, &check.algorithms()),
+            // Devices often know no larger group than this.
+            gex: GexParams::new(2048, 2048, 8192).expect("2048 bits are allowed"),
+            ..client::Config::default()
+        };
+        let heard = Arc::new(Heard::default());
+        let (stream, owner) = Owned::new(stream);
+        let client = Client {
+            check,
+            heard: Arc::clone(&heard),
+        };
+        let connecting = client::connect_stream(Arc::new(config), stream, client);
+        let mut handle = match timeout_at(deadline, connecting).await {
+            Ok(Ok(handle)) => handle,
+            Ok(Err(failure)) => return Err(not_connected(settings, &heard, failure)),
+            Err(_) => {
+                return Err(Error::TimedOut {
+                    peer,
+                    phase: Phase::KeyExchange,
+                    limit: settings.timeout,
+                    hint: ": is it an SSH port?".to_owned(),
+                });
+            }
+        };
+        if let Some(file) = heard.remembered() {
+            ctx.notice(format!(
+                "remembered the host key of {peer} in {}",
+                file.display()
+            ));
+        }
+        Login::new(&mut handle, settings, &heard, deadline)
+            .log_in()
+            .await?;
+        Ok(Self {
+            peer,
+            handle,
+            heard,
+            owner,
+        })
+    }
+
+    /// Opens a terminal with a shell.
+    ///
+    /// # Errors
+    /// [`Error::ChannelRefused`], [`Error::TimedOut`], [`Error::Closed`].
+    pub(crate) async fn shell(&self, deadline: Instant) -> Result<ChannelStream<Msg>> {
+        let opening = async {
+            let channel = self.handle.channel_open_session().await?;
+            let columns = u32::try_from(COLUMNS).unwrap_or(u32::MAX);
+            channel
+                .request_pty(false, "vt100", columns, ROWS, 0, 0, &[])
+                .await?;
+            channel.request_shell(false).await?;
+            Ok::<_, russh::Error>(channel.into_stream())
+        };
+        let (peer, phase) = (self.peer.clone(), Phase::Channel);
+        match timeout_at(deadline, opening).await {
+            Ok(Ok(stream)) => Ok(stream),
+            Ok(Err(russh::Error::ChannelOpenFailure(reason))) => Err(Error::ChannelRefused {
+                peer,
+                what: "terminal".to_owned(),
+                said: format!("{reason:?}"),
+                busy: matches!(
+                    reason,
+                    ChannelOpenFailure::ResourceShortage | ChannelOpenFailure::ConnectFailed
+                ),
+            }),
+            Ok(Err(_)) => Err(Error::Closed {
+                peer,
+                phase,
+                said: self.heard.said(),
+            }),
+            Err(_) => {
+                let limit = deadline.saturating_duration_since(Instant::now());
+                Err(Error::TimedOut {
+                    peer,
+                    phase,
+                    limit,
+                    hint: String::new(),
+                })
+            }
+        }
+    }
+
+    /// The host's version line (RFC 4253, 4.2).
+    pub(crate) fn version(&self) -> String {
+        self.heard.version()
+    }
+
+    /// Says goodbye and lets go. Whether it arrives does not matter.
+    pub(crate) async fn close(self) {
+        let Self { handle, owner, .. } = self;
+        let leaving = async {
+            let _ = handle.disconnect(Disconnect::ByApplication, "", "en").await;
+            let _ = handle.await;
+        };
+        let _ = timeout(GOODBYE, leaving).await;
+        drop(owner);
+    }
+}
+
+impl fmt::Debug for Ssh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ssh")
+            .field("peer", &self.peer)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Opens a TCP connection to the first of the host's addresses that takes one.
+async fn tcp(settings: &Settings, deadline: Instant) -> Result<TcpStream> {
+    let Settings {
+        host,
+        port,
+        timeout: limit,
+        ..
+    } = settings;
+    let (peer, phase) = (settings.peer(), Phase::Connection);
+    let late = || Error::TimedOut {
+        peer: peer.clone(),
+        phase,
+        limit: *limit,
+        hint: ": check `host` and `port`, and what filters the way to it".to_owned(),
+    };
+    let addresses = timeout_at(deadline, lookup_host((host.as_str(), *port)))
+        .await
+        .map_err(|_| late())?
+        .map_err(|cause| Error::Resolve {
+            host: host.clone(),
+            cause,
+        })?;
+    let addresses: Vec<_> = addresses.collect();
+    let mut last = None;
+    for (index, address) in addresses.iter().enumerate() {
+        // An address that does not answer must leave time for the others.
+        let left = deadline.saturating_duration_since(Instant::now());
+        let share = left / u32::try_from(addresses.len() - index).unwrap_or(1);
+        match timeout(share, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => {
+                // Commands are small writes; waiting for more of them only delays.
+                let _ = stream.set_nodelay(true);
+                return Ok(stream);
+            }
+            Ok(Err(cause)) => {
+                last = Some(Error::Unreachable {
+                    peer: peer.clone(),
+                    cause,
+                })
+            }
+            Err(_) => last = Some(late()),
+        }
+    }
+    Err(last.unwrap_or_else(|| Error::Resolve {
+        host: host.clone(),
+        cause: io::Error::other("no address"),
+    }))
+}
+
+/// Why there is no connection, in words that lead on.
+fn not_connected(settings: &Settings, heard: &Heard, failure: Failure) -> Error {
+    let (peer, phase) = (settings.peer(), Phase::KeyExchange);
+    match failure {
+        Failure::HostKey(problem) => Error::HostKey(Box::new(problem)),
+        Failure::Ssh(russh::Error::NoCommonAlgo { kind, theirs, .. }) => Error::Negotiation {
+            peer,
+            kind: match kind {
+                AlgorithmKind::Kex => "key exchange",
+                AlgorithmKind::Key => "host key",
+                AlgorithmKind::Cipher => "cipher",
+                AlgorithmKind::Compression => "compression",
+                AlgorithmKind::Mac => "MAC",
+            }
+            .to_owned(),
+            legacy_helps: settings.strength == Strength::Sound && algorithms::is_legacy(&theirs),
+            theirs: theirs.join(", "),
+        },
+        Failure::Ssh(russh::Error::IO(cause)) if cause.kind() != io::ErrorKind::InvalidData => {
+            Error::Closed {
+                peer,
+                phase,
+                said: heard.said(),
+            }
+        }
+        Failure::Ssh(russh::Error::Disconnect | russh::Error::HUP) => Error::Closed {
+            peer,
+            phase,
+            said: heard.said(),
+        },
+        Failure::Ssh(error) => Error::Protocol {
+            peer,
+            phase,
+            problem: error.to_string().to_lowercase(),
+        },
+    }
+}

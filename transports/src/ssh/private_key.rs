@@ -1,0 +1,125 @@
+//! Private keys, from a file or as text.
+
+use std::fs;
+
+use devgate_schemas::Sensitive;
+use russh::keys::ssh_key::Error as KeyError;
+use russh::keys::{self, PrivateKey, decode_secret_key};
+use tokio::task::spawn_blocking;
+
+use super::settings::{Settings, path};
+use crate::{Error, Result};
+
+const SETTING: &str = "private_key";
+
+/// What every private key begins with, in all the formats that are read.
+const MARKS: [&str; 2] = ["-----BEGIN ", "PuTTY-User-Key-File-"];
+
+/// Reads the key that the settings name or hold, if they do.
+///
+/// # Errors
+/// [`Error::Setting`]: the file or the key cannot be read, or its passphrase is missing or wrong.
+pub(super) async fn load(settings: &Settings) -> Result<Option<PrivateKey>> {
+    let Some(given) = settings.private_key.clone() else {
+        return Ok(None);
+    };
+    let passphrase = settings.passphrase.clone();
+    // Opening an encrypted key is meant to cost much.
+    let loaded = spawn_blocking(move || read(&given, passphrase.as_ref())).await;
+    loaded.expect("reading a key does not panic").map(Some)
+}
+
+fn read(given: &Sensitive<String>, passphrase: Option<&Sensitive<String>>) -> Result<PrivateKey> {
+    let given = given.reveal().trim();
+    let passphrase = passphrase.map(|passphrase| passphrase.reveal().as_str());
+    let is_text = MARKS.iter().any(|mark| given.starts_with(mark));
+    let (text, name) = if is_text {
+        (
+            Sensitive::new(given.to_owned()),
+            "the key that is given as text".to_owned(),
+        )
+    } else if given.contains('\n') {
+        return Err(problem(
+            "is neither a path nor a private key in a known format".to_owned(),
+        ));
+    } else {
+        let file = path(given);
+        let name = file.display().to_string();
+        let text = fs::read_to_string(&file)
+            .map_err(|error| problem(format!("cannot read {name}: {error}")))?;
+        (Sensitive::new(text), name)
+    };
+    decode_secret_key(text.reveal().trim(), passphrase)
+        .map_err(|error| problem(format!("{name} {}", why(&error, passphrase.is_some()))))
+}
+
+fn problem(problem: String) -> Error {
+    Error::Setting {
+        setting: SETTING,
+        problem,
+    }
+}
+
+fn why(error: &keys::Error, with_passphrase: bool) -> &'static str {
+    match error {
+        keys::Error::KeyIsEncrypted | keys::Error::SshKey(KeyError::Encrypted) => {
+            "is encrypted: give `private_key_passphrase`, or use an agent"
+        }
+        _ if with_passphrase => {
+            "cannot be opened: `private_key_passphrase` is wrong, or the file is no private key"
+        }
+        _ => "is no private key that can be read (OpenSSH, PEM and PuTTY formats can)",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use russh::keys::key::safe_rng;
+    use russh::keys::ssh_key::LineEnding;
+    use russh::keys::ssh_key::private::Ed25519Keypair;
+
+    use super::*;
+
+    /// A key of these tests alone, as OpenSSH writes it.
+    fn text(passphrase: Option<&str>) -> String {
+        let pair = Ed25519Keypair::from_seed(&[7; 32]);
+        let key = PrivateKey::from(pair);
+        let key = match passphrase {
+            None => key,
+            Some(passphrase) => key.encrypt(&mut safe_rng(), passphrase).expect("encrypted"),
+        };
+        key.to_openssh(LineEnding::LF).expect("written").to_string()
+    }
+
+    fn loaded(given: &str, passphrase: Option<&str>) -> std::result::Result<PrivateKey, String> {
+        let passphrase = passphrase.map(|passphrase| Sensitive::new(passphrase.to_owned()));
+        read(&Sensitive::new(given.to_owned()), passphrase.as_ref())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_key_is_read_from_a_file_or_as_text() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("id");
+        fs::write(&file, text(None)).expect("written");
+        let from_file = loaded(&file.display().to_string(), None).expect("a key");
+        assert_eq!(from_file, loaded(&text(None), None).expect("a key"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_without_showing_the_key() {
+        let encrypted = text(Some("canary"));
+        assert!(loaded(&encrypted, Some("canary")).is_ok());
+        let error = loaded(&encrypted, None).expect_err("encrypted");
+        assert!(error.contains("`private_key_passphrase`"), "{error}");
+        let error = loaded(&encrypted, Some("wrong")).expect_err("wrong");
+        assert!(
+            error.contains("`private_key_passphrase` is wrong"),
+            "{error}"
+        );
+        let error = loaded("/nowhere/id", None).expect_err("no file");
+        assert!(error.contains("cannot read /nowhere/id"), "{error}");
+        let error = loaded("AAAAB3canary\nmore", None).expect_err("no key");
+        assert!(!error.contains("canary"), "{error}");
+    }
+}

@@ -1,0 +1,200 @@
+//! An open session with a command line over SSH.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use devgate_schemas::{ConnectionInfo, Facts, Value};
+use russh::ChannelStream;
+use russh::client::Msg;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use crate::cli::dialect::Dialect;
+use crate::cli::{Cli, Line, Terms};
+use crate::ssh::Ssh;
+use crate::ssh::settings::{Settings, duration, secret};
+use crate::{Context, Result, Transport};
+
+/// A session with a device's command line; it takes one command at a time.
+#[derive(Debug)]
+pub struct SshCliSession {
+    settings: Settings,
+    terms: Terms,
+    enable_password: Option<Line>,
+    /// `None` after the connection was lost or given up, until something needs it again.
+    open: Mutex<Option<Open>>,
+}
+
+/// What is open between us and the device.
+#[derive(Debug)]
+struct Open {
+    cli: Cli<ChannelStream<Msg>>,
+    ssh: Ssh,
+}
+
+/// Whether a command may be sent again when the connection was lost before its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repeat {
+    Allowed,
+    Never,
+}
+
+impl SshCliSession {
+    /// Opens a session, retrying within the context's patience.
+    pub(super) async fn open(
+        ctx: &Context<'_>,
+        info: &ConnectionInfo,
+        dialect: Arc<Dialect>,
+    ) -> Result<Self> {
+        let settings = Settings::read(info)?;
+        let terms = Terms {
+            peer: settings.peer(),
+            dialect,
+            timeout: settings.timeout,
+            idle_timeout: duration(info, "idle_timeout", 30.0),
+            command_timeout: duration(info, "command_timeout", 600.0),
+        };
+        let enable_password = secret(info, "enable_password").map(Line::secret);
+        let session = Self {
+            settings,
+            terms,
+            enable_password,
+            open: Mutex::new(None),
+        };
+        let open = session.reach(ctx).await?;
+        *session.open.lock().await = Some(open);
+        Ok(session)
+    }
+
+    /// Runs a command that only reads, and gives its output without echo and prompt.
+    ///
+    /// If the connection is lost before its end, it is sent again, within the context's patience.
+    ///
+    /// # Errors
+    /// [`Error::CommandFailed`] when the device says so, [`Error::ControlCharacter`] before
+    /// anything is sent, and otherwise why no complete answer came, with what had arrived
+    /// ([`Error::partial_output`]).
+    pub async fn exec(&self, ctx: &Context<'_>, command: &str) -> Result<String> {
+        self.run(ctx, &Line::new(command), Repeat::Allowed).await
+    }
+
+    /// Runs a command that may change the device: it is sent once.
+    ///
+    /// # Errors
+    /// As [`exec`](Self::exec).
+    pub async fn exec_once(&self, ctx: &Context<'_>, command: &Line) -> Result<String> {
+        self.run(ctx, command, Repeat::Never).await
+    }
+
+    /// Types lines in configuration mode, each of them once.
+    ///
+    /// # Errors
+    /// [`Error::Configuration`], naming the line and saying what stands; before anything is sent
+    /// [`Error::ControlCharacter`], [`Error::Unsupported`], or why the device cannot be reached.
+    pub async fn configure(&self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
+        let mut open = self.open.lock().await;
+        let cli = &mut self.ready(ctx, &mut open).await?.cli;
+        cli.configure(ctx, lines).await
+    }
+
+    /// Saves the running configuration, so that it survives a restart.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the dialect does not say how, otherwise as
+    /// [`exec_once`](Self::exec_once).
+    pub async fn save(&self, ctx: &Context<'_>) -> Result<()> {
+        let mut open = self.open.lock().await;
+        self.ready(ctx, &mut open).await?.cli.save(ctx).await
+    }
+
+    async fn run(&self, ctx: &Context<'_>, command: &Line, repeat: Repeat) -> Result<String> {
+        let mut open = self.open.lock().await;
+        let what = format!("run `{}` on {}", command.shown(), self.terms.peer);
+        let mut attempts = ctx.patience().attempts(ctx, what);
+        loop {
+            let result = match self.ready(ctx, &mut open).await {
+                Ok(ready) => ready.cli.run(ctx, command).await,
+                Err(error) => return Err(error),
+            };
+            match result {
+                Err(error) if repeat == Repeat::Allowed => attempts.pause(error).await?,
+                result => return result,
+            }
+        }
+    }
+
+    /// The open connection, opened again if it was lost.
+    async fn ready<'o>(
+        &self,
+        ctx: &Context<'_>,
+        open: &'o mut Option<Open>,
+    ) -> Result<&'o mut Open> {
+        if open.as_ref().is_some_and(|open| !open.cli.is_usable()) {
+            if let Some(broken) = open.take() {
+                broken.close(ctx).await;
+            }
+        }
+        match open {
+            Some(_) => {}
+            None => *open = Some(self.reach(ctx).await?),
+        }
+        Ok(open.as_mut().expect("it was opened just now"))
+    }
+
+    /// Connects, logs in and waits for the prompt, retrying what may pass.
+    async fn reach(&self, ctx: &Context<'_>) -> Result<Open> {
+        let what = format!("open a session with {}", self.terms.peer);
+        let mut attempts = ctx.patience().attempts(ctx, what);
+        loop {
+            match attempts.within(self.reach_once(ctx)).await {
+                Ok(open) => return Ok(open),
+                Err(error) => attempts.pause(error).await?,
+            }
+        }
+    }
+
+    async fn reach_once(&self, ctx: &Context<'_>) -> Result<Open> {
+        let deadline = Instant::now() + self.settings.timeout;
+        let ssh = Ssh::connect(ctx, &self.settings, deadline).await?;
+        let stream = ssh.shell(deadline).await?;
+        let terms = self.terms.clone();
+        let cli = Cli::open(ctx, stream, terms, deadline, self.enable_password.as_ref()).await?;
+        ctx.debug(format!("a session with {} is open", self.terms.peer));
+        Ok(Open { cli, ssh })
+    }
+}
+
+impl Open {
+    async fn close(self, ctx: &Context<'_>) {
+        let Self { mut cli, ssh } = self;
+        cli.leave(ctx).await;
+        // The channel goes first: one that nobody reads would hold the goodbye up.
+        drop(cli);
+        ssh.close().await;
+    }
+}
+
+#[async_trait]
+impl Transport for SshCliSession {
+    async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
+        let mut open = self.open.lock().await;
+        match open.as_mut() {
+            Some(ready) => ready.cli.verify(ctx).await,
+            None => self.ready(ctx, &mut open).await.map(drop),
+        }
+    }
+
+    async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
+        let mut open = self.open.lock().await;
+        let version = self.ready(ctx, &mut open).await?.ssh.version();
+        let mut facts = Facts::new();
+        facts.set("ssh.version", Value::from(version));
+        Ok(facts)
+    }
+
+    async fn close(self: Box<Self>, ctx: &Context<'_>) {
+        if let Some(open) = self.open.into_inner() {
+            open.close(ctx).await;
+        }
+    }
+}
