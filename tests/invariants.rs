@@ -16,6 +16,10 @@ const REVEALS: &[(&str, usize)] = &[
     ("schemas/src/types/infer.rs", 2),
     ("schemas/src/types/instance.rs", 3),
     ("schemas/src/value.rs", 3),
+    ("transports/src/cli/line.rs", 2),
+    ("transports/src/ssh/auth.rs", 2),
+    ("transports/src/ssh/private_key.rs", 3),
+    ("transports/src/ssh/settings.rs", 1),
 ];
 
 /// Crates from the lowest to the highest, each with the crates of ours that it may use.
