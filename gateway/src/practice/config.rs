@@ -116,6 +116,18 @@ impl Config {
         default.chain(own).collect()
     }
 
+    /// The interfaces in the order of tables about addresses: VLAN interfaces before ports.
+    pub(super) fn vlans_first(&self) -> impl Iterator<Item = (InterfaceName, &Interface)> {
+        let of_kind = |vlans: bool| {
+            let all = self
+                .interfaces
+                .iter()
+                .map(|(name, interface)| (*name, interface));
+            all.filter(move |(name, _)| matches!(name, InterfaceName::Vlan(_)) == vlans)
+        };
+        of_kind(true).chain(of_kind(false))
+    }
+
     /// Whether an interface has a link: the first two ports are cabled, and a VLAN interface is
     /// up while a port that is up carries its VLAN.
     pub(super) fn is_up(&self, name: InterfaceName) -> bool {

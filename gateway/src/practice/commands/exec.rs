@@ -3,7 +3,7 @@
 use super::{Mode, Reply, Vty};
 use crate::practice::clock;
 use crate::practice::grammar::{Arguments, Rule};
-use crate::practice::show::{interfaces, routes, running, system, vlans};
+use crate::practice::show::{interface, interfaces, routes, running, system, vlans};
 use crate::practice::switch::Switch;
 
 /// What anyone may do.
@@ -14,6 +14,10 @@ pub(super) const USER: &[Rule] = &[
     Rule::new("quit", |_, _, _| Reply::Close),
     Rule::new("show", |_, _, _| Reply::line(SUBCOMMANDS)),
     Rule::new("show clock", show_clock),
+    Rule::new("show interfaces", |s, _, _| {
+        shown(interface::every(&s.running))
+    }),
+    Rule::new("show interfaces INTERFACE", show_interface),
     Rule::new("show interfaces description", |s, _, _| {
         shown(interfaces::description(s))
     }),
@@ -148,6 +152,10 @@ fn show_clock(switch: &mut Switch, _: &mut Vty, _: &Arguments) -> Reply {
 fn show_privilege(_: &mut Switch, vty: &mut Vty, _: &Arguments) -> Reply {
     let level = if vty.mode == Mode::User { 1 } else { 15 };
     Reply::line(format!("Current privilege level is {level}"))
+}
+
+fn show_interface(switch: &mut Switch, _: &mut Vty, said: &Arguments) -> Reply {
+    Reply::Text(interface::one(&switch.running, said.interface))
 }
 
 fn show_running_interface(switch: &mut Switch, _: &mut Vty, said: &Arguments) -> Reply {

@@ -70,14 +70,10 @@ pub(in crate::practice) fn ip_brief(switch: &Switch) -> String {
         switch
             .startup
             .as_ref()
-            .and_then(|saved| saved.interfaces.get(name))
+            .and_then(|saved| saved.interfaces.get(&name))
     };
-    let of_kind = |vlans: bool| {
-        let all = switch.running.interfaces.iter();
-        all.filter(move |(name, _)| matches!(name, InterfaceName::Vlan(_)) == vlans)
-    };
-    for (name, interface) in of_kind(true).chain(of_kind(false)) {
-        let up = switch.running.is_up(*name);
+    for (name, interface) in switch.running.vlans_first() {
+        let up = switch.running.is_up(name);
         let status = state(interface, up, "administratively down");
         let protocol = if up { "up" } else { "down" };
         let method = match interface.address {

@@ -1,5 +1,6 @@
 //! What `show` shows, as text with bare line feeds.
 
+pub(super) mod interface;
 pub(super) mod interfaces;
 pub(super) mod routes;
 pub(super) mod running;
