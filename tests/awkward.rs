@@ -220,12 +220,14 @@ async fn terminals_behave_as_badly_as_their_users() {
             .await
             .starts_with("\r\n*Nov 21")
     );
-    let echo = format!("{} \r{}\r\n% Unknown", "x".repeat(73), "x".repeat(27));
-    assert!(
-        answer("wraps", &"x".repeat(100), "switch#")
-            .await
-            .starts_with(&echo)
-    );
+    for (user, edge) in [("wraps", " \r"), ("wraps-back", " \x08")] {
+        let echo = format!("{}{edge}{}\r\n% Unknown", "x".repeat(73), "x".repeat(27));
+        assert!(
+            answer(user, &"x".repeat(100), "switch#")
+                .await
+                .starts_with(&echo)
+        );
+    }
 }
 
 #[tokio::test]

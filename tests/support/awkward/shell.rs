@@ -37,8 +37,9 @@ pub(super) enum Habit {
     Noisy,
     /// `resets-N`: resets the connection when it has heard N lines of configuration.
     Resets(usize),
-    /// `wraps`: a long echo is broken at the screen's edge.
-    Wraps,
+    /// `wraps` and `wraps-back`: a long echo is broken at the screen's edge, by a space and a
+    /// return or a backspace.
+    Wraps(&'static str),
 }
 
 impl Habit {
@@ -49,7 +50,8 @@ impl Habit {
             "keyboard" => Self::Keyboard,
             "no-echo" => Self::NoEcho,
             "noisy" => Self::Noisy,
-            "wraps" => Self::Wraps,
+            "wraps" => Self::Wraps(" \r"),
+            "wraps-back" => Self::Wraps(" \x08"),
             other => other
                 .strip_prefix("resets-")
                 .and_then(|lines| lines.parse().ok())
@@ -264,7 +266,7 @@ impl Shell {
             }
             let ends = matches!(byte, b'\r' | b'\n');
             match (self.habit, ends) {
-                // Even the end of the line is not echoed; the answer begins on a new one.
+                // The answer begins on a new line, with an echo or without.
                 (_, true) => self.print("\n").await,
                 (Habit::NoEcho, false) => {}
                 (_, false) => {
@@ -275,10 +277,11 @@ impl Shell {
                 return Some(String::from_utf8_lossy(&line).into_owned());
             }
             line.push(byte);
-            if self.habit == Habit::Wraps
-                && (line.len() + self.text_of_prompt().len()).is_multiple_of(COLUMNS)
+            let column = self.text_of_prompt().len() + line.len();
+            if let Habit::Wraps(edge) = self.habit
+                && column.is_multiple_of(COLUMNS)
             {
-                self.send(b" \r").await;
+                self.send(edge.as_bytes()).await;
             }
         }
     }
