@@ -86,21 +86,46 @@ pub(crate) fn writing_executables() -> RwLockReadGuard<'static, ()> {
 pub(crate) async fn run(program: &Program, limits: &Limits) -> Result<Outcome, Failure> {
     let mut child = start(program).map_err(Failure::Start)?;
     let mut group = Group::of(&child);
-    let Some(limit) = limits.time else {
-        return finish(&mut child, &mut group, program, limits)
-            .await
-            .map_err(Failure::Start);
+    let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
+    let talk = async {
+        tokio::join!(
+            feed(stdin, program.stdin.as_ref()),
+            capture(out, limits.stdout, &mut stdout),
+            capture(err, limits.stderr, &mut stderr),
+        )
     };
-    match timeout(limit, finish(&mut child, &mut group, program, limits)).await {
-        Ok(outcome) => outcome.map_err(Failure::Start),
-        Err(_) => {
+    let status = {
+        tokio::pin!(talk);
+        let mut talking = true;
+        let end = async {
+            tokio::select! {
+                status = child.wait() => status,
+                _ = &mut talk => {
+                    talking = false;
+                    child.wait().await
+                }
+            }
+        };
+        let Some(status) = within(limits.time, end).await else {
             group.signal(Signal::SIGTERM);
             // Whether it ends by itself or not, `group` kills what is left of it when dropped: a
             // group keeps its number while it has members.
             drop(timeout(GRACE, child.wait()).await);
-            Err(Failure::TimedOut(limit))
+            return Err(Failure::TimedOut(limits.time.unwrap_or_default()));
+        };
+        group.ended();
+        if talking && timeout(limits.drain, talk).await.is_err() {
+            // What else comes is of processes that outlive this one.
+            tracing::debug!("output was still open {:?} after the end", limits.drain);
         }
-    }
+        status.map_err(Failure::Start)?
+    };
+    Ok(Outcome {
+        exit: exit(status),
+        stdout,
+        stderr,
+    })
 }
 
 #[expect(
@@ -137,45 +162,12 @@ fn start(program: &Program) -> io::Result<Child> {
     command.spawn()
 }
 
-async fn finish(
-    child: &mut Child,
-    group: &mut Group,
-    program: &Program,
-    limits: &Limits,
-) -> io::Result<Outcome> {
-    let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
-    let status = {
-        let talk = async {
-            tokio::join!(
-                feed(stdin, program.stdin.as_ref()),
-                capture(out, limits.stdout, &mut stdout),
-                capture(err, limits.stderr, &mut stderr),
-            )
-        };
-        tokio::pin!(talk);
-        tokio::select! {
-            status = child.wait() => {
-                let status = status?;
-                group.ended();
-                if timeout(limits.drain, talk).await.is_err() {
-                    // What else comes is of processes that outlive this one.
-                    tracing::debug!("output was still open {:?} after the end", limits.drain);
-                }
-                status
-            }
-            _ = &mut talk => {
-                let status = child.wait().await?;
-                group.ended();
-                status
-            }
-        }
-    };
-    Ok(Outcome {
-        exit: exit(status),
-        stdout,
-        stderr,
-    })
+/// Waits for the end of something; `None` when it takes longer than it may.
+async fn within<T>(limit: Option<Duration>, end: impl Future<Output = T>) -> Option<T> {
+    match limit {
+        None => Some(end.await),
+        Some(limit) => timeout(limit, end).await.ok(),
+    }
 }
 
 /// Writes a child's input and closes it. A child that does not read it all is within its rights.
