@@ -37,6 +37,12 @@ impl Parameters {
     pub(super) fn checked(parameters: Hash) -> Self {
         Self(parameters)
     }
+
+    /// The values that must not be seen, for the mask of the result.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &Value> {
+        let values = self.0.iter().map(|(_, value)| value);
+        values.filter(|value| matches!(value, Value::Sensitive(_)))
+    }
 }
 
 impl Invocation {

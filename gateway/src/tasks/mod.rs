@@ -16,10 +16,10 @@ mod task;
 mod tests;
 mod words;
 
-pub(crate) use catalogue::{Catalogue, Listing};
+pub(crate) use catalogue::Catalogue;
 pub(crate) use choose::{Implementation, Mode, Place};
 pub(crate) use error::TaskError;
 pub(crate) use invocation::{Invocation, Parameters};
-pub(crate) use local::{LocalSettings, TaskOutput, local_features, run_local};
+pub(crate) use local::{LocalSettings, local_features, run_local};
 pub(crate) use task::Task;
 pub(crate) use words::given_parameters;

@@ -146,6 +146,7 @@ async fn secrets_reach_the_task_and_nothing_else() {
         .parameters(hash(run.parameters.clone()))
         .expect("parameters");
     assert!(!format!("{parameters:?}").contains("canary"));
+    assert_eq!(parameters.secrets().count(), 1);
     let wrong = run
         .parameters(json!({"p": ["canary"]}))
         .run()

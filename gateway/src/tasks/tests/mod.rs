@@ -12,6 +12,7 @@ use devgate_schemas::{Hash, Value};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
+use super::local::TaskOutput;
 use super::*;
 use crate::process::Limits;
 
