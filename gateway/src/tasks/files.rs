@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexSet;
+
 use super::{Catalogue, TaskError};
 
 /// A file that a task needs, by its place under `_installdir`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct File {
     /// `module/mount/path`.
     pub(crate) name: String,
@@ -37,21 +39,15 @@ impl<'a> Files<'a> {
 
     /// The files that these specifications name, each once, a directory's files one by one.
     pub(super) fn resolve<'s>(&mut self, specs: impl Iterator<Item = &'s String>) -> Vec<File> {
-        let mut files: Vec<File> = Vec::new();
+        let mut files = IndexSet::new();
         for spec in specs {
             match self.one(spec) {
-                Ok(found) => {
-                    for file in found {
-                        if !files.contains(&file) {
-                            files.push(file);
-                        }
-                    }
-                }
+                Ok(found) => files.extend(found),
                 Err(problem) if self.problems.contains(&problem) => {}
                 Err(problem) => self.problems.push(problem),
             }
         }
-        files
+        files.into_iter().collect()
     }
 
     /// Ends the resolving.

@@ -202,3 +202,37 @@ fn a_task_is_shown_with_its_files_and_without_secret_defaults() {
     assert_eq!(shown["module_dir"], json!(modules.path().join("sample")));
     assert!(!shown.to_string().contains("canary"), "{shown}");
 }
+
+#[test]
+fn a_directory_gives_all_its_files_once_and_no_link_leads_back() {
+    let modules = Modules::with(&[
+        ("m/tasks/init.sh", ""),
+        (
+            "m/tasks/init.json",
+            r#"{"files": ["m/files/", "m/files/a", "m/lib/"]}"#,
+        ),
+        ("m/files/a", ""),
+        ("m/files/.hidden", ""),
+        ("m/files/deep/b", ""),
+        ("m/lib/c", ""),
+    ]);
+    let files = modules.path().join("m/files");
+    std::os::unix::fs::symlink(&files, files.join("deep/back")).expect("a link");
+    std::os::unix::fs::symlink(files.join("a"), files.join("link")).expect("a link");
+    let task = modules.find("m");
+    let names: Vec<&str> = task.implementations[0]
+        .files
+        .iter()
+        .map(|file| file.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "m/files/.hidden",
+            "m/files/a",
+            "m/files/deep/b",
+            "m/files/link",
+            "m/lib/c"
+        ]
+    );
+}
