@@ -19,19 +19,26 @@ impl Facts {
     ///
     /// A fact that is no hash but stands on the way is replaced.
     pub fn set(&mut self, path: &str, value: Value) {
+        self.set_at(path.split('.'), value);
+    }
+
+    /// Sets the fact at a path of which every part may have dots of its own.
+    pub fn set_at<'p>(&mut self, path: impl IntoIterator<Item = &'p str>, value: Value) {
         let mut hash = &mut self.0;
-        let mut rest = path;
-        while let Some((head, tail)) = rest.split_once('.') {
-            if !matches!(hash.get(head), Some(Value::Hash(_))) {
-                hash.insert(head, Value::Hash(Hash::new()));
+        let mut path = path.into_iter().peekable();
+        while let Some(part) = path.next() {
+            if path.peek().is_none() {
+                hash.insert(part, value);
+                return;
             }
-            let Some(Value::Hash(inner)) = hash.get_mut(&Key::from(head)) else {
+            if !matches!(hash.get(part), Some(Value::Hash(_))) {
+                hash.insert(part, Value::Hash(Hash::new()));
+            }
+            let Some(Value::Hash(inner)) = hash.get_mut(&Key::from(part)) else {
                 unreachable!("a hash stands there, or was put there")
             };
             hash = inner;
-            rest = tail;
         }
-        hash.insert(rest, value);
     }
 
     /// The fact at a dotted path.
