@@ -1,1 +1,23 @@
-//! x
+//! What is managed: families, facts, resource types, providers. Knows no process, HTTP server or
+//! CLI.
+//!
+//! A [`Family`] is a kind of device: a [`Connect`](devgate_transports::Connect) with facts and
+//! resource types, all of it data that a network engineer can write. A [`ResourceType`] makes a
+//! [`Provider`] for each transaction, which reads and changes the device through the session that
+//! the [`Context`](devgate_transports::Context) lends. Types that need code implement
+//! [`SimpleProvider`] or [`Provider`] themselves; nothing above can tell the two kinds apart.
+
+mod declared;
+mod error;
+mod family;
+mod line;
+mod provider;
+mod simple;
+mod template;
+mod textfsm;
+
+pub use declared::DeclaredType;
+pub use error::{Error, Place, Problem, Result};
+pub use family::{Case, Family, Refresh, all};
+pub use provider::{Change, Changes, Current, InSync, Provider, ResourceType, Shown, Which};
+pub use simple::SimpleProvider;

@@ -1,0 +1,301 @@
+//! The form for command lines: `show` commands to read, configuration lines to write.
+
+use async_trait::async_trait;
+use devgate_schemas::{Name, Resource, TypeSchema};
+use devgate_transports::{Context, SshCliSession};
+
+use super::rows;
+use crate::error::{Place, Problem};
+use crate::family::Placed;
+use crate::line::Line;
+use crate::template::{Expression, Scope, Secrets, Template};
+use crate::textfsm::{self, TextFsm};
+use crate::{Change, Error, Result};
+
+/// How a type is read and written on a command line.
+#[derive(Debug)]
+pub(crate) struct Cli {
+    pub(super) get: Vec<Get>,
+    pub(super) create: Placed<Template>,
+    /// As `create`, where a new line replaces its predecessor.
+    pub(super) update: Option<Placed<Template>>,
+    /// What cannot be removed has none.
+    pub(super) delete: Option<Placed<Template>>,
+}
+
+/// A command and what its output says.
+#[derive(Debug)]
+pub(super) struct Get {
+    pub(super) command: String,
+    pub(super) output: PlacedFsm,
+    pub(super) resource: Vec<(String, Placed<Expression>)>,
+}
+
+/// A TextFSM template, and where it is written.
+#[derive(Debug)]
+pub(crate) struct PlacedFsm {
+    pub(crate) fsm: TextFsm,
+    /// Where its first line is.
+    pub(crate) place: Place,
+}
+
+/// A session at a command line.
+#[async_trait]
+pub(crate) trait Session: Sync {
+    /// Runs a command.
+    async fn exec(&self, ctx: &Context<'_>, command: &str) -> devgate_transports::Result<String>;
+
+    /// Sends lines of configuration; none is sent after one that is refused.
+    async fn configure(
+        &self,
+        ctx: &Context<'_>,
+        lines: &[devgate_transports::Line],
+    ) -> devgate_transports::Result<()>;
+}
+
+impl Cli {
+    /// The commands whose output is read.
+    pub(super) fn commands(&self) -> impl Iterator<Item = &str> {
+        self.get.iter().map(|get| get.command.as_str())
+    }
+
+    /// The outputs of the commands, each asked once.
+    pub(super) async fn outputs(&self, ctx: &Context<'_>) -> Result<Vec<String>> {
+        let session = session(ctx)?;
+        let mut outputs = Vec::new();
+        for command in self.commands() {
+            outputs.push(session.exec(ctx, command).await?);
+        }
+        Ok(outputs)
+    }
+
+    /// The resources that the outputs speak of, one for each row.
+    pub(super) fn rows(&self, schema: &TypeSchema, outputs: &[String]) -> Result<Vec<Resource>> {
+        let mut resources = Vec::new();
+        for (get, output) in self.get.iter().zip(outputs) {
+            for row in get.output.rows(&get.command, output)? {
+                let made = rows::resource(schema, &get.resource, &row, &get.command, output);
+                resources.push(made?);
+            }
+        }
+        Ok(resources)
+    }
+
+    /// Compiles the TextFSM templates.
+    pub(super) fn check(&self) -> Result<()> {
+        self.get.iter().try_for_each(|get| get.output.check())
+    }
+
+    /// The lines that make a change. Nothing is sent.
+    pub(super) fn lines(
+        &self,
+        schema: &TypeSchema,
+        name: &Name,
+        change: &Change,
+    ) -> Result<Vec<Line>> {
+        let is = change.is.resource().filter(|is| is.is_present());
+        let should = change.should.as_ref().filter(|should| should.is_present());
+        let template = match (is, should) {
+            (Some(_), Some(_)) => self.update.as_ref().unwrap_or(&self.create),
+            (None, Some(_)) => &self.create,
+            (_, None) => self.delete.as_ref().ok_or_else(|| {
+                Error::Unsupported(format!(
+                    "`{}` cannot be removed, only changed",
+                    schema.name()
+                ))
+            })?,
+        };
+        let named: Resource;
+        let (is, should) = match (is, should) {
+            // What is removed unseen has nothing but its name.
+            (None, None) => {
+                named = Resource::from(name.namevars().clone());
+                (Some(&named), None)
+            }
+            other => other,
+        };
+        let mut secrets = Secrets::default();
+        let scope = Scope::of_change(schema, is, should, &mut secrets);
+        let scope = scope.map_err(|attribute| Error::ControlCharacter {
+            title: format!("{}[{name}]", schema.name()),
+            attribute,
+        })?;
+        let failed = |error| Error::Data(template.problem(&error));
+        let text = template.value.text(&scope).map_err(failed)?;
+        Line::all(&text, &secrets).map_err(|line| {
+            let message = format!("line {line} of what it makes is indented like no line above it");
+            Error::Data(template.place.problem(message))
+        })
+    }
+
+    /// Makes changes, all in one visit to configuration mode as long as nothing is refused.
+    ///
+    /// A resource whose lines are refused has failed, and the others go on; nothing is sent twice.
+    ///
+    /// # Errors
+    /// The loss of the session; the resource that was under way has then failed, too.
+    pub(super) async fn set(
+        &self,
+        ctx: &Context<'_>,
+        schema: &TypeSchema,
+        changes: Vec<(Name, Change)>,
+    ) -> Result<()> {
+        let mut ready = Vec::new();
+        for (name, change) in changes {
+            match self.lines(schema, &name, &change) {
+                Ok(lines) => ready.push(Ready {
+                    name,
+                    what: What::of(&change),
+                    lines,
+                }),
+                Err(error) => ctx.failed(name.title(), error.to_string()),
+            }
+        }
+        if ctx.noop() {
+            return Ok(());
+        }
+        let session = session(ctx)?;
+        let mut rest = ready.as_slice();
+        while !rest.is_empty() {
+            let (lines, owners) = typed(rest);
+            let outcome = session.configure(ctx, &lines).await;
+            let stopped = match &outcome {
+                Ok(()) => rest.len(),
+                // The last line that was sent is the one that is refused or in doubt.
+                Err(devgate_transports::Error::Configuration(problem)) => problem
+                    .sent
+                    .checked_sub(1)
+                    .and_then(|at| owners.get(at))
+                    .copied()
+                    .unwrap_or(0),
+                Err(_) => 0,
+            };
+            for done in &rest[..stopped] {
+                done.what.tell(ctx, done.name.title());
+            }
+            let Err(error) = outcome else { break };
+            match &error {
+                devgate_transports::Error::Configuration(problem)
+                    if problem.interrupted.is_none() =>
+                {
+                    if let Some(failed) = rest.get(stopped) {
+                        ctx.failed(failed.name.title(), error.to_string());
+                    }
+                    rest = rest.get(stopped + 1..).unwrap_or_default();
+                }
+                _ => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A change that is ready to be sent.
+struct Ready {
+    name: Name,
+    what: What,
+    lines: Vec<Line>,
+}
+
+/// What a change does to its resource.
+#[derive(Clone, Copy)]
+enum What {
+    Create,
+    Update,
+    Delete,
+}
+
+impl What {
+    fn of(change: &Change) -> Self {
+        match (&change.should, change.is.resource()) {
+            (None, _) => Self::Delete,
+            (Some(should), _) if !should.is_present() => Self::Delete,
+            (Some(_), Some(is)) if is.is_present() => Self::Update,
+            (Some(_), _) => Self::Create,
+        }
+    }
+
+    fn tell(self, ctx: &Context<'_>, title: &str) {
+        match self {
+            Self::Create => ctx.created(title),
+            Self::Update => ctx.updated(title),
+            Self::Delete => ctx.deleted(title),
+        }
+    }
+}
+
+/// The lines of several changes as they are typed, modes left in between; and for each line, the
+/// index of the change that it belongs to.
+fn typed(changes: &[Ready]) -> (Vec<devgate_transports::Line>, Vec<usize>) {
+    let mut typed = Vec::new();
+    let mut owners = Vec::new();
+    let mut last: Option<&Line> = None;
+    for (owner, change) in changes.iter().enumerate() {
+        for line in &change.lines {
+            let leave = last.map(|last| last.leaving_for(line));
+            typed.extend(leave.into_iter().flatten());
+            typed.push(line.typed());
+            owners.resize(typed.len(), owner);
+            last = Some(line);
+        }
+    }
+    (typed, owners)
+}
+
+#[async_trait]
+impl Session for SshCliSession {
+    async fn exec(&self, ctx: &Context<'_>, command: &str) -> devgate_transports::Result<String> {
+        Self::exec(self, ctx, command).await
+    }
+
+    async fn configure(
+        &self,
+        ctx: &Context<'_>,
+        lines: &[devgate_transports::Line],
+    ) -> devgate_transports::Result<()> {
+        Self::configure(self, ctx, lines).await
+    }
+}
+
+impl PlacedFsm {
+    /// The rows of a command's output.
+    pub(crate) fn rows(&self, command: &str, output: &str) -> Result<Vec<textfsm::Row>> {
+        self.fsm.rows(output).map_err(|error| match error {
+            textfsm::Error::Template { line, message } => Error::Data(self.problem(line, message)),
+            textfsm::Error::Output { line, message } => Error::Output {
+                command: command.to_owned(),
+                line,
+                column: 1,
+                message,
+            },
+        })
+    }
+
+    /// Compiles the template.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.fsm.check() {
+            Err(textfsm::Error::Template { line, message }) => {
+                Err(Error::Data(self.problem(line, message)))
+            }
+            Err(textfsm::Error::Output { .. }) | Ok(()) => Ok(()),
+        }
+    }
+
+    fn problem(&self, line: Option<usize>, message: String) -> Problem {
+        self.place.line_of_text(line.unwrap_or(1)).problem(message)
+    }
+}
+
+/// The open session, if it is one at a command line.
+pub(crate) fn session<'a>(ctx: &Context<'a>) -> Result<&'a dyn Session> {
+    if let Some(session) = ctx.transport::<SshCliSession>() {
+        return Ok(session);
+    }
+    #[cfg(test)]
+    if let Some(session) = ctx.transport::<super::tests::FakeSession>() {
+        return Ok(session);
+    }
+    Err(Error::Unsupported(
+        "the open session is not one at a command line".to_owned(),
+    ))
+}

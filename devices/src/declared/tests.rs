@@ -1,0 +1,378 @@
+//! The declared provider against a device that remembers what it is told.
+
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use devgate_schemas::{Event, Facts, Listen, Name, Value, yaml};
+use devgate_transports::error::{ConfigurationProblem, RefusedLine};
+use devgate_transports::{Context, Line, Mode, Patience, Resources, Transport};
+
+use super::cli::Session;
+use super::*;
+use crate::Current;
+use crate::family::{Problems, Spot};
+
+/// A session that refuses lines with a word in them, or is lost at one.
+#[derive(Debug, Default)]
+pub(super) struct FakeSession {
+    output: &'static str,
+    refuses: Option<&'static str>,
+    lost_at: Option<&'static str>,
+    typed: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl Session for FakeSession {
+    async fn exec(&self, _: &Context<'_>, command: &str) -> devgate_transports::Result<String> {
+        self.note(format!("> {command}"));
+        Ok(self.output.to_owned())
+    }
+
+    async fn configure(&self, _: &Context<'_>, lines: &[Line]) -> devgate_transports::Result<()> {
+        self.note("configure".to_owned());
+        for (number, line) in (1..).zip(lines) {
+            let shown = line.shown();
+            self.note(shown.clone());
+            let says = |word: Option<&str>| word.is_some_and(|word| shown.contains(word));
+            if says(self.refuses) || says(self.lost_at) {
+                let lost = devgate_transports::Error::Unsupported("lost".to_owned());
+                let said = "% no".to_owned();
+                let problem = ConfigurationProblem {
+                    peer: "fake:22".to_owned(),
+                    refused: says(self.refuses).then(|| RefusedLine {
+                        number,
+                        line: shown.clone(),
+                        said,
+                    }),
+                    sent: number,
+                    of: lines.len(),
+                    interrupted: says(self.lost_at).then(|| Box::new(lost)),
+                };
+                return Err(devgate_transports::Error::Configuration(Box::new(problem)));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Transport for FakeSession {
+    async fn verify(&self, _: &Context<'_>) -> devgate_transports::Result<()> {
+        Ok(())
+    }
+
+    async fn facts(&self, _: &Context<'_>) -> devgate_transports::Result<Facts> {
+        Ok(Facts::new())
+    }
+
+    async fn close(self: Box<Self>, _: &Context<'_>) {}
+}
+
+impl FakeSession {
+    fn note(&self, text: String) {
+        self.typed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(text);
+    }
+
+    fn typed(&self) -> Vec<String> {
+        self.typed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+#[derive(Default)]
+struct Heard(Mutex<Vec<String>>);
+
+impl Listen for Heard {
+    fn hear(&self, event: Event) {
+        let text = format!("{}: {}", event.level, event.message);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(text);
+    }
+}
+
+const VLAN: &str = "
+name: vlan
+desc: A VLAN.
+attributes:
+  id: { type: 'Integer[1,4094]', behaviour: namevar, desc: Its number. }
+  ensure: { type: 'Enum[present, absent]', default: present, desc: Whether it is there. }
+  name: { type: 'Optional[String]', desc: Its name. }
+  key: { type: 'Optional[String]', sensitive: true, desc: A secret. }
+title_patterns: ['\\A(?<id>\\d+)\\z']
+canonicalize: { name: name | lower }
+cli:
+  get:
+    command: show vlan
+    textfsm: |
+      Value ID (\\d+)
+      Value NAME (\\S*)
+      Value KEY (\\S*)
+
+      Start
+        ^${ID} ${NAME} ?${KEY}$$ -> Record
+
+      EOF
+    resource: { id: ID, name: NAME, key: KEY }
+  create: |
+    vlan {{ id }}
+    {% if name is not none %}
+     name {{ name }}
+    {% endif %}
+    {% if key is changed(is.key) %}
+     key {{ key }}
+    {% endif %}
+  delete: no vlan {{ id }}
+";
+
+fn vlan() -> DeclaredType {
+    let node = yaml::parse(VLAN).expect("it is YAML");
+    let mut problems = Problems::new();
+    let read = |_: &str| Ok(String::new());
+    let kind = DeclaredType::read(&Spot::top(&"vlan.yaml".into(), &node), &read, &mut problems);
+    assert_eq!(problems, []);
+    kind.expect("nothing is wrong")
+}
+
+fn change(kind: &DeclaredType, id: i64, name: Option<&str>) -> (Name, Change) {
+    let given = name.map(|name| ("name", Value::from(name)));
+    let desired = kind
+        .schema()
+        .desire(&id.to_string(), given.into_iter().collect());
+    let (title, should) = desired.expect("it fits");
+    (
+        title,
+        Change {
+            is: Current::Absent,
+            should: Some(should),
+        },
+    )
+}
+
+struct Outcome {
+    result: Result<()>,
+    failed: Vec<String>,
+    heard: Vec<String>,
+    typed: Vec<String>,
+}
+
+async fn set(session: FakeSession, changes: Vec<(Name, Change)>, mode: Mode) -> Outcome {
+    let kind = vlan();
+    let (heard, patience) = (Heard::default(), Patience::new());
+    let resources = Resources::new(kind.schema(), mode);
+    let ctx = Context::new("sw1", &heard, &patience);
+    let ctx = ctx.over(&session);
+    let ctx = ctx.for_resources(&resources);
+    let result = kind
+        .provider()
+        .set(&ctx, changes.into_iter().collect())
+        .await;
+    let failed = resources
+        .failed()
+        .into_iter()
+        .map(|failure| failure.title)
+        .collect();
+    let heard = heard.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Outcome {
+        result,
+        failed,
+        heard,
+        typed: session.typed(),
+    }
+}
+
+#[tokio::test]
+async fn several_changes_go_in_one_visit_and_modes_are_left_in_between() {
+    let kind = vlan();
+    let changes = vec![change(&kind, 10, Some("users")), change(&kind, 20, None)];
+    let outcome = set(FakeSession::default(), changes, Mode::Enforce).await;
+    outcome.result.expect("nothing was refused");
+    assert_eq!(
+        outcome.typed,
+        ["configure", "vlan 10", "name users", "exit", "vlan 20"]
+    );
+    assert_eq!(
+        outcome.heard,
+        ["notice: Created: 10", "notice: Created: 20"]
+    );
+}
+
+#[tokio::test]
+async fn a_refused_resource_fails_alone_and_nothing_is_sent_twice() {
+    let kind = vlan();
+    let ids = [(10, "a"), (20, "bad"), (30, "c")];
+    let changes = ids.map(|(id, name)| change(&kind, id, Some(name))).to_vec();
+    let session = FakeSession {
+        refuses: Some("bad"),
+        ..FakeSession::default()
+    };
+    let outcome = set(session, changes, Mode::Enforce).await;
+    outcome.result.expect("the session is not lost");
+    assert_eq!(outcome.failed, ["20"]);
+    let typed = [
+        "configure",
+        "vlan 10",
+        "name a",
+        "exit",
+        "vlan 20",
+        "name bad",
+        "configure",
+        "vlan 30",
+        "name c",
+    ];
+    assert_eq!(outcome.typed, typed);
+}
+
+#[tokio::test]
+async fn a_lost_session_ends_it_and_what_was_done_before_stays_done() {
+    let kind = vlan();
+    let changes = [10, 20, 30].map(|id| change(&kind, id, None)).to_vec();
+    let session = FakeSession {
+        lost_at: Some("vlan 20"),
+        ..FakeSession::default()
+    };
+    let outcome = set(session, changes, Mode::Enforce).await;
+    assert!(outcome.result.is_err());
+    assert_eq!(outcome.heard, ["notice: Created: 10"]);
+    assert_eq!(outcome.typed, ["configure", "vlan 10", "vlan 20"]);
+}
+
+#[tokio::test]
+async fn a_value_with_a_line_end_fails_before_anything_is_sent() {
+    let kind = vlan();
+    let changes = vec![change(&kind, 10, Some("a\nreload"))];
+    let outcome = set(FakeSession::default(), changes, Mode::Enforce).await;
+    outcome.result.expect("only the resource failed");
+    assert_eq!(outcome.failed, ["10"]);
+    assert_eq!(outcome.typed, [""; 0]);
+    assert!(outcome.heard[0].contains("`name` of vlan[10] holds a control character"));
+}
+
+#[tokio::test]
+async fn noop_sends_nothing() {
+    let kind = vlan();
+    let outcome = set(
+        FakeSession::default(),
+        vec![change(&kind, 10, None)],
+        Mode::Noop,
+    )
+    .await;
+    outcome.result.expect("it only renders");
+    assert_eq!(outcome.typed, [""; 0]);
+}
+
+#[tokio::test]
+async fn what_nobody_asked_for_is_asked_once_and_what_is_gone_needs_nothing_but_its_name() {
+    let kind = vlan();
+    let (name, mut wanted) = change(&kind, 10, Some("b"));
+    wanted.is = Current::NotAsked;
+    let gone = Change {
+        is: Current::NotAsked,
+        should: None,
+    };
+    let (other, _) = change(&kind, 20, None);
+    let session = FakeSession {
+        output: "10 a\n20 c\n",
+        ..FakeSession::default()
+    };
+    let outcome = set(session, vec![(name, wanted), (other, gone)], Mode::Enforce).await;
+    outcome.result.expect("nothing was refused");
+    assert_eq!(
+        outcome.typed,
+        [
+            "> show vlan",
+            "configure",
+            "vlan 10",
+            "name b",
+            "exit",
+            "no vlan 20"
+        ]
+    );
+    assert_eq!(
+        outcome.heard,
+        ["notice: Updated: 10", "notice: Deleted: 20"]
+    );
+}
+
+#[test]
+fn a_secret_is_redacted_in_lines_and_never_quoted_in_errors() {
+    let kind = vlan();
+    let given = [("key", Value::from("canary"))];
+    let (name, should) = kind
+        .schema()
+        .desire("10", given.into_iter().collect())
+        .expect("it fits");
+    let change = Change {
+        is: Current::Absent,
+        should: Some(should),
+    };
+    let lines = |shown| kind.render(&name, &change, shown).expect("lines");
+    assert_eq!(
+        lines(Shown::Redacted),
+        ["vlan 10", " key Sensitive [value redacted]"]
+    );
+    assert_eq!(lines(Shown::InClear), ["vlan 10", " key canary"]);
+    let rows = kind.parse("10 Users canary\n").expect("it fits");
+    assert!(!format!("{rows:?}").contains("canary"));
+    let unchanged = Change {
+        is: Current::Present(rows[0].clone()),
+        ..change
+    };
+    let lines = kind
+        .render(&name, &unchanged, Shown::Redacted)
+        .expect("lines");
+    assert_eq!(
+        lines,
+        ["vlan 10", " name users"],
+        "the same secret is not sent again"
+    );
+}
+
+#[test]
+fn rows_are_in_canonical_form() {
+    let rows = vlan().parse("10 USERS\n").expect("it fits");
+    assert_eq!(rows[0].get("name"), Some(&Value::from("users")));
+    assert_eq!(rows[0].get("key"), None);
+    assert_eq!(rows[0].get("ensure"), Some(&Value::from("present")));
+}
+
+#[test]
+fn text_that_does_not_fit_its_type_is_told_with_its_place() {
+    let error = vlan()
+        .parse("1 a\n 5000 b\n5000 c\n")
+        .expect_err("5000 is too much");
+    let text = error.to_string();
+    assert!(
+        text.starts_with("output of `show vlan`, line 3, column 1: `id`: "),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn what_is_desired_empty_is_in_sync_with_nothing() {
+    let kind = vlan();
+    let (heard, patience) = (Heard::default(), Patience::new());
+    let ctx = Context::new("sw1", &heard, &patience);
+    let (name, change) = change(&kind, 10, Some(""));
+    let should = change.should.expect("it is wanted");
+    let verdict = |is: Resource| {
+        let (ctx, name, should) = (&ctx, &name, &should);
+        let mut provider = vlan().provider();
+        async move {
+            provider
+                .insync(ctx, name, "name", &is, should)
+                .await
+                .expect("a verdict")
+        }
+    };
+    assert_eq!(verdict(Resource::new()).await, InSync::Yes);
+    let mut named = Resource::new();
+    named.set("name", Value::from("a"));
+    assert_eq!(verdict(named).await, InSync::ByValue);
+}

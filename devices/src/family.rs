@@ -1,0 +1,281 @@
+//! Families: kinds of devices, each a protocol, a dialect, facts and resource types, all as data.
+//!
+//! A family is a [`Connect`]: it wraps its protocol's session and adds facts to it.
+
+mod cases;
+mod facts;
+mod folder;
+mod session;
+mod spot;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use devgate_schemas::yaml;
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, suggest};
+use devgate_transports::Dialect;
+use devgate_transports::SshCli;
+use devgate_transports::{Connect, Context, Transport};
+
+use crate::declared::{DeclaredType, PlacedFsm};
+use crate::error::{Place, Problem};
+use crate::textfsm::TextFsm;
+use crate::{Error, ResourceType, Result};
+use facts::FactSources;
+use folder::Folder;
+use session::Session;
+
+pub use cases::{Case, Refresh};
+pub(crate) use spot::{Placed, Problems, Spot};
+
+/// A kind of device.
+#[derive(Debug)]
+pub struct Family {
+    schema: TransportSchema,
+    protocol: Box<dyn Connect>,
+    facts: Arc<FactSources>,
+    types: Vec<DeclaredType>,
+    folder: Folder,
+}
+
+/// What a family's file may say.
+const KEYS: [&str; 5] = ["name", "desc", "protocol", "dialect", "facts"];
+
+/// The protocols that a family can be reached by.
+const PROTOCOLS: [&str; 1] = ["ssh_cli"];
+
+/// The built-in families.
+pub fn all() -> Vec<Family> {
+    let load = |folder| Family::read(folder).expect("the tests load every built-in family");
+    Folder::built_in().into_iter().map(load).collect()
+}
+
+impl Family {
+    /// Loads a family from its folder: `family.yaml`, `types/*.yaml`, `cases/`.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or everything that is wrong with the files: each problem with
+    /// its file, line, column and key.
+    pub fn load(folder: &Path) -> Result<Self> {
+        Self::read(Folder::OnDisk(folder.to_owned()))
+    }
+
+    /// The family's name, which is that of its transport.
+    pub fn name(&self) -> &str {
+        self.schema.name()
+    }
+
+    /// The resource types.
+    pub fn types(&self) -> impl Iterator<Item = &dyn ResourceType> {
+        self.types.iter().map(|kind| kind as &dyn ResourceType)
+    }
+
+    /// The facts in the outputs of commands; what could not be read is told to `tell`.
+    ///
+    /// A command without an output is told, too.
+    pub fn facts_of<'o>(
+        &self,
+        output: impl Fn(&str) -> Option<&'o str>,
+        tell: impl FnMut(String),
+    ) -> Facts {
+        self.facts.of_outputs(output, tell)
+    }
+
+    /// Saves the running configuration, so that it survives a restart.
+    ///
+    /// # Errors
+    /// Why the device did not save it.
+    pub async fn save(&self, ctx: &Context<'_>) -> Result<()> {
+        session::save(ctx).await
+    }
+
+    fn read(folder: Folder) -> Result<Self> {
+        let mut problems = Problems::new();
+        let file: Arc<str> = folder.shown("family.yaml").into();
+        let text = folder.read("family.yaml")?;
+        let described = match yaml::parse(&text) {
+            Ok(node) => Described::read(&Spot::top(&file, &node), &folder, &mut problems),
+            Err(error) => {
+                problems.push(unreadable(&file, error));
+                None
+            }
+        };
+        let types = types(&folder, &mut problems)?;
+        match described {
+            Some(Described {
+                schema,
+                protocol,
+                facts,
+            }) if problems.is_empty() => Ok(Self {
+                schema,
+                protocol,
+                facts: Arc::new(facts),
+                types,
+                folder,
+            }),
+            _ => Err(Error::Family(problems)),
+        }
+    }
+}
+
+#[async_trait]
+impl Connect for Family {
+    fn schema(&self) -> &TransportSchema {
+        &self.schema
+    }
+
+    async fn connect(
+        &self,
+        ctx: &Context<'_>,
+        info: &ConnectionInfo,
+    ) -> devgate_transports::Result<Box<dyn Transport>> {
+        let inner = self.protocol.connect(ctx, info).await?;
+        Ok(Box::new(Session::new(inner, Arc::clone(&self.facts))))
+    }
+}
+
+/// What `family.yaml` says.
+struct Described {
+    schema: TransportSchema,
+    protocol: Box<dyn Connect>,
+    facts: FactSources,
+}
+
+impl Described {
+    fn read(top: &Spot<'_>, folder: &Folder, problems: &mut Problems) -> Option<Self> {
+        top.only(&KEYS, problems);
+        let mut text = |key| top.required(key, problems)?.text(problems);
+        let (name, desc) = (text("name"), text("desc"));
+        let protocol = protocol(top, problems);
+        let read = |path: &str| folder.read(path);
+        let facts = FactSources::read(top.get("facts").as_ref(), &read, problems);
+        let protocol = protocol?;
+        let schema = protocol.schema().renamed(name?, desc?.trim());
+        Some(Self {
+            schema,
+            protocol,
+            facts,
+        })
+    }
+}
+
+/// The protocol with the family's dialect.
+fn protocol(top: &Spot<'_>, problems: &mut Problems) -> Option<Box<dyn Connect>> {
+    let spot = top.required("protocol", problems);
+    let dialect = match top.get("dialect") {
+        None => Some(Dialect::generic()),
+        Some(spot) => match yaml::from_node::<Dialect>(spot.node()) {
+            Ok(dialect) => Some(dialect),
+            Err(error) => {
+                problems.push(spot.inside(error));
+                None
+            }
+        },
+    };
+    let spot = spot?;
+    match spot.text(problems)? {
+        "ssh_cli" => Some(Box::new(SshCli::with_dialect(dialect?))),
+        other => {
+            let hint = suggest(other, PROTOCOLS);
+            problems.push(spot.problem(format!("there is no protocol `{other}`{hint}")));
+            None
+        }
+    }
+}
+
+/// The types in `types/`, one a file.
+fn types(folder: &Folder, problems: &mut Problems) -> Result<Vec<DeclaredType>> {
+    let mut types: Vec<DeclaredType> = Vec::new();
+    for name in folder.names("types")? {
+        let Some(stem) = name.strip_suffix(".yaml") else {
+            continue;
+        };
+        let path = format!("types/{name}");
+        let file: Arc<str> = folder.shown(&path).into();
+        let node = match yaml::parse(&folder.read(&path)?) {
+            Ok(node) => node,
+            Err(error) => {
+                problems.push(unreadable(&file, error));
+                continue;
+            }
+        };
+        let top = Spot::top(&file, &node);
+        let read = |path: &str| folder.read(path);
+        let Some(kind) = DeclaredType::read(&top, &read, problems) else {
+            continue;
+        };
+        if kind.schema().name() != stem {
+            let message = format!("the type of `{name}` must be named `{stem}`, as its file");
+            problems.push(top.nearest(&["name".to_owned()]).problem(message));
+        }
+        types.push(kind);
+    }
+    Ok(types)
+}
+
+/// The TextFSM template at `textfsm`, or in the file that `textfsm_file` names.
+pub(crate) fn read_textfsm(
+    top: &Spot<'_>,
+    read: &dyn Fn(&str) -> Result<String>,
+    problems: &mut Problems,
+) -> Option<PlacedFsm> {
+    match (top.get("textfsm"), top.get("textfsm_file")) {
+        (Some(spot), None) => {
+            let source = spot.text(problems)?;
+            Some(PlacedFsm {
+                fsm: TextFsm::new(source),
+                place: spot.place(),
+            })
+        }
+        (None, Some(spot)) => {
+            let path = spot.text(problems)?;
+            match read(path) {
+                Ok(source) => {
+                    let place = Place {
+                        file: path.into(),
+                        line: 1,
+                        column: 1,
+                        key: String::new(),
+                    };
+                    Some(PlacedFsm {
+                        fsm: TextFsm::new(source),
+                        place,
+                    })
+                }
+                Err(error) => {
+                    problems.push(spot.problem(error.to_string()));
+                    None
+                }
+            }
+        }
+        (None, None) => {
+            problems.push(top.problem("missing key `textfsm`, or `textfsm_file`"));
+            None
+        }
+        (Some(spot), Some(_)) => {
+            problems.push(spot.problem("`textfsm` and `textfsm_file` exclude each other"));
+            None
+        }
+    }
+}
+
+fn unreadable(file: &Arc<str>, error: yaml::Error) -> Problem {
+    let yaml::Error {
+        line,
+        column,
+        path,
+        message,
+    } = error;
+    Problem {
+        place: Place {
+            file: Arc::clone(file),
+            line,
+            column,
+            key: path,
+        },
+        message,
+    }
+}

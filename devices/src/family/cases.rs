@@ -1,0 +1,263 @@
+//! The cases of a family: recorded outputs and changes, and what is expected of them.
+//!
+//! A case is a folder `cases/<case>/` with a `case.yaml` that says what is tried:
+//!
+//! - `desc`: what the case shows.
+//! - `type`: the resource type; without it the case is about the family's facts.
+//! - `changes`: a list of `{title, is, should}`. Without `is` the resource is not there, without
+//!   `should` it is to be removed. Without `changes` the case is about what `get` finds.
+//!
+//! Beside it lie the recorded outputs, one a command: `show version.txt`; and what is expected:
+//! `facts.json`, `resources.json`, or `lines.txt` with the lines of the changes in order. Where an
+//! error is expected, its text is `error.txt` instead.
+
+use std::sync::Arc;
+
+use devgate_schemas::yaml::{self, Node};
+use devgate_schemas::{Hash, Resource, Value};
+use serde_json::json;
+
+use super::spot::{Problems, Spot};
+use super::{Family, unreadable};
+use crate::{Change, Current, Error, ResourceType, Result, Shown};
+
+/// What became of one case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// The case's name.
+    pub name: String,
+    /// Nothing, or how what was found differs from what was expected.
+    pub outcome: std::result::Result<(), String>,
+}
+
+/// Whether cases are compared with what is expected, or what is expected is written anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refresh {
+    /// Compare.
+    No,
+    /// Write what was found as what is expected from now on.
+    Yes,
+}
+
+/// What a case came to: a file's name, and its text.
+struct Found {
+    file: &'static str,
+    text: String,
+}
+
+/// The files that say what is expected.
+const EXPECTED: [&str; 4] = ["facts.json", "resources.json", "lines.txt", "error.txt"];
+
+impl Family {
+    /// Runs the family's cases, in the order of their names.
+    ///
+    /// # Errors
+    /// A file that cannot be read or written, a `case.yaml` that is wrong, a TextFSM template that
+    /// does not compile.
+    pub fn test(&self, refresh: Refresh) -> Result<Vec<Case>> {
+        self.facts.check()?;
+        self.types
+            .iter()
+            .try_for_each(crate::declared::DeclaredType::check)?;
+        let names = self.folder.names("cases")?;
+        names
+            .into_iter()
+            .map(|name| self.test_case(name, refresh))
+            .collect()
+    }
+
+    fn test_case(&self, name: String, refresh: Refresh) -> Result<Case> {
+        let folder = format!("cases/{name}");
+        let found = self.try_case(&folder)?;
+        let files = self.folder.names(&folder)?;
+        let expected = EXPECTED
+            .into_iter()
+            .find(|file| files.iter().any(|name| name == file));
+        let path = format!("{folder}/{}", found.file);
+        if refresh == Refresh::Yes {
+            if let Some(other) = expected.filter(|file| *file != found.file) {
+                self.folder.remove(&format!("{folder}/{other}"))?;
+            }
+            self.folder.write(&path, &found.text)?;
+            return Ok(Case {
+                name,
+                outcome: Ok(()),
+            });
+        }
+        let outcome = match expected {
+            None => Err(format!(
+                "there is no {path} to compare with; run again with UPDATE=1"
+            )),
+            Some(file) if file != found.file => Err(format!(
+                "expected {file}, found {}:\n{}",
+                found.file, found.text
+            )),
+            Some(_) => difference(&self.folder.read(&path)?, &found.text),
+        };
+        Ok(Case { name, outcome })
+    }
+
+    fn try_case(&self, folder: &str) -> Result<Found> {
+        let path = format!("{folder}/case.yaml");
+        let file: Arc<str> = self.folder.shown(&path).into();
+        let text = self.folder.read(&path)?;
+        let node = yaml::parse(&text).map_err(|e| Error::Family(vec![unreadable(&file, e)]))?;
+        let mut problems = Problems::new();
+        let top = Spot::top(&file, &node);
+        top.only(&["desc", "type", "changes"], &mut problems);
+        top.required("desc", &mut problems);
+        let kind = match top.get("type") {
+            None => None,
+            Some(spot) => {
+                let name = spot.text(&mut problems).unwrap_or_default();
+                let kind = self.types.iter().find(|kind| kind.schema().name() == name);
+                if kind.is_none() {
+                    let hint =
+                        devgate_schemas::suggest(name, self.types().map(|t| t.schema().name()));
+                    problems.push(spot.problem(format!("there is no type `{name}`{hint}")));
+                }
+                kind
+            }
+        };
+        if !problems.is_empty() {
+            return Err(Error::Family(problems));
+        }
+        match (kind, top.get("changes")) {
+            (None, _) => self.try_facts(folder),
+            (Some(kind), Some(changes)) => {
+                let lines = lines(kind, &changes)?;
+                Ok(found(
+                    "lines.txt",
+                    lines.map(|lines| lines.join("\n") + "\n"),
+                ))
+            }
+            (Some(kind), None) => {
+                let outputs = self.outputs(folder, kind.commands())?;
+                let resources = kind.resources(|command| output_of(&outputs, command));
+                Ok(found(
+                    "resources.json",
+                    resources.map(|resources| pretty(&json!(resources))),
+                ))
+            }
+        }
+    }
+
+    fn try_facts(&self, folder: &str) -> Result<Found> {
+        let outputs = self.outputs(folder, self.facts.commands())?;
+        let mut told = Vec::new();
+        let output = |command: &str| output_of(&outputs, command);
+        let facts = self.facts_of(output, |problem| told.push(problem));
+        let mut json = json!({ "facts": facts });
+        if !told.is_empty() {
+            json["told"] = json!(told);
+        }
+        Ok(Found {
+            file: "facts.json",
+            text: pretty(&json),
+        })
+    }
+
+    /// The recorded outputs of these commands, where there are any.
+    fn outputs<'c>(
+        &self,
+        folder: &str,
+        commands: impl Iterator<Item = &'c str>,
+    ) -> Result<Vec<(String, String)>> {
+        let files = self.folder.names(folder)?;
+        let mut outputs = Vec::new();
+        for command in commands {
+            let file = format!(
+                "{}.txt",
+                command.replace(['/', '\\', '|', '"', ':', '*', '?'], "_")
+            );
+            if files.contains(&file) {
+                outputs.push((
+                    command.to_owned(),
+                    self.folder.read(&format!("{folder}/{file}"))?,
+                ));
+            }
+        }
+        Ok(outputs)
+    }
+}
+
+/// The lines of a case's changes; what is wrong with the case itself is the outer error.
+fn lines(kind: &dyn ResourceType, changes: &Spot<'_>) -> Result<Result<Vec<String>>> {
+    let schema = kind.schema();
+    let mut lines = Vec::new();
+    for spot in changes.items() {
+        let refused = |error: devgate_schemas::InvalidResource| {
+            Error::Family(vec![spot.problem(error.to_string())])
+        };
+        let hash = |key| spot.get(key).map(|spot| hash(spot.node()));
+        let title = spot
+            .get("title")
+            .and_then(|spot| spot.node().as_str())
+            .unwrap_or_default();
+        let (name, should) = match hash("should") {
+            Some(should) => {
+                let (name, should) = schema.desire(title, should).map_err(refused)?;
+                (name, Some(should))
+            }
+            None => (schema.desire(title, Hash::new()).map_err(refused)?.0, None),
+        };
+        let is = match hash("is") {
+            None => Current::Absent,
+            Some(is) => Current::Present(Resource::from(is)),
+        };
+        match kind.render(&name, &Change { is, should }, Shown::Redacted) {
+            Ok(made) => lines.extend(made),
+            Err(error) => return Ok(Err(error)),
+        }
+    }
+    Ok(Ok(lines))
+}
+
+fn hash(node: &Node) -> Hash {
+    match node.to_value() {
+        Value::Hash(hash) => hash,
+        _ => Hash::new(),
+    }
+}
+
+fn found(file: &'static str, text: Result<String>) -> Found {
+    match text {
+        Ok(text) => Found { file, text },
+        Err(error) => Found {
+            file: "error.txt",
+            text: format!("{error}\n"),
+        },
+    }
+}
+
+fn output_of<'o>(outputs: &'o [(String, String)], command: &str) -> Option<&'o str> {
+    outputs
+        .iter()
+        .find(|(known, _)| known == command)
+        .map(|(_, output)| output.as_str())
+}
+
+fn pretty(json: &serde_json::Value) -> String {
+    format!("{json:#}\n")
+}
+
+/// Where two texts differ: the first line that is not the same in both.
+fn difference(expected: &str, found: &str) -> std::result::Result<(), String> {
+    if expected == found {
+        return Ok(());
+    }
+    let mut found_lines = found.lines();
+    for (number, line) in (1..).zip(expected.lines()) {
+        match found_lines.next() {
+            Some(other) if other == line => {}
+            other => {
+                let other = other.unwrap_or("(nothing)");
+                return Err(format!("line {number}: expected `{line}`, found `{other}`"));
+            }
+        }
+    }
+    Err(match found_lines.next() {
+        Some(line) => format!("found a line more than expected: `{line}`"),
+        None => "they differ in their line ends".to_owned(),
+    })
+}

@@ -1,0 +1,162 @@
+//! A family's folder: built into the program, or on disk.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result};
+
+/// Every file of the built-in families, by its path below `devices/families`.
+static BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/families.rs"));
+
+/// A family's folder.
+#[derive(Clone, Debug)]
+pub(crate) enum Folder {
+    /// Part of the program: the folder's name among the built-in ones.
+    BuiltIn(&'static str),
+    /// Of a module.
+    OnDisk(PathBuf),
+}
+
+impl Folder {
+    /// The folders of the built-in families.
+    pub(crate) fn built_in() -> Vec<Self> {
+        let mut names: Vec<&'static str> = BUILT_IN
+            .iter()
+            .filter_map(|(path, _)| path.strip_suffix("/family.yaml"))
+            .collect();
+        names.sort_unstable();
+        names.into_iter().map(Self::BuiltIn).collect()
+    }
+
+    /// A file as messages name it.
+    pub(crate) fn shown(&self, path: &str) -> String {
+        match self {
+            Self::BuiltIn(name) => format!("built-in {name}/{path}"),
+            Self::OnDisk(folder) => folder.join(path).display().to_string(),
+        }
+    }
+
+    /// The text of a file; an absolute path on disk may lead out of the folder.
+    pub(crate) fn read(&self, path: &str) -> Result<String> {
+        match self {
+            Self::BuiltIn(_) => self
+                .built_in_files()
+                .find(|(name, _)| *name == path)
+                .map_or_else(
+                    || {
+                        Err(cannot(
+                            "read",
+                            &self.shown(path),
+                            io::ErrorKind::NotFound.into(),
+                        ))
+                    },
+                    |(_, text)| Ok(text.to_owned()),
+                ),
+            Self::OnDisk(folder) => {
+                let file = folder.join(path);
+                fs::read_to_string(&file).map_err(|cause| Error::File {
+                    what: "read",
+                    file,
+                    cause,
+                })
+            }
+        }
+    }
+
+    /// The names of what lies directly in a folder of this one, sorted; none where it is missing.
+    pub(crate) fn names(&self, under: &str) -> Result<Vec<String>> {
+        let mut names = match self {
+            Self::BuiltIn(_) => self
+                .built_in_files()
+                .filter_map(|(path, _)| path.strip_prefix(under)?.strip_prefix('/'))
+                .filter_map(|rest| rest.split('/').next())
+                .map(str::to_owned)
+                .collect(),
+            Self::OnDisk(folder) => on_disk(&folder.join(under))?,
+        };
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+
+    /// Writes a file, which only a folder on disk can have changed.
+    pub(crate) fn write(&self, path: &str, text: &str) -> Result<()> {
+        match self {
+            Self::BuiltIn(_) => Err(cannot(
+                "write",
+                &self.shown(path),
+                io::ErrorKind::ReadOnlyFilesystem.into(),
+            )),
+            Self::OnDisk(folder) => {
+                let file = folder.join(path);
+                fs::write(&file, text).map_err(|cause| Error::File {
+                    what: "write",
+                    file,
+                    cause,
+                })
+            }
+        }
+    }
+
+    /// Removes a file, which only a folder on disk can have done.
+    pub(crate) fn remove(&self, path: &str) -> Result<()> {
+        match self {
+            Self::BuiltIn(_) => Err(cannot(
+                "remove",
+                &self.shown(path),
+                io::ErrorKind::ReadOnlyFilesystem.into(),
+            )),
+            Self::OnDisk(folder) => {
+                let file = folder.join(path);
+                fs::remove_file(&file).map_err(|cause| Error::File {
+                    what: "remove",
+                    file,
+                    cause,
+                })
+            }
+        }
+    }
+
+    fn built_in_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let family = match self {
+            Self::BuiltIn(name) => name,
+            Self::OnDisk(_) => "",
+        };
+        BUILT_IN.iter().filter_map(move |(path, text)| {
+            Some((path.strip_prefix(family)?.strip_prefix('/')?, *text))
+        })
+    }
+}
+
+fn on_disk(folder: &Path) -> Result<Vec<String>> {
+    let failed = |cause| Error::File {
+        what: "read",
+        file: folder.to_owned(),
+        cause,
+    };
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failed)?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let name = entry
+            .map_err(failed)?
+            .file_name()
+            .to_string_lossy()
+            .into_owned();
+        if !name.starts_with('.') {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+fn cannot(what: &'static str, file: &str, cause: io::Error) -> Error {
+    Error::File {
+        what,
+        file: PathBuf::from(file),
+        cause,
+    }
+}

@@ -1,0 +1,57 @@
+//! A family's session: its protocol's, with the family's facts.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use devgate_schemas::Facts;
+
+use devgate_transports::{Context, Result, SshCliSession, Transport};
+
+use super::facts::FactSources;
+use crate::Error;
+
+/// An open session with a device of a family.
+#[derive(Debug)]
+pub(super) struct Session {
+    inner: Box<dyn Transport>,
+    facts: Arc<FactSources>,
+}
+
+impl Session {
+    pub(super) fn new(inner: Box<dyn Transport>, facts: Arc<FactSources>) -> Self {
+        Self { inner, facts }
+    }
+}
+
+#[async_trait]
+impl Transport for Session {
+    async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
+        self.inner.verify(ctx).await
+    }
+
+    /// The protocol's facts, and the family's over them. A command that fails loses no other facts.
+    async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
+        let mut facts = self.inner.facts(ctx).await?;
+        let lent = ctx.over(&*self.inner);
+        self.facts.collect(&lent, &mut facts).await?;
+        Ok(facts)
+    }
+
+    async fn close(self: Box<Self>, ctx: &Context<'_>) {
+        self.inner.close(ctx).await;
+    }
+
+    fn inner(&self) -> Option<&dyn Transport> {
+        Some(&*self.inner)
+    }
+}
+
+/// Saves the running configuration through the open session.
+pub(super) async fn save(ctx: &Context<'_>) -> crate::Result<()> {
+    match ctx.transport::<SshCliSession>() {
+        Some(session) => Ok(session.save(ctx).await?),
+        None => Err(Error::Unsupported(
+            "the open session is not one at a command line".to_owned(),
+        )),
+    }
+}

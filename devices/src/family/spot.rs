@@ -1,0 +1,254 @@
+//! A place in a family's file while it is read: the node, and the keys that lead to it.
+//!
+//! Whatever is wrong is noted and reading goes on, so that a file's problems come all at once.
+
+use std::sync::Arc;
+
+use devgate_schemas::yaml::{self, Node};
+use devgate_schemas::{Key, Value, suggest};
+
+use crate::error::{Place, Problem};
+use crate::template::{self, Expression, Template};
+
+/// What is wrong with the files read so far.
+pub(crate) type Problems = Vec<Problem>;
+
+/// A node of a file, and the keys that lead to it.
+#[derive(Clone)]
+pub(crate) struct Spot<'a> {
+    file: &'a Arc<str>,
+    node: &'a Node,
+    key: String,
+}
+
+/// Something of a family's file that is used later, with its place for messages.
+#[derive(Debug)]
+pub(crate) struct Placed<T> {
+    pub(crate) place: Place,
+    pub(crate) value: T,
+}
+
+impl<'a> Spot<'a> {
+    /// The top of a file.
+    pub(crate) fn top(file: &'a Arc<str>, node: &'a Node) -> Self {
+        Self {
+            file,
+            node,
+            key: String::new(),
+        }
+    }
+
+    /// The node itself.
+    pub(crate) fn node(&self) -> &'a Node {
+        self.node
+    }
+
+    /// The place, for messages.
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            file: Arc::clone(self.file),
+            line: self.node.line,
+            column: self.node.column,
+            key: self.key.clone(),
+        }
+    }
+
+    /// Something that is wrong here.
+    pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
+        self.place().problem(message)
+    }
+
+    /// Something that was found wrong in the node here when it was read as a whole.
+    pub(crate) fn inside(&self, error: yaml::Error) -> Problem {
+        let yaml::Error {
+            line,
+            column,
+            path,
+            message,
+        } = error;
+        let separator = if path.is_empty() || path.starts_with('[') {
+            ""
+        } else {
+            "."
+        };
+        let key = format!("{}{separator}{path}", self.key);
+        Problem {
+            place: Place {
+                file: Arc::clone(self.file),
+                line,
+                column,
+                key,
+            },
+            message,
+        }
+    }
+
+    /// The spot at a key.
+    pub(crate) fn get(&self, key: &str) -> Option<Self> {
+        let node = self.node.get(key)?;
+        (!node.is_undef()).then(|| self.below(node, key))
+    }
+
+    /// The spot that a path leads to, or the last one on the way that is there.
+    pub(crate) fn nearest(&self, path: &[String]) -> Self {
+        let mut spot = self.clone();
+        for key in path {
+            match spot.get(key) {
+                Some(below) => spot = below,
+                None => break,
+            }
+        }
+        spot
+    }
+
+    /// The spot at a key that must be there.
+    pub(crate) fn required(&self, key: &str, problems: &mut Problems) -> Option<Self> {
+        let found = self.get(key);
+        if found.is_none() {
+            problems.push(self.problem(format!("missing key `{key}`")));
+        }
+        found
+    }
+
+    /// The pairs of a mapping.
+    pub(crate) fn pairs(&self, problems: &mut Problems) -> Vec<(&'a str, Self)> {
+        let Some(mapping) = self.node.as_mapping() else {
+            problems.push(self.expected("a mapping"));
+            return Vec::new();
+        };
+        let mut pairs = Vec::new();
+        for (key, node) in mapping.entries() {
+            match key {
+                Key::String(name) => pairs.push((name.as_str(), self.below(node, name))),
+                Key::Integer(number) => {
+                    let key = number.to_string();
+                    problems.push(self.below(node, &key).problem("a key here is a text"));
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Refuses every key of a mapping but these.
+    pub(crate) fn only(&self, known: &[&str], problems: &mut Problems) {
+        for (key, spot) in self.pairs(problems) {
+            if !known.contains(&key) {
+                let hint = suggest(key, known.iter().copied());
+                problems.push(spot.problem(format!("unknown key `{key}`{hint}")));
+            }
+        }
+    }
+
+    /// The items of a list; a single one may stand for a list of one.
+    pub(crate) fn items(&self) -> Vec<Self> {
+        match self.node.as_sequence() {
+            None => vec![self.clone()],
+            Some(items) => items
+                .iter()
+                .enumerate()
+                .map(|(at, node)| Self {
+                    node,
+                    key: format!("{}[{at}]", self.key),
+                    ..self.clone()
+                })
+                .collect(),
+        }
+    }
+
+    /// The text here, which must not be empty.
+    pub(crate) fn text(&self, problems: &mut Problems) -> Option<&'a str> {
+        match self.node.as_str() {
+            Some(text) if !text.trim().is_empty() => Some(text),
+            _ => {
+                problems.push(self.expected("a text"));
+                None
+            }
+        }
+    }
+
+    /// The expression here, over these names. A number or a truth stands for itself.
+    pub(crate) fn expression(
+        &self,
+        names: &[&str],
+        problems: &mut Problems,
+    ) -> Option<Placed<Expression>> {
+        let source = match self.node.as_scalar() {
+            Some(Value::String(text)) => text.clone(),
+            Some(value @ (Value::Boolean(_) | Value::Integer(_) | Value::Float(_))) => {
+                value.to_json().to_string()
+            }
+            _ => {
+                problems.push(self.expected("an expression"));
+                return None;
+            }
+        };
+        let made = Expression::new(&source, names.iter().copied());
+        self.placed(made, problems)
+    }
+
+    /// The template here, over these names.
+    pub(crate) fn template(
+        &self,
+        names: &[&str],
+        problems: &mut Problems,
+    ) -> Option<Placed<Template>> {
+        let source = self.text(problems)?;
+        self.template_of(source, names, problems)
+    }
+
+    /// A template that stands here in another way than as the node's text: in its key.
+    pub(crate) fn template_of(
+        &self,
+        source: &str,
+        names: &[&str],
+        problems: &mut Problems,
+    ) -> Option<Placed<Template>> {
+        let made = Template::new(source, names.iter().copied());
+        self.placed(made, problems)
+    }
+
+    fn placed<T>(
+        &self,
+        made: Result<T, template::Error>,
+        problems: &mut Problems,
+    ) -> Option<Placed<T>> {
+        let here = Placed {
+            place: self.place(),
+            value: (),
+        };
+        match made {
+            Ok(value) => Some(Placed {
+                place: here.place,
+                value,
+            }),
+            Err(error) => {
+                problems.push(here.problem(&error));
+                None
+            }
+        }
+    }
+
+    fn expected(&self, what: &str) -> Problem {
+        self.problem(format!("expected {what}, found {}", self.node.kind_name()))
+    }
+
+    fn below(&self, node: &'a Node, key: &str) -> Self {
+        let key = if self.key.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{}.{key}", self.key)
+        };
+        Self {
+            node,
+            key,
+            ..self.clone()
+        }
+    }
+}
+
+impl<T> Placed<T> {
+    /// Something that is wrong in an expression or a template, at its own line.
+    pub(crate) fn problem(&self, error: &template::Error) -> Problem {
+        self.place.line_of_text(error.line).problem(&error.message)
+    }
+}

@@ -1,0 +1,127 @@
+//! Lines of configuration: what templates make, and what a CLI session is given.
+
+use crate::Shown;
+use crate::template::{Lifted, Secrets};
+
+/// A line of configuration at its depth: it is typed in the mode that the nearest line above it
+/// with less depth has entered.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    depth: usize,
+    /// The line with its secrets redacted.
+    shown: String,
+    /// The line as it is, and the secrets in it, where it holds any.
+    secret: Option<Lifted>,
+}
+
+/// What leaves a mode of configuration, on every CLI whose configuration is indented.
+const LEAVE_MODE: &str = "exit";
+
+impl Line {
+    /// Takes a rendered text apart: each line a command, an indented one inside the line above.
+    ///
+    /// # Errors
+    /// The number of a line (from 1) that is indented like no line above it.
+    pub(crate) fn all(text: &str, secrets: &Secrets) -> Result<Vec<Self>, usize> {
+        let mut lines = Vec::new();
+        let mut indents: Vec<usize> = Vec::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let content = line.trim_start_matches(' ');
+            if content.trim_end().is_empty() {
+                continue;
+            }
+            let indent = line.len() - content.len();
+            let deepest = indents.len();
+            indents.retain(|&above| above <= indent);
+            if indents.last() != Some(&indent) {
+                if indents.len() < deepest {
+                    return Err(number);
+                }
+                indents.push(indent);
+            }
+            let (shown, secret) = secrets.lift(content.trim_end());
+            lines.push(Self {
+                depth: indents.len() - 1,
+                shown,
+                secret,
+            });
+        }
+        Ok(lines)
+    }
+
+    /// The line as a person sees it, indented by its depth.
+    pub(crate) fn text(&self, secrets: Shown) -> String {
+        let text = match (&self.secret, secrets) {
+            (Some(lifted), Shown::InClear) => lifted.text.reveal(),
+            _ => &self.shown,
+        };
+        format!("{}{text}", " ".repeat(self.depth))
+    }
+
+    /// The line as a CLI session takes it.
+    pub(crate) fn typed(&self) -> devgate_transports::Line {
+        match &self.secret {
+            None => devgate_transports::Line::new(self.shown.clone()),
+            Some(Lifted { text, secrets }) => {
+                devgate_transports::Line::with_secrets(text.reveal().clone(), secrets.clone())
+            }
+        }
+    }
+
+    /// What must be typed after this line, so that `next` is read in its own mode.
+    pub(crate) fn leaving_for(
+        &self,
+        next: &Self,
+    ) -> impl Iterator<Item = devgate_transports::Line> {
+        let leave = self.depth.saturating_sub(next.depth);
+        std::iter::repeat_n(LEAVE_MODE, leave).map(devgate_transports::Line::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn depths(text: &str) -> Result<Vec<(usize, String)>, usize> {
+        let lines = Line::all(text, &Secrets::default())?;
+        Ok(lines
+            .into_iter()
+            .map(|line| (line.depth, line.shown))
+            .collect())
+    }
+
+    #[test]
+    fn indentation_is_depth() {
+        let text = "router bgp 1\n  neighbor a\n   b\n\n  c \nd\n";
+        let expected = [
+            (0, "router bgp 1"),
+            (1, "neighbor a"),
+            (2, "b"),
+            (1, "c"),
+            (0, "d"),
+        ];
+        let expected = expected.map(|(depth, line)| (depth, line.to_owned()));
+        assert_eq!(depths(text), Ok(expected.to_vec()));
+    }
+
+    #[test]
+    fn a_text_that_is_indented_as_a_whole_is_not_deep() {
+        assert_eq!(
+            depths("  a\n   b\n"),
+            Ok(vec![(0, "a".to_owned()), (1, "b".to_owned())])
+        );
+    }
+
+    #[test]
+    fn a_line_that_fits_under_none_is_refused() {
+        assert_eq!(depths("  a\n    b\n c\n"), Err(3));
+        assert_eq!(depths("a\n    b\n  c\n"), Err(3));
+    }
+
+    #[test]
+    fn modes_are_left_where_the_indentation_goes_back() {
+        let lines = Line::all("a\n b\n  c\nd\n", &Secrets::default()).expect("lines");
+        let leaving = |at: usize| lines[at].leaving_for(&lines[at + 1]).count();
+        assert_eq!([leaving(0), leaving(1), leaving(2)], [0, 0, 2]);
+    }
+}

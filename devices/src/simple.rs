@@ -1,0 +1,171 @@
+//! The simple way to a provider: `create`, `update` and `delete` of one resource at a time.
+
+use std::time::Instant;
+
+use async_trait::async_trait;
+use devgate_schemas::{Name, Resource};
+use devgate_transports::Context;
+
+use crate::{Change, Changes, Current, InSync, Provider, Result, Which};
+
+/// A provider that changes one resource at a time (Resource API, "Implementing simple providers").
+///
+/// Every one of these is a [`Provider`] that logs, records failures, and goes on with the others.
+#[async_trait]
+pub trait SimpleProvider: Send {
+    /// The resources that the device holds.
+    ///
+    /// # Errors
+    /// Those of [`Provider::get`].
+    async fn get(&mut self, ctx: &Context<'_>, which: Which<'_>) -> Result<Vec<Resource>>;
+
+    /// Makes a resource that is not there.
+    ///
+    /// # Errors
+    /// Why it cannot be made.
+    async fn create(&mut self, ctx: &Context<'_>, name: &Name, should: &Resource) -> Result<()>;
+
+    /// Changes a resource that is there.
+    ///
+    /// # Errors
+    /// Why it cannot be changed.
+    async fn update(&mut self, ctx: &Context<'_>, name: &Name, should: &Resource) -> Result<()>;
+
+    /// Removes a resource.
+    ///
+    /// # Errors
+    /// Why it cannot be removed.
+    async fn delete(&mut self, ctx: &Context<'_>, name: &Name) -> Result<()>;
+
+    /// Brings values into the one form that `get` returns.
+    ///
+    /// # Errors
+    /// Those of [`Provider::canonicalize`].
+    async fn canonicalize(&mut self, ctx: &Context<'_>, resources: &mut [Resource]) -> Result<()> {
+        let _ = (ctx, resources);
+        Ok(())
+    }
+
+    /// Whether one property is as desired.
+    ///
+    /// # Errors
+    /// Those of [`Provider::insync`].
+    async fn insync(
+        &mut self,
+        ctx: &Context<'_>,
+        name: &Name,
+        property: &str,
+        is: &Resource,
+        should: &Resource,
+    ) -> Result<InSync> {
+        let _ = (ctx, name, property, is, should);
+        Ok(InSync::ByValue)
+    }
+}
+
+#[async_trait]
+impl<P: SimpleProvider> Provider for P {
+    async fn get(&mut self, ctx: &Context<'_>, which: Which<'_>) -> Result<Vec<Resource>> {
+        SimpleProvider::get(self, ctx, which).await
+    }
+
+    async fn set(&mut self, ctx: &Context<'_>, changes: Changes) -> Result<()> {
+        if ctx.noop() {
+            return Ok(());
+        }
+        for (name, change) in changes {
+            let Some(todo) = todo(self, ctx, &name, change).await? else {
+                continue;
+            };
+            let subject = format!(
+                "{}[{name}]",
+                ctx.schema().map_or("", |schema| schema.name())
+            );
+            let about = ctx.about(&subject);
+            about.debug(format!("{}: Start", todo.word()));
+            let start = Instant::now();
+            let outcome = match &todo {
+                Todo::Create(should) => self.create(&about, &name, should).await,
+                Todo::Update(should) => self.update(&about, &name, should).await,
+                Todo::Delete => self.delete(&about, &name).await,
+            };
+            let seconds = seconds(start.elapsed().as_secs_f64());
+            match outcome {
+                Ok(()) => about.notice(format!("{}: Finished in {seconds} seconds", todo.word())),
+                Err(error) => {
+                    let message =
+                        format!("{}: Failed after {seconds} seconds: {error}", todo.word());
+                    ctx.failed(name.title(), message);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn canonicalize(&mut self, ctx: &Context<'_>, resources: &mut [Resource]) -> Result<()> {
+        SimpleProvider::canonicalize(self, ctx, resources).await
+    }
+
+    async fn insync(
+        &mut self,
+        ctx: &Context<'_>,
+        name: &Name,
+        property: &str,
+        is: &Resource,
+        should: &Resource,
+    ) -> Result<InSync> {
+        SimpleProvider::insync(self, ctx, name, property, is, should).await
+    }
+}
+
+/// What a change comes down to.
+enum Todo {
+    Create(Resource),
+    Update(Resource),
+    Delete,
+}
+
+impl Todo {
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Create(_) => "Creating",
+            Self::Update(_) => "Updating",
+            Self::Delete => "Deleting",
+        }
+    }
+}
+
+/// What a change comes down to; nothing for what is gone already.
+async fn todo(
+    provider: &mut impl SimpleProvider,
+    ctx: &Context<'_>,
+    name: &Name,
+    change: Change,
+) -> Result<Option<Todo>> {
+    let is_there = match change.is {
+        Current::Present(is) => is.is_present(),
+        Current::Absent => false,
+        Current::NotAsked => {
+            let rows = SimpleProvider::get(provider, ctx, Which::Named(std::slice::from_ref(name)))
+                .await?;
+            rows.iter().any(|row| name.names(row) && row.is_present())
+        }
+    };
+    Ok(
+        match (is_there, change.should.filter(Resource::is_present)) {
+            (false, Some(should)) => Some(Todo::Create(should)),
+            (true, Some(should)) => Some(Todo::Update(should)),
+            (true, None) => Some(Todo::Delete),
+            (false, None) => None,
+        },
+    )
+}
+
+/// A length of time as the gem writes it.
+fn seconds(seconds: f64) -> String {
+    if seconds < 1.0 {
+        format!("{seconds:.6}")
+    } else {
+        format!("{seconds:.2}")
+    }
+}

@@ -1,0 +1,241 @@
+//! The language of families: expressions that make values, and templates that make texts.
+//!
+//! Both are Jinja with nothing forgiving in it: an unknown name, a value that is not there and text
+//! where a number must be are errors. Every name is checked when a family is loaded.
+
+mod filters;
+mod network;
+mod scope;
+mod uptime;
+
+use std::sync::LazyLock;
+
+use devgate_schemas::{Value, did_you_mean};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{Environment, ErrorKind, UndefinedBehavior};
+
+pub(crate) use scope::{Lifted, Scope, Secrets};
+
+/// An expression, compiled.
+pub(crate) struct Expression(minijinja::Expression<'static, 'static>);
+
+/// A template, compiled.
+pub(crate) struct Template(Environment<'static>);
+
+/// What is wrong with an expression or a template, or went wrong in it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Error {
+    /// The line in its source, from 1.
+    pub(crate) line: usize,
+    /// What is wrong.
+    pub(crate) message: String,
+}
+
+/// The one template of an environment.
+const NAME: &str = "template";
+
+static LANGUAGE: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut language = Environment::new();
+    language.set_undefined_behavior(UndefinedBehavior::Strict);
+    // A line that holds nothing but a block tag leaves no line behind.
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .build();
+    language.set_syntax(syntax.expect("Jinja's own delimiters do not clash"));
+    language.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    language.set_formatter(|output, state, value| {
+        if value.is_none() || value.is_undefined() {
+            let message =
+                "there is no value to write here; ask with `{% if … is not none %}` first";
+            return Err(minijinja::Error::new(ErrorKind::UndefinedError, message));
+        }
+        minijinja::escape_formatter(output, state, value)
+    });
+    filters::add(&mut language);
+    language
+});
+
+impl Expression {
+    /// Compiles an expression over these names.
+    ///
+    /// # Errors
+    /// What is wrong with it, a name that nobody knows among it.
+    pub(crate) fn new<'a>(
+        source: &str,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, Error> {
+        let expression = LANGUAGE.compile_expression_owned(source.to_owned())?;
+        check_names(expression.undeclared_variables(false), names)?;
+        Ok(Self(expression))
+    }
+
+    /// The names that it mentions, in alphabetical order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.0.undeclared_variables(false).into_iter().collect();
+        names.sort();
+        names
+    }
+
+    /// Its value.
+    ///
+    /// # Errors
+    /// What went wrong, a text where a filter wants another among it.
+    pub(crate) fn value(&self, scope: &Scope) -> Result<Value, Error> {
+        let value = self.0.eval(scope.0.clone())?;
+        let json = serde_json::to_value(&value).map_err(|error| Error {
+            line: 1,
+            message: format!("not a value: {error}"),
+        })?;
+        Ok(Value::from(json))
+    }
+}
+
+impl Template {
+    /// Compiles a template over these names.
+    ///
+    /// # Errors
+    /// What is wrong with it, a name that nobody knows among it.
+    pub(crate) fn new<'a>(
+        source: &str,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, Error> {
+        let mut environment = LANGUAGE.clone();
+        environment.add_template_owned(NAME, source.to_owned())?;
+        let template = Self(environment);
+        check_names(template.compiled().undeclared_variables(false), names)?;
+        Ok(template)
+    }
+
+    /// The text that it makes.
+    ///
+    /// # Errors
+    /// What went wrong, a value that is not there among it.
+    pub(crate) fn text(&self, scope: &Scope) -> Result<String, Error> {
+        Ok(self.compiled().render(scope.0.clone())?)
+    }
+
+    fn compiled(&self) -> minijinja::Template<'_, '_> {
+        self.0
+            .get_template(NAME)
+            .expect("it was added when this was made")
+    }
+}
+
+fn check_names<'a>(
+    used: impl IntoIterator<Item = String>,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Result<(), Error> {
+    let known: Vec<&str> = known.into_iter().collect();
+    let mut unknown: Vec<String> = used
+        .into_iter()
+        .filter(|name| !known.contains(&name.as_str()))
+        .map(|name| {
+            let hint = did_you_mean(&name, known.iter().copied());
+            format!("`{name}` is not known here{hint}")
+        })
+        .collect();
+    unknown.sort();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    Err(Error {
+        line: 1,
+        message: format!("{}; known are {}", unknown.join(", "), known.join(", ")),
+    })
+}
+
+impl From<minijinja::Error> for Error {
+    fn from(error: minijinja::Error) -> Self {
+        let message = match error.detail() {
+            Some(detail) => detail.to_owned(),
+            None => error.kind().to_string(),
+        };
+        Self {
+            line: error.line().unwrap_or(1),
+            message,
+        }
+    }
+}
+
+impl std::fmt::Debug for Expression {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Expression")
+    }
+}
+
+impl std::fmt::Debug for Template {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Template")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use devgate_schemas::Hash;
+    use serde_json::json;
+
+    use super::*;
+
+    fn scope(json: serde_json::Value) -> Scope {
+        let Value::Hash(values) = Value::from(json) else {
+            panic!("a scope is a hash")
+        };
+        Scope::of_row(&values)
+    }
+
+    fn value(source: &str, row: serde_json::Value) -> Result<serde_json::Value, Error> {
+        let scope = scope(row);
+        let names = ["A", "B"];
+        Expression::new(source, names)?
+            .value(&scope)
+            .map(|value| value.to_json())
+    }
+
+    #[test]
+    fn an_expression_makes_a_typed_value() {
+        let row = || json!({"A": "8.4.4", "B": ["x", "y"]});
+        assert_eq!(value("A", row()), Ok(json!("8.4.4")));
+        assert_eq!(value("'FRRouting'", row()), Ok(json!("FRRouting")));
+        assert_eq!(value("(A | split('.'))[0] | integer", row()), Ok(json!(8)));
+        assert_eq!(value("A != ''", row()), Ok(json!(true)));
+        assert_eq!(value("B", row()), Ok(json!(["x", "y"])));
+        assert_eq!(
+            value("A or none", json!({"A": "", "B": []})),
+            Ok(json!(null))
+        );
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_when_it_is_compiled() {
+        let error = Expression::new("NEXTHOP", ["PREFIX", "NEXT_HOP"]).expect_err("unknown");
+        assert_eq!(
+            error.message,
+            "`NEXTHOP` is not known here; did you mean `NEXT_HOP`?; known are PREFIX, NEXT_HOP"
+        );
+    }
+
+    #[test]
+    fn a_template_refuses_what_is_not_there() {
+        let template = Template::new("one\n\n  two {{ A }}\n", ["A"]).expect("compiles");
+        let mut row = Hash::new();
+        row.insert("A", Value::Undef);
+        let error = template.text(&Scope::of_row(&row)).expect_err("no value");
+        assert_eq!(error.line, 3);
+        assert!(error.message.contains("no value"), "{}", error.message);
+    }
+
+    #[test]
+    fn lines_with_nothing_but_a_block_leave_no_line() {
+        let source = "a\n  {% if A %}\n  b {{ A }}\n  {% endif %}\nc";
+        let template = Template::new(source, ["A"]).expect("compiles");
+        assert_eq!(
+            template.text(&scope(json!({"A": 1}))),
+            Ok("a\n  b 1\nc".to_owned())
+        );
+        assert_eq!(
+            template.text(&scope(json!({"A": ""}))),
+            Ok("a\nc".to_owned())
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! What the language of families has beyond Jinja's own filters and tests.
+//!
+//! | word | makes |
+//! |---|---|
+//! | `integer` | a number of a text; none of an empty text |
+//! | `network` | a prefix without host bits, in one form: `10.1.2.3/16` is `10.1.0.0/16` |
+//! | `address` | an address, with its length if it has one, in one form; host bits stay |
+//! | `prefix(mask)` | `10.0.0.1/24` of `10.0.0.1` and `255.255.255.0` |
+//! | `host`, `netmask` | the address and the mask of `10.0.0.1/24` |
+//! | `bindings` | Facter's `bindings` of a list of addresses with lengths |
+//! | `mac` | a MAC address as `aa:bb:cc:dd:ee:ff` |
+//! | `interface(words)` | an interface's name in full: `Gi0/1` is `GigabitEthernet0/1` |
+//! | `ranges` | a list of numbers in one form: `3,1-2` is `1-3` |
+//! | `seconds` | the seconds of a length of time: `1d02h03m`, `2 hours, 5 minutes`, `01:02:03` |
+//! | `x is changed(y)` | whether x is given, and is not y: `{% if mtu is changed(is.mtu) %}` |
+
+use minijinja::{Environment, Error, ErrorKind, Value};
+
+use super::network::{self, Prefix};
+use super::uptime;
+
+/// Adds the filters and tests.
+pub(super) fn add(language: &mut Environment<'static>) {
+    language.add_filter("integer", integer);
+    language.add_filter("network", |text: &str| {
+        said(Prefix::parse(text)).map(|it| it.network().to_string())
+    });
+    language.add_filter("address", address);
+    language.add_filter("prefix", |address: &str, mask: &str| {
+        said(Prefix::with_mask(address, mask)).map(|prefix| prefix.to_string())
+    });
+    language.add_filter("host", |text: &str| {
+        said(Prefix::parse(text)).map(|it| it.address.to_string())
+    });
+    language.add_filter("netmask", |text: &str| {
+        said(Prefix::parse(text)).map(|it| it.netmask().to_string())
+    });
+    language.add_filter("bindings", bindings);
+    language.add_filter("mac", |text: &str| said(network::mac(text)));
+    language.add_filter("interface", |text: &str, words: Vec<String>| {
+        network::interface(text, &words)
+    });
+    language.add_filter("ranges", |text: &str| said(network::ranges(text)));
+    language.add_filter("seconds", |text: &str| said(uptime::seconds(text)));
+    language.add_test("changed", |value: &Value, other: &Value| {
+        !value.is_none() && value != other
+    });
+}
+
+fn integer(text: &str) -> Result<Option<i64>, Error> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    said(
+        text.parse()
+            .map(Some)
+            .map_err(|_| format!("`{text}` is no whole number")),
+    )
+}
+
+fn address(text: &str) -> Result<String, Error> {
+    let prefix = said(Prefix::parse(text))?;
+    Ok(if text.contains('/') {
+        prefix.to_string()
+    } else {
+        prefix.address.to_string()
+    })
+}
+
+fn bindings(addresses: Vec<String>) -> Result<Vec<Value>, Error> {
+    addresses
+        .iter()
+        .map(|text| {
+            let prefix = said(Prefix::parse(text))?;
+            Ok(Value::from_pairs([
+                ("address", prefix.address.to_string()),
+                ("netmask", prefix.netmask().to_string()),
+                ("network", prefix.network().address.to_string()),
+            ]))
+        })
+        .collect()
+}
+
+fn said<T>(result: Result<T, String>) -> Result<T, Error> {
+    result.map_err(|message| Error::new(ErrorKind::InvalidOperation, message))
+}
