@@ -154,9 +154,19 @@ impl Attempts<'_> {
             left.as_secs_f64(),
         ));
         self.last = Some(Box::new(error));
-        sleep(pause).await;
+        wait(pause).await;
         self.patience.take(pause);
         Ok(())
+    }
+
+    /// What the last try ended with, for another error that follows from it.
+    pub(crate) fn take_last_error(&mut self) -> Option<Box<Error>> {
+        self.last.take()
+    }
+
+    /// Counts time that was lost outside of [`within`](Self::within).
+    pub(crate) fn lost(&self, time: Duration) {
+        self.patience.take(time);
     }
 
     fn spent(&mut self) -> Error {
@@ -174,6 +184,14 @@ impl Attempts<'_> {
             last_error,
         }))
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place where the clock is waited for"
+)]
+async fn wait(pause: Duration) {
+    sleep(pause).await;
 }
 
 #[cfg(test)]
@@ -253,7 +271,7 @@ mod tests {
         let (patience, heard) = (Patience::new(), Heard::default());
         let started = Instant::now();
         let result = persist(&patience, &heard, |tries| async move {
-            sleep(Duration::from_secs(if tries < 3 { 10 } else { 3600 })).await;
+            wait(Duration::from_secs(if tries < 3 { 10 } else { 3600 })).await;
             Err(refused())
         })
         .await;
@@ -324,7 +342,7 @@ mod tests {
         let (patience, heard) = (Patience::new(), Heard::default());
         for _ in 0..10 {
             let slow = |tries| async move {
-                sleep(Duration::from_secs(9)).await;
+                wait(Duration::from_secs(9)).await;
                 Ok(tries)
             };
             assert_eq!(

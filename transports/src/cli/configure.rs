@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::proof::Proof;
-use super::read::{Expect, Wait};
+use super::read::Expect;
+use super::wait::Wait;
 use super::{Cli, Line, failure};
 use crate::error::{ConfigurationProblem, Interruption, RefusedLine};
 use crate::{Context, Error, Result};
@@ -99,14 +99,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Types a line that ends at a prompt of configuration mode, or outside of it.
     async fn type_config(&mut self, ctx: &Context<'_>, line: &Line, doing: &str) -> Result<String> {
         let mut wait = Wait::for_command(ctx, doing, &self.terms);
-        let result = match self.type_line(line, &mut wait).await {
-            Ok(()) => {
-                let proof = Proof::default();
-                self.to_prompt(&mut wait, Expect::Config, Some(line), &mut [], proof)
-                    .await
-            }
-            Err(why) => Err(why),
-        };
+        let result = self
+            .type_line(line, &mut wait, Expect::Config, &mut [])
+            .await;
         self.end(doing, result, |partial| line.mask(partial))
     }
 
@@ -114,14 +109,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let line = Line::new(leave);
         let doing = format!("`{leave}`");
         let mut wait = Wait::for_command(ctx, &doing, &self.terms);
-        let result = match self.type_line(&line, &mut wait).await {
-            Ok(()) => {
-                let proof = Proof::default();
-                self.to_prompt(&mut wait, Expect::Prompt, Some(&line), &mut [], proof)
-                    .await
-            }
-            Err(why) => Err(why),
-        };
+        let result = self
+            .type_line(&line, &mut wait, Expect::Prompt, &mut [])
+            .await;
         let result = result.and_then(|output| {
             if self.in_config() {
                 return Err(Interruption::OutOfStep(

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fancy_regex::Regex;
+use devgate_schemas::{Regexp, RegexpError};
 use serde::Deserialize;
 use serde::de::{self, Deserializer};
 
@@ -101,11 +101,11 @@ pub enum Newline {
     Crlf,
 }
 
-/// A regular expression of a dialect, compiled when the dialect is read.
+/// A regular expression of a dialect, with Ruby's meaning, compiled when the dialect is read.
 #[derive(Clone)]
 pub struct Pattern {
-    found: Regex,
-    line: Regex,
+    found: Regexp,
+    line: Regexp,
 }
 
 impl Dialect {
@@ -170,11 +170,10 @@ impl Pattern {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn new(source: &str) -> Result<Self, fancy_regex::Error> {
-        Ok(Self {
-            found: Regex::new(source)?,
-            line: Regex::new(&format!(r"\A(?:{source})\s*\z"))?,
-        })
+    pub fn new(source: &str) -> Result<Self, RegexpError> {
+        let found = Regexp::new(source)?;
+        let line = Regexp::new(&format!(r"\A(?:{source})\s*\z"))?;
+        Ok(Self { found, line })
     }
 
     fn built_in(source: &str) -> Self {
@@ -194,15 +193,14 @@ impl Pattern {
 
 impl fmt::Debug for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "/{}/", self.found.as_str())
+        write!(f, "/{}/", self.found.source())
     }
 }
 
 impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let source = String::deserialize(deserializer)?;
-        Self::new(&source)
-            .map_err(|error| de::Error::custom(format!("no regular expression: {error}")))
+        Self::new(&source).map_err(de::Error::custom)
     }
 }
 

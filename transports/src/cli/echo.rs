@@ -11,7 +11,7 @@ pub(crate) const SEARCHED: usize = 64 * 1024;
 /// wrapped over several lines, be scrolled to its end behind a `$`, or be completed by the device
 /// (`sh ver` becoming `show version`): in these cases its line must begin with the prompt.
 pub(crate) fn end(text: &str, prompt: &Prompt, command: &str) -> Option<usize> {
-    let text = &text[..text.floor_char_boundary(SEARCHED)];
+    let text = beginning(text);
     let mut start = 0;
     let mut completed = None;
     while let Some(length) = text[start..].find('\n') {
@@ -35,6 +35,15 @@ pub(crate) fn end(text: &str, prompt: &Prompt, command: &str) -> Option<usize> {
         start = end;
     }
     completed
+}
+
+/// As much of a text as is searched.
+fn beginning(text: &str) -> &str {
+    let mut end = SEARCHED.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// The length of the command at the beginning of a text, blanks and line ends not counted.

@@ -7,7 +7,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
 use super::proof::Proof;
-use super::read::{Expect, Question, Wait};
+use super::question::Question;
+use super::read::Expect;
+use super::wait::Wait;
 use super::{Cli, Echo, Line, Screen, State, Terms};
 use crate::error::{Interruption, Phase};
 use crate::{Context, Error, Result};
@@ -31,6 +33,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             terms,
             prompt: None,
             typed_at: None,
+            output_start: None,
             echo: Echo::Unknown,
             state: State::Busy,
             chunk: Vec::new(),
@@ -57,7 +60,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let mut questions: Vec<Question<'_>> = dialect.login.iter().map(Question::typed).collect();
         let expect = Expect::AnyPrompt;
         match self
-            .to_prompt(&mut wait, expect, None, &mut questions, Proof::default())
+            .read_answer(&mut wait, expect, None, &mut questions, Proof::default())
             .await
         {
             Ok(banner) => {
@@ -99,17 +102,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let mut wait = Wait::new(ctx, "the change to privileged mode", limit, limit);
         let command = Line::new(&enable.command);
         let mut questions = [Question::secret(&enable.password_prompt, password)];
-        let typed = self.type_line(&command, &mut wait).await;
-        let result = match typed {
-            Ok(()) => {
-                let expect = Expect::AnyPrompt;
-                let proof = Proof::default();
-                self.to_prompt(&mut wait, expect, Some(&command), &mut questions, proof)
-                    .await
-            }
-            Err(why) => Err(why),
-        };
-        match result {
+        match self
+            .type_line(&command, &mut wait, Expect::AnyPrompt, &mut questions)
+            .await
+        {
             Ok(_) if dialect.prompt.privileged.is_none() || is_privileged(self) => Ok(()),
             Ok(said) => {
                 let said = password.map_or_else(|| said.clone(), |line| line.mask(&said));

@@ -29,10 +29,18 @@ pub mod dialect;
 mod echo;
 mod line;
 mod login;
+mod output;
 mod prompt;
 mod proof;
+mod question;
 mod read;
 pub(crate) mod screen;
+mod wait;
+
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::sync::Arc;
@@ -46,8 +54,10 @@ use dialect::Dialect;
 pub use line::Line;
 use prompt::Prompt;
 use proof::Proof;
-use read::{Expect, Question, Wait};
+use question::Question;
+use read::Expect;
 use screen::Screen;
+use wait::Wait;
 
 /// How many bytes an answer may have.
 pub(crate) const MOST_OUTPUT: usize = 64 * 1024 * 1024;
@@ -65,6 +75,8 @@ pub(crate) struct Cli<S> {
     prompt: Option<Prompt>,
     /// The prompt at which the last command was typed: its echo follows it.
     typed_at: Option<Prompt>,
+    /// Where in the screen's text the output of the command under way begins, once that is known.
+    output_start: Option<usize>,
     echo: Echo,
     /// Whether a command is under way, or was given up: then nothing more is sent.
     state: State,
@@ -141,7 +153,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let newline = self.terms.dialect.newline.as_str();
         let result = match self.send(newline, &mut wait).await {
             Ok(()) => {
-                self.to_prompt(&mut wait, Expect::Prompt, None, &mut [], proof)
+                self.read_answer(&mut wait, Expect::Prompt, None, &mut [], proof)
                     .await
             }
             Err(why) => Err(why),
@@ -176,20 +188,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let doing = format!("`{}`", command.shown());
         self.begin(&doing)?;
         let mut wait = Wait::for_command(ctx, &doing, &self.terms);
-        let result = match self.type_line(command, &mut wait).await {
-            Ok(()) => {
-                let expect = Expect::Prompt;
-                self.to_prompt(
-                    &mut wait,
-                    expect,
-                    Some(command),
-                    questions,
-                    Proof::default(),
-                )
-                .await
-            }
-            Err(why) => Err(why),
-        };
+        let result = self
+            .type_line(command, &mut wait, Expect::Prompt, questions)
+            .await;
         self.end(&doing, result, |partial| command.mask(partial))
     }
 
@@ -228,9 +229,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             }
             Err(why) => {
                 self.state = State::Broken;
-                let partial = mask(self.screen.text());
+                let partial = mask(self.partial_output());
                 Err(self.interrupted(doing, why, partial))
             }
+        }
+    }
+
+    /// What has arrived of an answer.
+    fn partial_output(&self) -> &str {
+        let text = self.screen.text();
+        match (self.output_start, &self.typed_at) {
+            (Some(start), _) => &text[start..],
+            (None, Some(prompt)) => prompt.strip(text).unwrap_or(text),
+            (None, None) => text,
         }
     }
 

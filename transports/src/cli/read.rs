@@ -2,18 +2,15 @@
 
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::time::{Instant, timeout_at};
+use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::dialect::{Answer, Pattern};
+use super::output::{without_late_messages, without_pagers};
 use super::prompt::Prompt;
 use super::proof::{Proof, Verdict, is_silence};
-use super::{Cli, Echo, Line, MOST_OUTPUT, Terms, echo};
-use crate::Context;
+use super::question::{Answered, Question};
+use super::wait::{Got, Wait};
+use super::{Cli, Echo, Line, State, echo};
 use crate::error::Interruption;
-
-/// How often silence is told.
-const TOLD_EVERY: Duration = Duration::from_secs(5);
 
 /// How long nothing must come before a line that is not quite the prompt is asked about.
 const QUIET: Duration = Duration::from_millis(300);
@@ -26,21 +23,7 @@ const NO_ECHO: Duration = Duration::from_secs(1);
 const NO_PROMPT: Duration = Duration::from_secs(2);
 
 /// How long a last line may be that is held against patterns.
-const LONGEST_PROMPT: usize = 512;
-
-/// How much is read at once.
-const CHUNK: usize = 16 * 1024;
-
-/// The limits of one answer.
-pub(super) struct Wait<'a> {
-    ctx: &'a Context<'a>,
-    doing: &'a str,
-    idle: Duration,
-    limit: Duration,
-    deadline: Instant,
-    heard: Instant,
-    told: u32,
-}
+pub(super) const LONGEST_PROMPT: usize = 512;
 
 /// Which prompt ends an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,125 +36,33 @@ pub(super) enum Expect {
     Config,
 }
 
-/// A question that the device may ask, and the reply.
-pub(super) struct Question<'a> {
-    pattern: &'a Pattern,
-    reply: Reply<'a>,
-    /// How often it may be answered.
-    left: usize,
-}
-
-enum Reply<'a> {
-    Typed(&'a str),
-    Line(&'a Line),
-}
-
-enum Got {
-    Bytes,
-    Quiet,
-}
-
-impl<'a> Wait<'a> {
-    /// The limits of a command.
-    pub(super) fn for_command(ctx: &'a Context<'a>, doing: &'a str, terms: &Terms) -> Self {
-        Self::new(ctx, doing, terms.idle_timeout, terms.command_timeout)
-    }
-
-    /// Limits of one's own.
-    pub(super) fn new(
-        ctx: &'a Context<'a>,
-        doing: &'a str,
-        idle: Duration,
-        limit: Duration,
-    ) -> Self {
-        let now = Instant::now();
-        Self {
-            ctx,
-            doing,
-            idle,
-            limit,
-            deadline: now + limit,
-            heard: now,
-            told: 0,
-        }
-    }
-}
-
-impl<'a> Question<'a> {
-    /// A question of the dialect, whose answer is typed as a line.
-    pub(super) fn typed(answer: &'a Answer) -> Self {
-        Self {
-            pattern: &answer.pattern,
-            reply: Reply::Typed(&answer.answer),
-            left: 3,
-        }
-    }
-
-    /// A question that is answered by a secret, once; without one it is an error to be asked.
-    pub(super) fn secret(pattern: &'a Pattern, secret: Option<&'a Line>) -> Self {
-        match secret {
-            Some(line) => Self {
-                pattern,
-                reply: Reply::Line(line),
-                left: 1,
-            },
-            None => Self {
-                pattern,
-                reply: Reply::Typed(""),
-                left: 0,
-            },
-        }
-    }
-}
-
-/// What an answer is made of, as offsets in the screen's text.
-#[derive(Default)]
-struct Found {
-    /// Where the output begins: after the echo.
-    start: Option<usize>,
-    /// Pagers that were answered, to be taken out if the device does not wipe them.
-    pagers: Vec<(usize, String)>,
-}
-
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
-    /// Types a line; what arrives from now on is its answer.
+    /// Types a line and reads its answer up to a proven prompt; gives the output.
     pub(super) async fn type_line(
         &mut self,
         line: &Line,
         wait: &mut Wait<'_>,
-    ) -> Result<(), Interruption> {
+        expect: Expect,
+        questions: &mut [Question<'_>],
+    ) -> Result<String, Interruption> {
+        self.state = State::Busy;
         self.typed_at = Some(Prompt::standing(
             self.screen.last_line(),
             self.prompt.as_ref(),
         ));
+        self.output_start = None;
         match self.echo {
             Echo::No => self.screen.clear(),
             Echo::Yes | Echo::Unknown => self.screen.keep_last_line(),
         }
         let newline = self.terms.dialect.newline.as_str();
-        self.send(&[line.text(), newline].concat(), wait).await
-    }
-
-    /// Sends text as it is.
-    pub(super) async fn send(
-        &mut self,
-        text: &str,
-        wait: &mut Wait<'_>,
-    ) -> Result<(), Interruption> {
-        let until = wait.deadline.min(Instant::now() + wait.idle);
-        let sending = async {
-            self.stream.write_all(text.as_bytes()).await?;
-            self.stream.flush().await
-        };
-        match timeout_at(until, sending).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(Interruption::Lost),
-            Err(_) => Err(Interruption::Silent(wait.idle)),
-        }
+        self.send(&[line.text(), newline].concat(), wait).await?;
+        self.read_answer(wait, expect, Some(line), questions, Proof::default())
+            .await
     }
 
     /// Reads the answer to a command (or to nothing) up to a proven prompt; gives the output.
-    pub(super) async fn to_prompt(
+    pub(super) async fn read_answer(
         &mut self,
         wait: &mut Wait<'_>,
         expect: Expect,
@@ -179,16 +70,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         questions: &mut [Question<'_>],
         mut proof: Proof,
     ) -> Result<String, Interruption> {
-        let mut found = Found {
-            start: self.known_start(command),
-            pagers: Vec::new(),
-        };
+        self.output_start = self.known_start(command);
+        let mut answered = Vec::new();
         let mut quiet_seen = false;
         loop {
-            if found.start.is_none() {
-                found.start = self.echo_end(command)?;
+            if self.output_start.is_none() {
+                self.output_start = self.echo_end(command)?;
             }
-            if let Some(start) = found.start
+            if let Some(start) = self.output_start
                 && self.screen.last_line_start() >= start
                 && self.screen.is_settled()
             {
@@ -197,66 +86,27 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                         if expect != Expect::Config {
                             self.learn(end);
                         }
-                        return Ok(self.output(start, end, &found.pagers));
+                        return Ok(self.output(start, end, &answered));
                     }
                     Some(Verdict::Ask) if proof.may_ask() => {
                         self.probe(&mut proof, wait).await?;
                     }
                     Some(_) => {}
-                    None => self.reply(questions, &mut found.pagers, wait).await?,
+                    None => self.reply(questions, &mut answered, wait).await?,
                 }
             }
-            let quiet = (!quiet_seen).then(|| self.patience(&found, expect));
-            match self.more(wait, quiet).await? {
+            let quiet = (!quiet_seen).then(|| self.patience(expect));
+            match self.receive(wait, quiet).await? {
                 Got::Bytes => quiet_seen = false,
                 Got::Quiet => {
                     quiet_seen = true;
-                    if found.start.is_none() {
-                        found.start = self.start_without_echo()?;
-                    } else if proof.may_ask() && self.is_worth_asking(&found, expect, &proof) {
+                    if self.output_start.is_none() {
+                        self.output_start = self.start_without_echo()?;
+                    } else if proof.may_ask() && self.is_worth_asking(expect, &proof) {
                         self.probe(&mut proof, wait).await?;
+                        wait.stir();
                         quiet_seen = false;
                     }
-                }
-            }
-        }
-    }
-
-    /// Waits for bytes and puts them on the screen, or for nothing to come for a while.
-    async fn more(
-        &mut self,
-        wait: &mut Wait<'_>,
-        quiet: Option<Duration>,
-    ) -> Result<Got, Interruption> {
-        self.chunk.resize(CHUNK, 0);
-        loop {
-            let idle = wait.heard + wait.idle;
-            let telling = wait.heard + TOLD_EVERY * (wait.told + 1);
-            let quiet_at = quiet.map_or(idle, |quiet| wait.heard + quiet);
-            let until = idle.min(telling).min(quiet_at).min(wait.deadline);
-            match timeout_at(until, self.stream.read(&mut self.chunk)).await {
-                Ok(Ok(0) | Err(_)) => return Err(Interruption::Lost),
-                Ok(Ok(length)) => {
-                    self.screen.push(&self.chunk[..length]);
-                    if self.screen.text().len() > MOST_OUTPUT {
-                        return Err(Interruption::TooMuch(MOST_OUTPUT));
-                    }
-                    wait.heard = Instant::now();
-                    wait.told = 0;
-                    return Ok(Got::Bytes);
-                }
-                Err(_) if until == wait.deadline => return Err(Interruption::TooLong(wait.limit)),
-                Err(_) if until == idle => return Err(Interruption::Silent(wait.idle)),
-                Err(_) if quiet.is_some() && until == quiet_at => return Ok(Got::Quiet),
-                Err(_) => {
-                    wait.told += 1;
-                    wait.ctx.notice(format!(
-                        "nothing from {} for {} s during {}; giving up after {} s",
-                        self.terms.peer,
-                        (TOLD_EVERY * wait.told).as_secs(),
-                        wait.doing,
-                        wait.idle.as_secs(),
-                    ));
                 }
             }
         }
@@ -350,8 +200,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 
     /// How long nothing must come before the state of things is looked at again.
-    fn patience(&self, found: &Found, expect: Expect) -> Duration {
-        match (found.start, expect) {
+    fn patience(&self, expect: Expect) -> Duration {
+        match (self.output_start, expect) {
             (None, _) => NO_ECHO,
             (Some(_), Expect::AnyPrompt) if !self.is_prompt_like(self.screen.last_line()) => {
                 NO_PROMPT
@@ -361,7 +211,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 
     /// Whether an empty line may bring clarity now that nothing comes.
-    fn is_worth_asking(&self, found: &Found, expect: Expect, proof: &Proof) -> bool {
+    fn is_worth_asking(&self, expect: Expect, proof: &Proof) -> bool {
         let (tail, text) = (self.screen.last_line(), self.screen.text());
         let Some(prompt) = self.prompt.as_ref().filter(|_| expect != Expect::AnyPrompt) else {
             // Some devices show their first prompt only after an empty line.
@@ -371,7 +221,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             return true;
         }
         // A message may have been written behind the prompt.
-        let start = found.start.unwrap_or_default();
+        let start = self.output_start.unwrap_or_default();
         let last_prompt = text[start..]
             .lines()
             .rev()
@@ -391,50 +241,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.send(newline, wait).await
     }
 
-    /// Replies to the question or the pager that the last line shows, if it shows one.
-    async fn reply(
-        &mut self,
-        questions: &mut [Question<'_>],
-        pagers: &mut Vec<(usize, String)>,
-        wait: &mut Wait<'_>,
-    ) -> Result<(), Interruption> {
-        let (tail, at) = (self.screen.last_line(), self.screen.last_line_start());
-        if tail.trim().is_empty() || tail.len() > LONGEST_PROMPT {
-            return Ok(());
-        }
-        let shown = (at, tail.to_owned());
-        if pagers.last() == Some(&shown) {
-            return Ok(());
-        }
-        let newline = self.terms.dialect.newline.as_str();
-        let asked = questions
-            .iter_mut()
-            .find(|question| question.pattern.is_found_in(tail));
-        let typed = match asked {
-            Some(question) if question.left == 0 => {
-                return Err(Interruption::Asked(tail.trim().to_owned()));
-            }
-            Some(question) => {
-                question.left -= 1;
-                match question.reply {
-                    Reply::Typed(text) => [text, newline].concat(),
-                    Reply::Line(line) => [line.text(), newline].concat(),
-                }
-            }
-            None => {
-                let dialect = &self.terms.dialect;
-                let pager = dialect
-                    .pager
-                    .iter()
-                    .find(|pager| pager.pattern.is_found_in(tail));
-                let Some(pager) = pager else { return Ok(()) };
-                pager.answer.clone()
-            }
-        };
-        pagers.push(shown);
-        self.send(&typed, wait).await
-    }
-
     /// Learns the prompt anew where it has changed.
     fn learn(&mut self, end: usize) {
         let tail = self.screen.last_line();
@@ -442,48 +248,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             return;
         }
         let first = self.screen.text()[end..].lines().next().unwrap_or_default();
-        self.prompt = Prompt::learn(first, tail).or(self.prompt.take());
+        self.prompt = Prompt::learn(first, tail).or_else(|| self.prompt.take());
     }
 
-    /// The output between echo and prompt, without answered pagers and late log messages.
-    fn output(&self, start: usize, end: usize, pagers: &[(usize, String)]) -> String {
+    /// The output between echo and prompt.
+    fn output(&self, start: usize, end: usize, answered: &[Answered]) -> String {
         let mut output = self.screen.text()[start..end.max(start)].to_owned();
-        for (at, shown) in pagers.iter().rev() {
-            let Some(at) = at.checked_sub(start) else {
-                continue;
-            };
-            let Some(rest) = output
-                .get(at..)
-                .and_then(|rest| rest.strip_prefix(shown.trim_end()))
-            else {
-                continue;
-            };
-            let blank = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-            let wiped = if rest[blank..].starts_with('\n') {
-                blank + 1
-            } else {
-                0
-            };
-            output.replace_range(at..at + shown.trim_end().len() + wiped, "");
+        without_pagers(&mut output, start, answered);
+        if self.echo == Echo::No && output.starts_with('\n') {
+            // The end of the line that was not echoed.
+            output.remove(0);
         }
-        self.without_late_messages(output)
-    }
-
-    fn without_late_messages(&self, mut output: String) -> String {
-        let (Some(prompt), unsolicited) = (&self.prompt, &self.terms.dialect.unsolicited) else {
-            return output;
-        };
-        let mut end = output.len();
-        while let Some(above) = output[..end].trim_end_matches('\n').rfind('\n') {
-            let line = &output[above + 1..end];
-            if prompt.is(line.trim_end_matches('\n')) {
-                output.truncate(above + 1);
-                break;
-            }
-            if !is_silence(line, unsolicited) {
-                break;
-            }
-            end = above + 1;
+        if let Some(prompt) = &self.prompt {
+            without_late_messages(&mut output, prompt, &self.terms.dialect.unsolicited);
         }
         output
     }

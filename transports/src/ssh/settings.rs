@@ -94,7 +94,7 @@ pub(crate) fn secret(info: &ConnectionInfo, name: &str) -> Option<Sensitive<Stri
 /// A duration of the connection info, in seconds; what is no duration counts as the default.
 pub(crate) fn duration(info: &ConnectionInfo, name: &str, default: f64) -> Duration {
     let seconds = info.number(name).unwrap_or(default);
-    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs_f64(default))
+    Duration::try_from_secs_f64(seconds).unwrap_or_else(|_| Duration::from_secs_f64(default))
 }
 
 /// A path as people write it: `~/` is the home folder.

@@ -13,7 +13,7 @@ use crate::cli::dialect::Dialect;
 use crate::cli::{Cli, Line, Terms};
 use crate::ssh::Ssh;
 use crate::ssh::settings::{Settings, duration, secret};
-use crate::{Context, Result, Transport};
+use crate::{Context, Error, Result, Transport};
 
 /// A session with a device's command line; it takes one command at a time.
 #[derive(Debug)]
@@ -111,13 +111,27 @@ impl SshCliSession {
         let mut open = self.open.lock().await;
         let what = format!("run `{}` on {}", command.shown(), self.terms.peer);
         let mut attempts = ctx.patience().attempts(ctx, what);
+        let mut again = false;
         loop {
-            let result = match self.ready(ctx, &mut open).await {
-                Ok(ready) => ready.cli.run(ctx, command).await,
+            let ready = match self.ready(ctx, &mut open).await {
+                Ok(ready) => ready,
+                Err(Error::PatienceSpent(mut spent)) if again => {
+                    // What had arrived before the connection was lost must not be lost as well.
+                    spent.last_error = attempts.take_last_error();
+                    return Err(Error::PatienceSpent(spent));
+                }
                 Err(error) => return Err(error),
             };
-            match result {
-                Err(error) if repeat == Repeat::Allowed => attempts.pause(error).await?,
+            let started = Instant::now();
+            match ready.cli.run(ctx, command).await {
+                Err(error) if repeat == Repeat::Allowed && error.is_transient() => {
+                    if again {
+                        // Only the first time may have been spent with work.
+                        attempts.lost(started.elapsed());
+                    }
+                    again = true;
+                    attempts.pause(error).await?;
+                }
                 result => return result,
             }
         }
@@ -129,10 +143,8 @@ impl SshCliSession {
         ctx: &Context<'_>,
         open: &'o mut Option<Open>,
     ) -> Result<&'o mut Open> {
-        if open.as_ref().is_some_and(|open| !open.cli.is_usable()) {
-            if let Some(broken) = open.take() {
-                broken.close(ctx).await;
-            }
+        if let Some(broken) = open.take_if(|open| !open.cli.is_usable()) {
+            broken.close(ctx).await;
         }
         match open {
             Some(_) => {}

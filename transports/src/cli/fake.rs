@@ -1,0 +1,262 @@
+//! A device for tests: a line editor, a few commands, and every bad habit on request.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use devgate_schemas::{Event, Level, Listen};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::time::{Instant, timeout};
+
+use super::dialect::Dialect;
+use super::{Cli, Line, Terms};
+use crate::{Context, Patience, Result};
+
+/// What a device does in answer to a command, step by step.
+#[derive(Clone, Debug)]
+pub(super) enum Do {
+    /// Writes this.
+    Say(String),
+    /// Writes this many lines.
+    Lines(usize),
+    /// Does nothing for so many milliseconds; what is typed meanwhile waits.
+    Pause(u64),
+    /// Waits for one key, which is not echoed.
+    Key,
+    /// Waits for a line, which is not echoed, and notes it.
+    Hidden,
+    /// Has another prompt from now on.
+    Prompt(&'static str),
+    /// Echoes like this from now on.
+    Echo(Echoing),
+    /// Ends the connection.
+    Close,
+    /// Never does anything again.
+    Hang,
+}
+
+/// How a device repeats what is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Echoing {
+    /// As it reads it.
+    Editor,
+    /// In rows of so many columns, as a line editor wraps it.
+    Wrapped(usize),
+    /// Not at all, but for the line end.
+    Never,
+}
+
+pub(super) struct Fake {
+    prompt: String,
+    echo: Echoing,
+    greeting: Vec<Do>,
+    commands: HashMap<&'static str, Vec<Do>>,
+    received: Arc<Mutex<Vec<String>>>,
+}
+
+/// What a test needs besides the device: the clock, the ears, the limits.
+#[derive(Default)]
+pub(super) struct Bench {
+    events: Mutex<Vec<Event>>,
+    patience: Patience,
+}
+
+pub(super) fn say(text: &str) -> Do {
+    Do::Say(text.to_owned())
+}
+
+impl Fake {
+    pub(super) fn new(prompt: &str) -> Self {
+        let commands = HashMap::from([("terminal length 0", Vec::new())]);
+        Self {
+            prompt: prompt.to_owned(),
+            echo: Echoing::Editor,
+            greeting: Vec::new(),
+            commands,
+            received: Arc::default(),
+        }
+    }
+
+    pub(super) fn greeting(mut self, steps: &[Do]) -> Self {
+        self.greeting = steps.to_vec();
+        self
+    }
+
+    pub(super) fn echo(mut self, echo: Echoing) -> Self {
+        self.echo = echo;
+        self
+    }
+
+    pub(super) fn on(mut self, command: &'static str, steps: &[Do]) -> Self {
+        self.commands.insert(command, steps.to_vec());
+        self
+    }
+
+    /// The lines that the device has received, empty ones left out.
+    pub(super) fn received(&self) -> Arc<Mutex<Vec<String>>> {
+        Arc::clone(&self.received)
+    }
+
+    /// Starts the device and gives the other end of its line.
+    pub(super) fn start(self) -> DuplexStream {
+        let (near, far) = duplex(64 * 1024);
+        tokio::spawn(async move {
+            // A test that has seen enough closes its end.
+            let _ = self.run(far).await;
+        });
+        near
+    }
+
+    async fn run(mut self, mut line: DuplexStream) -> std::io::Result<()> {
+        for step in std::mem::take(&mut self.greeting) {
+            self.act(&step, &mut line).await?;
+        }
+        loop {
+            line.write_all(self.prompt.as_bytes()).await?;
+            let typed = self.read_line(&mut line).await?;
+            line.write_all(b"\r\n").await?;
+            let command = typed.trim();
+            if command.is_empty() {
+                continue;
+            }
+            self.received
+                .lock()
+                .expect("no poison")
+                .push(command.to_owned());
+            let unknown = vec![say("% Invalid input detected\r\n")];
+            for step in self.commands.get(command).cloned().unwrap_or(unknown) {
+                self.act(&step, &mut line).await?;
+            }
+        }
+    }
+
+    async fn read_line(&self, line: &mut DuplexStream) -> std::io::Result<String> {
+        let mut typed = Vec::new();
+        let mut column = self.prompt.len();
+        loop {
+            let byte = line.read_u8().await?;
+            if byte == b'\n' {
+                return Ok(String::from_utf8_lossy(&typed).into_owned());
+            }
+            typed.push(byte);
+            if self.echo != Echoing::Never {
+                line.write_all(&[byte]).await?;
+            }
+            column += 1;
+            if let Echoing::Wrapped(width) = self.echo
+                && column.is_multiple_of(width)
+            {
+                line.write_all(b"\r\n").await?;
+            }
+        }
+    }
+
+    async fn act(&mut self, step: &Do, line: &mut DuplexStream) -> std::io::Result<()> {
+        match step {
+            Do::Say(text) => line.write_all(text.as_bytes()).await?,
+            Do::Lines(count) => {
+                for number in 0..*count {
+                    line.write_all(format!("line {number} of the output\r\n").as_bytes())
+                        .await?;
+                }
+            }
+            Do::Pause(milliseconds) => {
+                let _ = timeout(
+                    Duration::from_millis(*milliseconds),
+                    std::future::pending::<()>(),
+                )
+                .await;
+            }
+            Do::Key => drop(line.read_u8().await?),
+            Do::Hidden => {
+                let mut hidden = String::new();
+                loop {
+                    match line.read_u8().await? {
+                        b'\n' => break,
+                        byte => hidden.push(char::from(byte)),
+                    }
+                }
+                self.received.lock().expect("no poison").push(hidden);
+            }
+            Do::Prompt(prompt) => (*prompt).clone_into(&mut self.prompt),
+            Do::Echo(echo) => self.echo = *echo,
+            Do::Close => return Err(std::io::ErrorKind::ConnectionReset.into()),
+            Do::Hang => std::future::pending().await,
+        }
+        Ok(())
+    }
+}
+
+impl Listen for Bench {
+    fn hear(&self, event: Event) {
+        self.events.lock().expect("no poison").push(event);
+    }
+}
+
+impl Bench {
+    pub(super) fn ctx(&self) -> Context<'_> {
+        Context::new("r1", self, &self.patience)
+    }
+
+    /// What was said at `notice`.
+    pub(super) fn notices(&self) -> Vec<String> {
+        let events = self.events.lock().expect("no poison");
+        let notices = events.iter().filter(|event| event.level == Level::Notice);
+        notices.map(|event| event.message.clone()).collect()
+    }
+
+    pub(super) async fn open(
+        &self,
+        stream: DuplexStream,
+        dialect: Dialect,
+        enable_password: Option<&Line>,
+    ) -> Result<Cli<DuplexStream>> {
+        let terms = Terms {
+            peer: "192.0.2.1:22".to_owned(),
+            dialect: Arc::new(dialect),
+            timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(30),
+            command_timeout: Duration::from_secs(600),
+        };
+        let deadline = Instant::now() + terms.timeout;
+        Cli::open(&self.ctx(), stream, terms, deadline, enable_password).await
+    }
+
+    /// A session with a device of the usual dialect.
+    pub(super) async fn session(&self, fake: Fake) -> Cli<DuplexStream> {
+        self.open(fake.start(), usual(), None)
+            .await
+            .expect("a session")
+    }
+
+    /// What a command gives on a device of the usual dialect.
+    pub(super) async fn output(&self, fake: Fake, command: &str) -> String {
+        let mut cli = self.session(fake).await;
+        cli.run(&self.ctx(), &Line::new(command))
+            .await
+            .expect("an output")
+    }
+}
+
+/// A dialect as it is written in a family.
+pub(super) fn usual() -> Dialect {
+    serde_json::from_value(serde_json::json!({
+        "prompt": {
+            "exec": r"[\w.-]+[>#] ?",
+            "config": r"[\w.-]+\(config[^)]*\)# ?",
+            "privileged": r"[\w.-]+# ?",
+        },
+        "on_open": ["terminal length 0"],
+        "pager": [{ "pattern": "--More--", "answer": " " }],
+        "enable": {},
+        "enter_config": "configure terminal",
+        "leave_config": "end",
+        "save": {
+            "command": "copy running-config startup-config",
+            "confirm": [{ "pattern": r"Destination filename \[[^\]]*\]\?", "answer": "" }],
+        },
+        "failure": ["^% "],
+        "unsolicited": [r"^\*\w{3} +\d+ [\d:.]+: %\w+-\d-\w+:"],
+    }))
+    .expect("a dialect")
+}

@@ -1,0 +1,90 @@
+//! The output of a command, once its end is known: without pagers and late messages.
+
+use super::dialect::Pattern;
+use super::prompt::Prompt;
+use super::proof::is_silence;
+use super::question::Answered;
+
+/// Takes out of an output (which began at `start`) the pagers that the device left standing.
+pub(super) fn without_pagers(output: &mut String, start: usize, answered: &[Answered]) {
+    for Answered { at, line } in answered.iter().rev() {
+        let line = line.trim_end();
+        let Some(at) = at.checked_sub(start) else {
+            continue;
+        };
+        let Some(rest) = output.get(at..).and_then(|rest| rest.strip_prefix(line)) else {
+            continue;
+        };
+        let blank = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        let end = if rest[blank..].starts_with('\n') {
+            blank + 1
+        } else {
+            0
+        };
+        output.replace_range(at..at + line.len() + end, "");
+    }
+}
+
+/// Cuts off messages that the device wrote behind its prompt, and that prompt.
+pub(super) fn without_late_messages(output: &mut String, prompt: &Prompt, unsolicited: &[Pattern]) {
+    let mut end = output.len();
+    while end > 0 {
+        let start = output[..end]
+            .trim_end_matches('\n')
+            .rfind('\n')
+            .map_or(0, |at| at + 1);
+        let line = &output[start..end];
+        if prompt.is(line.trim_end_matches('\n')) {
+            output.truncate(start);
+            return;
+        }
+        if !is_silence(line, unsolicited) {
+            return;
+        }
+        end = start;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(output: &str) -> String {
+        let mut output = output.to_owned();
+        let prompt = Prompt::learn("r1#", "r1#").expect("a prompt");
+        let log = [Pattern::new("^%SYS-").expect("a pattern")];
+        without_late_messages(&mut output, &prompt, &log);
+        output
+    }
+
+    #[test]
+    fn messages_behind_the_prompt_are_cut_off_and_others_kept() {
+        assert_eq!(cut("out\nr1#\n%SYS-5: late\n"), "out\n");
+        assert_eq!(cut("r1#\n%SYS-5: late\n"), "");
+        assert_eq!(
+            cut("out\n%SYS-5: in the output\n"),
+            "out\n%SYS-5: in the output\n"
+        );
+        assert_eq!(cut("out\nr1#\nmore\n"), "out\nr1#\nmore\n");
+        assert_eq!(cut(""), "");
+    }
+
+    #[test]
+    fn a_pager_that_was_left_standing_is_taken_out() {
+        let answered = |at| {
+            vec![Answered {
+                at,
+                line: "--More-- ".to_owned(),
+            }]
+        };
+        let mut output = "one\n--More--\ntwo\n".to_owned();
+        without_pagers(&mut output, 10, &answered(14));
+        assert_eq!(output, "one\ntwo\n");
+        let mut output = "one\n--More--two\n".to_owned();
+        without_pagers(&mut output, 10, &answered(14));
+        assert_eq!(output, "one\ntwo\n");
+        let mut output = "one\ntwo\n".to_owned();
+        without_pagers(&mut output, 10, &answered(14));
+        assert_eq!(output, "one\ntwo\n");
+    }
+}

@@ -1,0 +1,108 @@
+//! Questions that a device asks in the middle of an answer, and pagers.
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::dialect::{Answer, Pattern};
+use super::read::LONGEST_PROMPT;
+use super::wait::Wait;
+use super::{Cli, Line};
+use crate::error::Interruption;
+
+/// How often the same question of a dialect is answered within one answer.
+const MOST_ANSWERS: usize = 3;
+
+/// A question that the device may ask, and the reply.
+pub(super) struct Question<'a> {
+    pattern: &'a Pattern,
+    reply: Reply<'a>,
+    /// How often it may still be answered.
+    left: usize,
+}
+
+enum Reply<'a> {
+    Typed(&'a str),
+    Secret(&'a Line),
+}
+
+/// A question or a pager that was answered: where its line begins, and the line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Answered {
+    pub(super) at: usize,
+    pub(super) line: String,
+}
+
+impl<'a> Question<'a> {
+    /// A question of the dialect, whose answer is typed as a line.
+    pub(super) fn typed(answer: &'a Answer) -> Self {
+        Self {
+            pattern: &answer.pattern,
+            reply: Reply::Typed(&answer.answer),
+            left: MOST_ANSWERS,
+        }
+    }
+
+    /// A question that is answered by a secret, once; without one it is an error to be asked.
+    pub(super) fn secret(pattern: &'a Pattern, secret: Option<&'a Line>) -> Self {
+        match secret {
+            Some(line) => Self {
+                pattern,
+                reply: Reply::Secret(line),
+                left: 1,
+            },
+            None => Self {
+                pattern,
+                reply: Reply::Typed(""),
+                left: 0,
+            },
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
+    /// Replies to the question or the pager that the last line shows, if it shows one.
+    pub(super) async fn reply(
+        &mut self,
+        questions: &mut [Question<'_>],
+        answered: &mut Vec<Answered>,
+        wait: &mut Wait<'_>,
+    ) -> Result<(), Interruption> {
+        let line = self.screen.last_line();
+        if line.trim().is_empty() || line.len() > LONGEST_PROMPT {
+            return Ok(());
+        }
+        let shown = Answered {
+            at: self.screen.last_line_start(),
+            line: line.to_owned(),
+        };
+        if answered.last() == Some(&shown) {
+            return Ok(());
+        }
+        let dialect = &self.terms.dialect;
+        let newline = dialect.newline.as_str();
+        let typed = match questions
+            .iter_mut()
+            .find(|asked| asked.pattern.is_found_in(line))
+        {
+            Some(Question { left: 0, .. }) => {
+                return Err(Interruption::Asked(line.trim().to_owned()));
+            }
+            Some(question) => {
+                question.left -= 1;
+                match question.reply {
+                    Reply::Typed(text) => [text, newline].concat(),
+                    Reply::Secret(line) => [line.text(), newline].concat(),
+                }
+            }
+            None => match dialect
+                .pager
+                .iter()
+                .find(|pager| pager.pattern.is_found_in(line))
+            {
+                Some(pager) => pager.answer.clone(),
+                None => return Ok(()),
+            },
+        };
+        answered.push(shown);
+        self.send(&typed, wait).await
+    }
+}

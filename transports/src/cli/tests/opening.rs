@@ -1,0 +1,229 @@
+//! From the first byte to the first proven prompt.
+
+use std::time::Duration;
+
+use devgate_schemas::Sensitive;
+use tokio::time::Instant;
+
+use super::super::Line;
+use super::super::dialect::Dialect;
+use super::super::fake::{Bench, Do, Fake, say, usual};
+use crate::Error;
+use crate::error::Phase;
+
+#[tokio::test(start_paused = true)]
+async fn a_banner_that_looks_like_a_prompt_is_no_prompt() {
+    for pause in [0, 100, 2_000] {
+        let banner = [
+            say("Welcome\r\nnot-a-prompt#"),
+            Do::Pause(pause),
+            say("\r\nBye#\r\n"),
+        ];
+        let bench = Bench::default();
+        let fake = Fake::new("r1#")
+            .greeting(&banner)
+            .on("show x", &[say("x\r\n")]);
+        let mut cli = bench.session(fake).await;
+        let output = cli
+            .run(&bench.ctx(), &"show x".into())
+            .await
+            .expect("an output");
+        assert_eq!(output, "x\n", "after {pause} ms");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_that_waits_for_an_empty_line_gets_one() {
+    let bench = Bench::default();
+    let fake = Fake::new("r1#").greeting(&[say("Welcome\r\n"), Do::Key]);
+    let mut cli = bench.session(fake).await;
+    cli.verify(&bench.ctx()).await.expect("alive");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_before_the_prompt_is_answered_as_the_dialect_says() {
+    let mut dialect = usual();
+    dialect.login = serde_json::from_value(serde_json::json!([
+        { "pattern": "Press RETURN to get started", "answer": "" },
+        { "pattern": r"Accept\? \[yes/no\]", "answer": "yes" },
+    ]))
+    .expect("answers");
+    let steps = [
+        say("Press RETURN to get started."),
+        Do::Hidden,
+        say("\r\nAccept? [yes/no] "),
+        Do::Hidden,
+        say("\r\n"),
+    ];
+    let fake = Fake::new("r1#").greeting(&steps);
+    let received = fake.received();
+    let bench = Bench::default();
+    bench
+        .open(fake.start(), dialect, None)
+        .await
+        .expect("a session");
+    assert_eq!(
+        *received.lock().expect("no poison"),
+        ["", "yes", "terminal length 0"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_without_a_prompt_is_given_up_with_its_last_line() {
+    let bench = Bench::default();
+    let fake = Fake::new("login as: ").greeting(&[say("hello\r\n")]);
+    let started = Instant::now();
+    let error = bench
+        .open(fake.start(), usual(), None)
+        .await
+        .expect_err("no prompt");
+    assert!(
+        started.elapsed() <= Duration::from_secs(10),
+        "{:?}",
+        started.elapsed()
+    );
+    let text = error.to_string();
+    assert!(
+        matches!(
+            error,
+            Error::TimedOut {
+                phase: Phase::Prompt,
+                ..
+            }
+        ),
+        "{text}"
+    );
+    assert!(text.contains("`login as:"), "{text}");
+    assert!(!error.is_transient());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_closes_before_the_prompt_may_come_back() {
+    let bench = Bench::default();
+    let fake = Fake::new("r1#").greeting(&[say("System is booting\r\n"), Do::Close]);
+    let error = bench
+        .open(fake.start(), usual(), None)
+        .await
+        .expect_err("closed");
+    assert!(error.is_transient());
+    assert!(error.to_string().contains("System is booting"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_user_who_may_not_turn_paging_off_gets_a_session_nevertheless() {
+    let bench = Bench::default();
+    let refuse = [say("% Authorization failed\r\n")];
+    let fake = Fake::new("r1#")
+        .on("terminal length 0", &refuse)
+        .on("show x", &[say("x\r\n")]);
+    assert_eq!(bench.output(fake, "show x").await, "x\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_with_a_clock_is_learnt() {
+    let bench = Bench::default();
+    let tick = [say("tock\r\n"), Do::Prompt("[10:00:59] r1#")];
+    let mut dialect = usual();
+    dialect.prompt.exec = serde_json::from_str(r#""\\[[\\d:]+\\] r1#""#).expect("a pattern");
+    let fake = Fake::new("[10:00:00] r1#")
+        .on("tick", &tick)
+        .on("show x", &[say("x\r\n")]);
+    let mut cli = bench
+        .open(fake.start(), dialect, None)
+        .await
+        .expect("a session");
+    let ctx = bench.ctx();
+    assert_eq!(
+        cli.run(&ctx, &"tick".into()).await.expect("an output"),
+        "tock\n"
+    );
+    assert_eq!(
+        cli.run(&ctx, &"show x".into()).await.expect("an output"),
+        "x\n"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn privileged_mode_is_entered_with_the_password() {
+    let bench = Bench::default();
+    let steps = [
+        say("Password: "),
+        Do::Hidden,
+        say("\r\n"),
+        Do::Prompt("r1#"),
+    ];
+    let fake = Fake::new("r1>").on("enable", &steps);
+    let received = fake.received();
+    let secret = Line::secret(Sensitive::new("canary".to_owned()));
+    bench
+        .open(fake.start(), usual(), Some(&secret))
+        .await
+        .expect("a session");
+    assert_eq!(
+        *received.lock().expect("no poison"),
+        ["enable", "canary", "terminal length 0"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_or_missing_enable_password_is_told_with_its_setting() {
+    let bench = Bench::default();
+    let again = [
+        say("Password: "),
+        Do::Hidden,
+        say("\r\nPassword: "),
+        Do::Hidden,
+        say("\r\n% Bad secrets\r\n"),
+    ];
+    let once = [
+        say("Password: "),
+        Do::Hidden,
+        say("\r\n% Access denied\r\n"),
+    ];
+    let secret = Line::secret(Sensitive::new("canary".to_owned()));
+    for steps in [&again[..], &once[..]] {
+        let fake = Fake::new("r1>").on("enable", steps);
+        let error = bench
+            .open(fake.start(), usual(), Some(&secret))
+            .await
+            .expect_err("refused");
+        assert!(matches!(error, Error::Enable { .. }), "{error}");
+        assert!(
+            error.to_string().contains("check `enable_password`"),
+            "{error}"
+        );
+        assert!(!error.to_string().contains("canary"), "{error}");
+    }
+    let mut dialect = usual();
+    dialect.enable = serde_json::from_str(r#"{"required": true}"#).expect("an enable");
+    let fake = Fake::new("r1>").on("enable", &again);
+    let error = bench
+        .open(fake.start(), dialect, None)
+        .await
+        .expect_err("refused");
+    assert!(
+        error.to_string().contains("set `enable_password`"),
+        "{error}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn privileges_that_one_has_already_are_not_asked_for() {
+    let bench = Bench::default();
+    let fake = Fake::new("r1#");
+    let received = fake.received();
+    let secret = Line::secret(Sensitive::new("canary".to_owned()));
+    bench
+        .open(fake.start(), usual(), Some(&secret))
+        .await
+        .expect("a session");
+    assert_eq!(*received.lock().expect("no poison"), ["terminal length 0"]);
+}
+
+#[test]
+fn a_dialect_refuses_what_it_does_not_know() {
+    let unknown = serde_json::from_str::<Dialect>(r#"{"promt": {}}"#).expect_err("refused");
+    assert!(unknown.to_string().contains("promt"), "{unknown}");
+    let wrong = serde_json::from_str::<Dialect>(r#"{"failure": ["("]}"#).expect_err("refused");
+    assert!(wrong.to_string().contains("/(/"), "{wrong}");
+}

@@ -1,0 +1,131 @@
+//! Sending and receiving, with the limits of one answer.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::{Instant, timeout_at};
+
+use super::{Cli, MOST_OUTPUT, Terms};
+use crate::Context;
+use crate::error::Interruption;
+
+/// How often silence is told.
+const TOLD_EVERY: Duration = Duration::from_secs(5);
+
+/// How much is read at once.
+const CHUNK: usize = 8 * 1024;
+
+/// The limits of one answer.
+pub(super) struct Wait<'a> {
+    ctx: &'a Context<'a>,
+    doing: &'a str,
+    idle: Duration,
+    limit: Duration,
+    deadline: Instant,
+    heard: Instant,
+    stirred: Instant,
+    told: u32,
+}
+
+/// What came of waiting.
+pub(super) enum Got {
+    /// Something arrived and is on the screen.
+    Bytes,
+    /// Nothing came for as long as was asked.
+    Quiet,
+}
+
+impl<'a> Wait<'a> {
+    /// The limits of a command.
+    pub(super) fn for_command(ctx: &'a Context<'a>, doing: &'a str, terms: &Terms) -> Self {
+        Self::new(ctx, doing, terms.idle_timeout, terms.command_timeout)
+    }
+
+    /// Limits of one's own: of silence, and in all.
+    pub(super) fn new(
+        ctx: &'a Context<'a>,
+        doing: &'a str,
+        idle: Duration,
+        limit: Duration,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            ctx,
+            doing,
+            idle,
+            limit,
+            deadline: now + limit,
+            heard: now,
+            stirred: now,
+            told: 0,
+        }
+    }
+
+    /// Begins to measure quiet anew, since something was sent that will be answered.
+    pub(super) fn stir(&mut self) {
+        self.stirred = Instant::now();
+    }
+
+    fn tell_silence(&mut self, peer: &str) {
+        self.told += 1;
+        self.ctx.notice(format!(
+            "nothing from {peer} for {} s during {}; giving up after {} s",
+            (TOLD_EVERY * self.told).as_secs(),
+            self.doing,
+            self.idle.as_secs_f64(),
+        ));
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
+    /// Sends text as it is.
+    pub(super) async fn send(
+        &mut self,
+        text: &str,
+        wait: &mut Wait<'_>,
+    ) -> Result<(), Interruption> {
+        let until = wait.deadline.min(Instant::now() + wait.idle);
+        let sending = async {
+            self.stream.write_all(text.as_bytes()).await?;
+            self.stream.flush().await
+        };
+        match timeout_at(until, sending).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Interruption::Lost),
+            Err(_) => Err(Interruption::Silent(wait.idle)),
+        }
+    }
+
+    /// Waits for bytes and puts them on the screen, or for nothing to come for a while.
+    pub(super) async fn receive(
+        &mut self,
+        wait: &mut Wait<'_>,
+        quiet: Option<Duration>,
+    ) -> Result<Got, Interruption> {
+        self.chunk.resize(CHUNK, 0);
+        loop {
+            let idle = wait.heard + wait.idle;
+            let telling = wait.heard + TOLD_EVERY * (wait.told + 1);
+            let quiet_at = quiet.map_or(idle, |quiet| wait.heard.max(wait.stirred) + quiet);
+            let until = idle.min(telling).min(quiet_at).min(wait.deadline);
+            match timeout_at(until, self.stream.read(&mut self.chunk)).await {
+                Ok(Ok(0) | Err(_)) => return Err(Interruption::Lost),
+                Ok(Ok(length)) => {
+                    self.screen.push(&self.chunk[..length]);
+                    if self.screen.text().len() > MOST_OUTPUT {
+                        return Err(Interruption::TooMuch(MOST_OUTPUT));
+                    }
+                    wait.heard = Instant::now();
+                    wait.told = 0;
+                    return Ok(Got::Bytes);
+                }
+                Err(_) if until == wait.deadline => {
+                    return Err(Interruption::TooLong(wait.limit));
+                }
+                Err(_) if until == idle => return Err(Interruption::Silent(wait.idle)),
+                Err(_) if quiet.is_some() && until == quiet_at => return Ok(Got::Quiet),
+                Err(_) => wait.tell_silence(&self.terms.peer),
+            }
+        }
+    }
+}
