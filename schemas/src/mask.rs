@@ -27,21 +27,31 @@ impl Mask {
     /// A mask for every text in these values.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Value>) -> Self {
         let mut mask = Self::default();
+        mask.add(secrets);
+        mask
+    }
+
+    /// The same mask, for these values too.
+    pub fn and<'a>(mut self, secrets: impl IntoIterator<Item = &'a Value>) -> Self {
+        self.add(secrets);
+        self
+    }
+
+    fn add<'a>(&mut self, secrets: impl IntoIterator<Item = &'a Value>) {
         for secret in secrets {
-            mask.collect(secret);
+            self.collect(secret);
         }
-        let long = mask.secrets.iter().map(Sensitive::reveal);
+        let long = self.secrets.iter().map(Sensitive::reveal);
         let long: Vec<&String> = long
             .filter(|secret| secret.chars().count() >= INSIDE_FROM)
             .collect();
         if !long.is_empty() {
             // Of two secrets that begin at one place the longer is taken, or its rest would show.
-            mask.inside = AhoCorasick::builder()
+            self.inside = AhoCorasick::builder()
                 .match_kind(MatchKind::LeftmostLongest)
                 .build(long)
                 .ok();
         }
-        mask
     }
 
     fn collect(&mut self, secret: &Value) {

@@ -193,6 +193,32 @@ impl TransportSchema {
         self.check(&info).map(|()| ConnectionInfo(info))
     }
 
+    /// What a task gets as `_target`: all of a target's connection info, what the transport does
+    /// not know included, with the schema's defaults, its secrets wrapped.
+    pub fn target(&self, raw: Unread) -> Hash {
+        let mut target = Hash::new();
+        for (key, value) in raw.into_target() {
+            let secret = self
+                .connection_info
+                .get(&key.to_string())
+                .is_some_and(|a| a.sensitive);
+            target.insert(
+                key,
+                if secret {
+                    value.into_sensitive()
+                } else {
+                    value
+                },
+            );
+        }
+        for (name, attribute) in &self.connection_info {
+            if let (None, Some(default)) = (target.get(name), &attribute.default) {
+                target.insert(name.as_str(), default.clone());
+            }
+        }
+        target
+    }
+
     fn check(&self, info: &Hash) -> Result<(), InvalidConnectionInfo> {
         let mut invalid = InvalidConnectionInfo {
             transport: self.name.clone(),

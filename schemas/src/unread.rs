@@ -47,10 +47,33 @@ impl Unread {
         self.0.get("password").into_iter()
     }
 
+    /// All of it as a task's `_target`, where no schema knows more: the password wrapped, and the
+    /// URI where it holds one.
+    pub fn into_target(self) -> Hash {
+        let wrap = |(key, value): (Key, Value)| match key.as_str() {
+            Some("password") => (key, value.into_sensitive()),
+            Some("uri") if has_password(&value) => (key, value.into_sensitive()),
+            _ => (key, value),
+        };
+        self.0.into_iter().map(wrap).collect()
+    }
+
     /// All of it, for the schema that wraps the secrets.
     pub fn into_hash(self) -> Hash {
         self.0
     }
+}
+
+/// Whether a URI has a password before its host.
+fn has_password(uri: &Value) -> bool {
+    let authority = uri
+        .as_str()
+        .and_then(|uri| uri.split_once("://"))
+        .map(|(_, rest)| rest);
+    let user = authority
+        .and_then(|rest| rest.split('/').next())
+        .and_then(|a| a.rsplit_once('@'));
+    user.is_some_and(|(user, _)| user.contains(':'))
 }
 
 impl fmt::Debug for Unread {
