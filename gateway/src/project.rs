@@ -62,11 +62,11 @@ pub(crate) struct Project {
 }
 
 /// How results are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
     /// For people.
     Human,
-    /// For programs.
+    /// For programs: everything a person can read is in it.
     Json,
 }
 

@@ -1,0 +1,273 @@
+//! `devgate device`: device runs, after `puppet device`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::bail;
+use clap::{ArgGroup, Args};
+use devgate_devices::{Family, ResourceType, Which};
+use devgate_schemas::{Report, ResourceReport};
+use devgate_transports::{Context, Mode, Resources};
+use serde_json::json;
+
+use super::{Ending, Setting, Targets, facts};
+use crate::device_run::{self, Desired};
+use crate::failure::Failure;
+use crate::inventory::Target;
+use crate::output::{Item, Output};
+use crate::{run, session};
+
+const ACTION: &str = "device";
+
+/// Bring a device to a desired state, or look at its resources and facts.
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("what").required(true).args(["apply", "facts", "resource"]))]
+#[command(
+    after_help = "Example manifest, routes.yaml:\n  frr_static_route:\n    10.9.0.0/16 via \
+                        Null0:\n      distance: 20\n\nExamples:\n  devgate device --target r1 \
+                        --apply routes.yaml --noop\n  devgate device --target r1 --resource \
+                        frr_interface swp1"
+)]
+pub(super) struct Device {
+    /// Names, groups or globs of devices, separated by commas
+    #[arg(
+        short,
+        long = "target",
+        visible_alias = "targets",
+        required = true,
+        value_name = "NAME"
+    )]
+    targets: Vec<String>,
+    /// How many devices are worked on at once (default: the project's, else 100)
+    #[arg(short, long, value_name = "N")]
+    concurrency: Option<NonZeroUsize>,
+    /// Bring the device to the state of a manifest: {TYPE: {TITLE: {attribute: value}}}
+    #[arg(long, value_name = "FILE")]
+    apply: Option<PathBuf>,
+    /// Only tell what would change
+    #[arg(long, requires = "apply")]
+    noop: bool,
+    /// Print the device's facts
+    #[arg(long)]
+    facts: bool,
+    /// Print the device's resources of a type, or one of them
+    #[arg(long, num_args = 1..=2, value_names = ["TYPE", "TITLE"])]
+    resource: Vec<String>,
+}
+
+impl Device {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+        let targets = Targets {
+            targets: self.targets,
+            concurrency: self.concurrency,
+        };
+        let targets = setting.select(&targets)?;
+        if self.facts {
+            return facts::collect(setting, &targets, self.concurrency, output).await;
+        }
+        if let Some(manifest) = &self.apply {
+            let mode = if self.noop { Mode::Noop } else { Mode::Enforce };
+            return apply(setting, &targets, self.concurrency, manifest, mode, output).await;
+        }
+        match self.resource.as_slice() {
+            [type_name, title @ ..] => {
+                let title = title.first().map(String::as_str);
+                show(
+                    setting,
+                    &targets,
+                    self.concurrency,
+                    type_name,
+                    title,
+                    output,
+                )
+                .await
+            }
+            [] => bail!("say what to do: --apply FILE, --facts or --resource TYPE"),
+        }
+    }
+}
+
+/// The family of a target, which says what can be managed on it.
+fn family<'a>(setting: &'a Setting, target: &Target) -> Result<&'a Family, Failure> {
+    match target.remote_transport() {
+        Some(name) => setting.registry.family(name),
+        None => Err(session::no_transport(target)),
+    }
+}
+
+async fn apply(
+    setting: &Setting,
+    targets: &[Arc<Target>],
+    concurrency: Option<NonZeroUsize>,
+    manifest: &std::path::Path,
+    mode: Mode,
+    output: &Output,
+) -> anyhow::Result<Ending> {
+    // A manifest that is wrong for any of the devices changes none of them.
+    for target in targets {
+        if let Ok(family) = family(setting, target) {
+            device_run::desired(&setting.registry, family.name(), manifest)?;
+        }
+    }
+    run::over(setting, targets, concurrency, output, async |job| {
+        let name = &job.target.name;
+        let report = async {
+            let family = family(setting, job.target)?;
+            let desired = device_run::desired(&setting.registry, family.name(), manifest)
+                .map_err(|error| Failure::new("devgate/invalid-manifest", error.to_string()))?;
+            enforce(setting, job, family, desired, mode).await
+        };
+        let (report, unsaved) = match report.await {
+            Ok(outcome) => outcome,
+            Err(failure) => return Item::failure(name, ACTION, failure.into_value()),
+        };
+        let mut json = serde_json::to_value(&report).expect("reports have text keys");
+        let well = report.summary.failed == 0 && unsaved.is_none();
+        if let Some(failure) = unsaved {
+            json["_error"] = serde_json::to_value(failure).expect("failures have text keys");
+        }
+        let item = if well { Item::success } else { Item::failure };
+        item(name, ACTION, json).with_text(report_text(&report))
+    })
+    .await
+}
+
+/// Runs the transaction; beside its report, why what was changed could not be saved.
+async fn enforce(
+    setting: &Setting,
+    job: &run::Job<'_>,
+    family: &Family,
+    desired: Vec<Desired<'_>>,
+    mode: Mode,
+) -> Result<(Report, Option<Failure>), Failure> {
+    session::within(&setting.registry, job, async |ctx, _| {
+        let report = device_run::run(ctx, desired, mode).await;
+        let mut unsaved = None;
+        if report.summary.changed > 0
+            && let Err(error) = family.save(ctx).await
+        {
+            let message = format!(
+                "the device holds the changes, but would lose them when it restarts: {error}"
+            );
+            unsaved = Some(Failure::new("devgate/not-saved", message));
+        }
+        Ok((report, unsaved))
+    })
+    .await
+}
+
+async fn show(
+    setting: &Setting,
+    targets: &[Arc<Target>],
+    concurrency: Option<NonZeroUsize>,
+    type_name: &str,
+    title: Option<&str>,
+    output: &Output,
+) -> anyhow::Result<Ending> {
+    run::over(setting, targets, concurrency, output, async |job| {
+        let name = &job.target.name;
+        let rows = async {
+            let family = family(setting, job.target)?;
+            let kind = setting.registry.resource_type(family.name(), type_name)?;
+            session::within(&setting.registry, job, async |ctx, _| {
+                rows(ctx, kind, title).await
+            })
+            .await
+        };
+        match rows.await {
+            Ok(rows) => Item::success(name, ACTION, json!({ "resources": rows })),
+            Err(failure) => Item::failure(name, ACTION, failure.into_value()),
+        }
+    })
+    .await
+}
+
+async fn rows(
+    ctx: &Context<'_>,
+    kind: &dyn ResourceType,
+    title: Option<&str>,
+) -> Result<Vec<devgate_schemas::Resource>, Failure> {
+    let schema = kind.schema();
+    let wanted = title
+        .map(|title| {
+            schema
+                .parse_title(title)
+                .map(|namevars| devgate_schemas::Name::new(title, namevars))
+        })
+        .transpose()
+        .map_err(|invalid| Failure::new("devgate/invalid-resource", invalid.to_string()))?;
+    let resources = Resources::new(schema, Mode::Noop);
+    let ctx = ctx.for_resources(&resources);
+    let mut provider = kind.provider();
+    let which = wanted
+        .as_ref()
+        .map_or(Which::All, |name| Which::Named(std::slice::from_ref(name)));
+    let mut rows = provider.get(&ctx, which).await?;
+    schema
+        .check_rows(&mut rows)
+        .map_err(|invalid| Failure::new("devgate/invalid-resource", invalid.to_string()))?;
+    if let Some(wanted) = wanted {
+        rows.retain(|row| wanted.names(row));
+        if rows.is_empty() {
+            let message = format!(
+                "there is no {}[{wanted}] on {}",
+                schema.name(),
+                ctx.target()
+            );
+            return Err(Failure::new("devgate/no-such-resource", message));
+        }
+    }
+    Ok(rows)
+}
+
+fn report_text(report: &Report) -> String {
+    let mut text = String::new();
+    for resource in &report.resources {
+        let ResourceReport {
+            type_name,
+            title,
+            messages,
+            lines,
+            ..
+        } = resource;
+        let word = match resource {
+            _ if resource.failed => "FAILED",
+            _ if resource.noop => "would change",
+            _ if resource.changed => "changed",
+            _ if resource.skipped => "skipped",
+            _ => continue,
+        };
+        text.push_str(&format!("{type_name}[{title}]: {word}\n"));
+        for message in messages {
+            text.push_str(&format!("  {}\n", message.replace('\n', "\n  ")));
+        }
+        for line in lines {
+            text.push_str(&format!("    + {line}\n"));
+        }
+    }
+    let sum = &report.summary;
+    let mut counts = Vec::new();
+    for (count, word) in [
+        (sum.changed, "changed"),
+        (
+            sum.out_of_sync.saturating_sub(sum.changed + sum.failed),
+            "out of sync",
+        ),
+        (sum.failed, "failed"),
+        (sum.skipped, "skipped"),
+        (sum.unchanged, "unchanged"),
+    ] {
+        if count > 0 {
+            counts.push(format!("{count} {word}"));
+        }
+    }
+    let counts = if counts.is_empty() {
+        "nothing".to_owned()
+    } else {
+        counts.join(", ")
+    };
+    let plural = if sum.total == 1 { "" } else { "s" };
+    text.push_str(&format!("{} resource{plural}: {counts}\n", sum.total));
+    text
+}

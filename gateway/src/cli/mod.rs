@@ -1,0 +1,218 @@
+//! The command line: what can be asked, and where each question is answered.
+
+mod complete;
+mod demo;
+mod device;
+mod facts;
+mod family;
+mod inventory;
+mod practice;
+mod resource;
+mod schema;
+mod setting;
+mod task;
+mod transport;
+mod types;
+mod verify;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::output::Output;
+use crate::project::Format;
+
+pub(crate) use setting::Setting;
+
+/// The open gateway between operators and everything that cannot run an agent.
+///
+/// devgate runs on a node that can reach your switches, routers, firewalls and controllers. It runs
+/// tasks against them, collects their facts, and brings their resources to a desired state. It reads
+/// the inventories, tasks and modules that you have from Bolt and Puppet.
+///
+/// New here? `devgate demo` shows all of it in five seconds, without any set-up.
+#[derive(Debug, Parser)]
+#[command(
+    name = "devgate",
+    version,
+    propagate_version = true,
+    max_term_width = 100
+)]
+#[command(long_version = concat!(env!("CARGO_PKG_VERSION"), "\nPuppet task specification: version 1, revision 6"))]
+#[command(
+    after_help = "Exit codes: 0 all went well, 1 a target failed or the request was wrong, 2 the \
+                        command line was wrong."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Global {
+    /// The project's folder, with inventory.yaml and modules/ (default: found upwards from here)
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help_heading = "Global options"
+    )]
+    pub(crate) project: Option<PathBuf>,
+    /// The inventory (default: inventory.yaml in the project)
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "FILE",
+        help_heading = "Global options"
+    )]
+    pub(crate) inventoryfile: Option<PathBuf>,
+    /// Where modules are, separated by colons (default: modules in the project)
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "DIRS",
+        help_heading = "Global options"
+    )]
+    pub(crate) modulepath: Option<String>,
+    /// How results are printed on stdout (default: the project's, else human)
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        help_heading = "Global options"
+    )]
+    pub(crate) format: Option<Format>,
+    /// Tell more: progress messages of transports and providers
+    #[arg(short, long, global = true, help_heading = "Global options")]
+    pub(crate) verbose: bool,
+    /// The least level of messages on stderr (default: notice)
+    #[arg(
+        long,
+        global = true,
+        value_name = "LEVEL",
+        help_heading = "Global options"
+    )]
+    pub(crate) log_level: Option<LogLevel>,
+    /// When to use colour; it never carries meaning alone
+    #[arg(
+        long,
+        global = true,
+        default_value = "auto",
+        help_heading = "Global options"
+    )]
+    pub(crate) color: When,
+}
+
+/// The least level of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum LogLevel {
+    Trace,
+    Debug,
+    Info,
+    Notice,
+    #[value(alias = "warning")]
+    Warn,
+    #[value(alias = "err", alias = "fatal")]
+    Error,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show what devgate does, on a practice switch that it carries, in five seconds
+    Demo(demo::Demo),
+    /// Keep a practice switch running, to try commands on
+    Practice(practice::Practice),
+    /// Look at the inventory
+    #[command(subcommand)]
+    Inventory(inventory::Inventory),
+    /// Look at transports and what their connection info may hold
+    #[command(subcommand)]
+    Transport(transport::Transport),
+    /// Look at device families, and test them without a device
+    #[command(subcommand)]
+    Family(family::Family),
+    /// Look at resource types
+    #[command(subcommand)]
+    Type(types::Types),
+    /// Test that targets can be reached and that their credentials are accepted
+    Verify(verify::Verify),
+    /// Collect the facts of targets
+    Facts(facts::Facts),
+    /// Look at tasks, and run them
+    #[command(subcommand)]
+    Task(task::Task),
+    /// Bring a device to a desired state, or look at its resources and facts
+    Device(device::Device),
+    /// Try a resource type without a device: parse its output, render its configuration
+    #[command(subcommand)]
+    Resource(resource::Resource),
+    /// Check values against Puppet data types
+    #[command(subcommand)]
+    Schema(schema::Schema),
+    /// Print completions for a shell
+    Completions(complete::Completions),
+}
+
+/// Whether everything that was asked for went well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// All targets succeeded.
+    Well,
+    /// A target failed.
+    Badly,
+}
+
+/// Answers one command line.
+///
+/// # Errors
+/// Why the request could not be carried out at all.
+pub(crate) async fn answer(cli: Cli, output: &Output) -> anyhow::Result<Ending> {
+    let Cli { global, command } = cli;
+    match command {
+        Command::Demo(demo) => demo.run(output).await,
+        Command::Practice(practice) => practice.run(output).await,
+        Command::Inventory(inventory) => inventory.run(&Setting::load(&global, output)?, output),
+        Command::Transport(transport) => transport.run(&Setting::load(&global, output)?, output),
+        Command::Family(family) => family.run(&Setting::load(&global, output)?, output),
+        Command::Type(types) => types.run(&Setting::load(&global, output)?, output),
+        Command::Verify(verify) => verify.run(&Setting::load(&global, output)?, output).await,
+        Command::Facts(facts) => facts.run(&Setting::load(&global, output)?, output).await,
+        Command::Task(task) => task.run(&Setting::load(&global, output)?, output).await,
+        Command::Device(device) => device.run(&Setting::load(&global, output)?, output).await,
+        Command::Resource(resource) => resource.run(&Setting::load(&global, output)?, output),
+        Command::Schema(schema) => schema.run(output),
+        Command::Completions(completions) => completions.run(output),
+    }
+}
+
+impl Cli {
+    /// What every command takes.
+    pub(crate) fn global(&self) -> &Global {
+        &self.global
+    }
+}
+
+/// Which targets a command is for.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Targets {
+    /// Names, groups, globs or URIs, separated by commas; `all`; @FILE; - for stdin
+    #[arg(short, long, required = true, value_name = "TARGETS", value_delimiter = None)]
+    pub(crate) targets: Vec<String>,
+    /// How many targets are worked on at once (default: the project's, else 100)
+    #[arg(short, long, value_name = "N")]
+    pub(crate) concurrency: Option<NonZeroUsize>,
+}

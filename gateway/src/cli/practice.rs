@@ -1,0 +1,21 @@
+//! `devgate practice`: a practice switch for a person.
+
+use clap::Args;
+
+use super::Ending;
+use crate::output::Output;
+use crate::practice::{PracticeArgs, serve};
+
+/// Keep a practice switch running, to try commands on
+#[derive(Args, Debug)]
+pub(super) struct Practice {
+    #[command(flatten)]
+    args: PracticeArgs,
+}
+
+impl Practice {
+    pub(super) async fn run(self, output: &Output) -> anyhow::Result<Ending> {
+        serve(self.args, &mut output.writer()).await?;
+        Ok(Ending::Well)
+    }
+}

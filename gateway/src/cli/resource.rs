@@ -1,0 +1,149 @@
+//! `devgate resource`: a resource type without a device.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use anyhow::{Context as _, anyhow, bail};
+use clap::{Args, Subcommand};
+use devgate_devices::{Change, Current, Shown};
+use devgate_schemas::{Hash, Value};
+use serde_json::json;
+
+use super::{Ending, Setting};
+use crate::output::Output;
+
+/// Try a resource type without a device.
+#[derive(Debug, Subcommand)]
+pub(super) enum Resource {
+    /// Print the resources that `get` would find in a device's output
+    ///
+    /// The output is that of the type's own command: `devgate resource parse` names it when it is
+    /// asked for a type without --from.
+    Parse {
+        #[command(flatten)]
+        which: Which,
+        /// A file with the device's output, or - for stdin
+        #[arg(long, value_name = "FILE")]
+        from: PathBuf,
+    },
+    /// Print the configuration lines that `set` would send
+    Render {
+        #[command(flatten)]
+        which: Which,
+        /// The desired state as JSON, with `title` or the namevars
+        #[arg(long, value_name = "JSON")]
+        should: String,
+        /// The present state as JSON; without it the resource is created
+        #[arg(long, value_name = "JSON")]
+        is: Option<String>,
+        /// Print secrets as they are
+        #[arg(long)]
+        show_sensitive: bool,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Which {
+    /// The family
+    family: String,
+    /// The resource type
+    #[arg(value_name = "TYPE")]
+    type_name: String,
+}
+
+impl Resource {
+    pub(super) fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+        match self {
+            Self::Parse { which, from } => {
+                let kind = which.find(setting)?;
+                let text = read(&from)?;
+                let rows = kind.parse(&text)?;
+                output.document(&json!({ "resources": rows }), || {
+                    serde_json::to_string_pretty(&rows).expect("rows have text keys") + "\n"
+                });
+            }
+            Self::Render {
+                which,
+                should,
+                is,
+                show_sensitive,
+            } => {
+                let kind = which.find(setting)?;
+                let lines = render(kind, &should, is.as_deref(), show_sensitive)?;
+                output.document(&json!({ "lines": lines }), || {
+                    lines.iter().map(|line| format!("{line}\n")).collect()
+                });
+            }
+        }
+        Ok(Ending::Well)
+    }
+}
+
+fn render(
+    kind: &dyn devgate_devices::ResourceType,
+    should: &str,
+    is: Option<&str>,
+    show_sensitive: bool,
+) -> anyhow::Result<Vec<String>> {
+    let mut should = hash("--should", should)?;
+    let title = should.remove("title").map(|title| match title {
+        Value::String(title) => title,
+        other => other.to_json().to_string(),
+    });
+    let schema = kind.schema();
+    let title = match title {
+        Some(title) => title,
+        None => match schema.namevars() {
+            [namevar] => match should.get(namevar) {
+                Some(Value::String(name)) => name.clone(),
+                Some(other) => other.to_json().to_string(),
+                None => bail!("--should: expected `{namevar}` or `title`, to name the resource"),
+            },
+            _ => String::new(),
+        },
+    };
+    let (name, should) = schema
+        .desire(&title, should)
+        .map_err(|e| anyhow!("--should: {e}"))?;
+    let is = is.map(|is| hash("--is", is)).transpose()?;
+    let change = Change {
+        is: is.map_or(Current::Absent, |is| Current::Present(is.into())),
+        should: should.is_present().then_some(should),
+    };
+    let secrets = if show_sensitive {
+        Shown::InClear
+    } else {
+        Shown::Redacted
+    };
+    Ok(kind.render(&name, &change, secrets)?)
+}
+
+impl Which {
+    fn find<'a>(
+        &self,
+        setting: &'a Setting,
+    ) -> anyhow::Result<&'a dyn devgate_devices::ResourceType> {
+        Ok(setting
+            .registry
+            .resource_type(&self.family, &self.type_name)?)
+    }
+}
+
+fn hash(option: &str, text: &str) -> anyhow::Result<Hash> {
+    let json: serde_json::Value =
+        serde_json::from_str(text).with_context(|| format!("{option}: expected JSON"))?;
+    match Value::from(json) {
+        Value::Hash(hash) => Ok(hash),
+        _ => bail!("{option}: expected a JSON object of attributes"),
+    }
+}
+
+fn read(path: &PathBuf) -> anyhow::Result<String> {
+    if path.as_os_str() == "-" {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text)?;
+        return Ok(text);
+    }
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}

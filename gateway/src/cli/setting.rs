@@ -1,0 +1,99 @@
+//! What a command works with: the project, its inventory, the registry, and a voice.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use devgate_schemas::Level;
+
+use super::{Global, Targets};
+use crate::inventory::{Inventory, Source, Target};
+use crate::output::Output;
+use crate::project::Project;
+use crate::registry::Registry;
+use crate::tasks::Catalogue;
+use crate::voice::Voice;
+
+/// How many targets are worked on at once when nobody says, as in Bolt.
+const CONCURRENCY: NonZeroUsize = NonZeroUsize::new(100).expect("it is not zero");
+
+/// The surroundings of one command.
+#[derive(Debug)]
+pub(crate) struct Setting {
+    inventoryfile: Option<PathBuf>,
+    pub(crate) project: Project,
+    pub(crate) registry: Registry,
+    pub(crate) voice: Voice,
+}
+
+impl Setting {
+    /// Finds the project, and composes the registry with its modules.
+    ///
+    /// # Errors
+    /// What is wrong with the project's file or with a family.
+    pub(crate) fn load(global: &Global, output: &Output) -> anyhow::Result<Self> {
+        let voice = Voice::new(global);
+        let current = std::env::current_dir()?;
+        let environment = std::env::var_os("BOLT_PROJECT").map(PathBuf::from);
+        let mut project = Project::find(global.project.clone(), environment, &current)?;
+        if let Some(modulepath) = &global.modulepath {
+            project.modulepath = std::env::split_paths(modulepath).collect();
+        }
+        if let (None, Some(format)) = (global.format, project.format) {
+            output.print_as(format);
+        }
+        for warning in &project.warnings {
+            voice.say(Level::Warning, warning);
+        }
+        let registry = Registry::load(&project.modulepath, &voice)?;
+        Ok(Self {
+            inventoryfile: global.inventoryfile.clone(),
+            project,
+            registry,
+            voice,
+        })
+    }
+
+    /// Reads the inventory.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub(crate) fn inventory(&self) -> anyhow::Result<Inventory> {
+        let environment = std::env::var("BOLT_INVENTORY").ok();
+        let default = self.project.inventory_file();
+        let source = Source::choose(self.inventoryfile.clone(), environment, default)?;
+        let inventory = Inventory::load(source)?;
+        for warning in inventory.warnings() {
+            self.voice.say(Level::Warning, &warning.to_string());
+        }
+        Ok(inventory)
+    }
+
+    /// The targets that a command is for.
+    ///
+    /// # Errors
+    /// What is wrong with the inventory, or which name it does not know.
+    pub(crate) fn select(&self, targets: &Targets) -> anyhow::Result<Vec<Arc<Target>>> {
+        Ok(self.inventory()?.select(&targets.targets)?)
+    }
+
+    /// How many targets are worked on at once.
+    pub(crate) fn concurrency(&self, asked: Option<NonZeroUsize>) -> usize {
+        asked
+            .or(self.project.concurrency)
+            .unwrap_or(CONCURRENCY)
+            .get()
+    }
+
+    /// The tasks of the module path.
+    pub(crate) fn catalogue(&self) -> Catalogue {
+        let Project {
+            name,
+            root,
+            modulepath,
+            ..
+        } = &self.project;
+        let project = name.as_ref().map(|name| (name.clone(), root.clone()));
+        Catalogue::new(modulepath.clone(), project)
+    }
+}

@@ -1,0 +1,108 @@
+//! `devgate type`: the resource types of the families.
+
+use anyhow::bail;
+use clap::Subcommand;
+use devgate_devices::ResourceType;
+use devgate_schemas::TypeSchema;
+use serde_json::{Value as Json, json};
+
+use super::transport::{attributes_json, attributes_text, first_line};
+use super::{Ending, Setting};
+use crate::output::{self, Output};
+
+/// Look at resource types.
+#[derive(Debug, Subcommand)]
+pub(super) enum Types {
+    /// Name every resource type
+    List,
+    /// Show a type's attributes
+    Show {
+        /// The type's name, with its family where several have one of that name
+        #[arg(value_name = "[FAMILY/]NAME")]
+        name: String,
+    },
+}
+
+impl Types {
+    pub(super) fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+        match self {
+            Self::List => {
+                let mut rows = Vec::new();
+                for family in setting.registry.families() {
+                    for kind in family.types() {
+                        let schema = kind.schema();
+                        let name = format!("{}/{}", family.name(), schema.name());
+                        rows.push([name, first_line(schema.desc())]);
+                    }
+                }
+                output.document(&json!({ "types": rows }), || output::table(&rows));
+            }
+            Self::Show { name } => {
+                let (family, schema) = find(setting, &name)?;
+                output.document(&as_json(&family, schema), || as_text(&family, schema));
+            }
+        }
+        Ok(Ending::Well)
+    }
+}
+
+fn find<'a>(setting: &'a Setting, name: &str) -> anyhow::Result<(String, &'a TypeSchema)> {
+    if let Some((family, name)) = name.split_once('/') {
+        let kind = setting.registry.resource_type(family, name)?;
+        return Ok((family.to_owned(), kind.schema()));
+    }
+    let mut found = Vec::new();
+    let mut known = Vec::new();
+    for family in setting.registry.families() {
+        for schema in family.types().map(ResourceType::schema) {
+            known.push(schema.name());
+            if schema.name() == name {
+                found.push((family.name().to_owned(), schema));
+            }
+        }
+    }
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => bail!(
+            "there is no resource type `{name}`{}; `devgate type list` names them all",
+            devgate_schemas::did_you_mean(name, known)
+        ),
+        _ => {
+            let families: Vec<String> = found
+                .iter()
+                .map(|(family, _)| format!("{family}/{name}"))
+                .collect();
+            bail!(
+                "several families have a type `{name}`: say which, {}",
+                families.join(" or ")
+            )
+        }
+    }
+}
+
+fn as_json(family: &str, schema: &TypeSchema) -> Json {
+    let features: Vec<&str> = schema
+        .features()
+        .iter()
+        .map(|feature| feature.name())
+        .collect();
+    let patterns: Vec<&str> = schema.title_patterns().iter().map(|p| p.source()).collect();
+    json!({
+        "name": schema.name(),
+        "family": family,
+        "desc": schema.desc(),
+        "features": features,
+        "title_patterns": patterns,
+        "attributes": attributes_json(schema.attributes()),
+    })
+}
+
+fn as_text(family: &str, schema: &TypeSchema) -> String {
+    let mut text = format!("{} (family {family}): {}\n", schema.name(), schema.desc());
+    for pattern in schema.title_patterns() {
+        text.push_str(&format!("\ntitle: /{}/\n", pattern.source()));
+    }
+    text.push_str("\nattributes:\n");
+    text.push_str(&attributes_text(schema.attributes()));
+    text
+}

@@ -1,0 +1,123 @@
+//! How a failure is told in results: the one place where errors become `_error {kind, msg, details}`.
+
+use std::error::Error;
+use std::fmt;
+
+use devgate_schemas::InvalidConnectionInfo;
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+
+use crate::inventory::{InventoryError, Target};
+use crate::tasks::TaskError;
+
+/// A failure of one target, in the form of the task specification ("Errors").
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Failure {
+    /// What kind of failure it is: `puppetlabs.tasks/connect-error`.
+    pub(crate) kind: String,
+    /// What happened and what to do, for people.
+    pub(crate) msg: String,
+    /// More, for programs.
+    pub(crate) details: Map<String, Json>,
+}
+
+impl Failure {
+    /// A failure of a kind, without details.
+    pub(crate) fn new(kind: &str, msg: impl Into<String>) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            msg: msg.into(),
+            details: Map::new(),
+        }
+    }
+
+    /// That a target's connection info does not fit its transport.
+    pub(crate) fn invalid_connection_info(target: &Target, why: &InvalidConnectionInfo) -> Self {
+        Self::new(
+            "devgate/invalid-connection-info",
+            format!("{}: {why}", target.name),
+        )
+    }
+
+    /// The same failure with one more detail.
+    pub(crate) fn with(mut self, key: &str, value: impl Into<Json>) -> Self {
+        self.details.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// The result value of a target that failed.
+    pub(crate) fn into_value(self) -> Json {
+        json!({ "_error": self })
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.msg)
+    }
+}
+
+impl Error for Failure {}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        let error = match error.downcast::<Self>() {
+            Ok(failure) => return failure,
+            Err(error) => error,
+        };
+        let error = match error.downcast::<TaskError>() {
+            Ok(error) => return error.into(),
+            Err(error) => error,
+        };
+        match error.downcast::<InventoryError>() {
+            Ok(error) => Self {
+                kind: error.kind().to_owned(),
+                msg: with_causes(&error),
+                details: error.details().as_object().cloned().unwrap_or_default(),
+            },
+            Err(error) => Self::new("devgate/error", format!("{error:#}")),
+        }
+    }
+}
+
+impl From<TaskError> for Failure {
+    fn from(error: TaskError) -> Self {
+        let (kind, msg, details) = error.to_error();
+        let details = details.as_object().cloned().unwrap_or_default();
+        Self {
+            kind: kind.to_owned(),
+            msg,
+            details,
+        }
+    }
+}
+
+impl From<devgate_transports::Error> for Failure {
+    fn from(error: devgate_transports::Error) -> Self {
+        let failure = Self::new("puppetlabs.tasks/connect-error", with_causes(&error));
+        match error.partial_output() {
+            Some(partial) => failure.with("partial_output", partial),
+            None => failure,
+        }
+    }
+}
+
+impl From<devgate_devices::Error> for Failure {
+    fn from(error: devgate_devices::Error) -> Self {
+        match error {
+            devgate_devices::Error::Transport(error) => error.into(),
+            error => Self::new("devgate/device-error", with_causes(&error)),
+        }
+    }
+}
+
+/// An error and what caused it, outermost first.
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}

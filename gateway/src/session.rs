@@ -1,0 +1,74 @@
+//! A session with one target, for the length of one piece of work.
+
+use devgate_schemas::{ConnectionInfo, Mask, Value};
+use devgate_transports::{Connect, Context, Transport};
+
+use crate::failure::Failure;
+use crate::inventory::Target;
+use crate::registry::Registry;
+use crate::run::Job;
+
+/// Connects to the job's target, does the work, and closes in any case.
+///
+/// # Errors
+/// Why the target cannot be reached, or what the work failed with.
+pub(crate) async fn within<T>(
+    registry: &Registry,
+    job: &Job<'_>,
+    work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mask = Mask::new(job.target.connection_info().conventional_secrets());
+    let listener = job.listener(mask);
+    let ctx = job.context(&listener);
+    let (connect, info) = read(registry, job.target, &ctx)?;
+    job.voice.hide(&Mask::new(
+        info.as_hash()
+            .iter()
+            .map(|(_, value)| value)
+            .filter(is_secret),
+    ));
+    let transport = connect.connect(&ctx, &info).await?;
+    let outcome = work(&ctx.over(&*transport), &*transport).await;
+    transport.close(&ctx).await;
+    outcome
+}
+
+/// How a target is reached, and its checked connection info.
+///
+/// # Errors
+/// That it is no remote target, that nobody knows its transport, or what is wrong with its info.
+pub(crate) fn read<'r>(
+    registry: &'r Registry,
+    target: &Target,
+    ctx: &Context<'_>,
+) -> Result<(&'r dyn Connect, ConnectionInfo), Failure> {
+    let name = target
+        .remote_transport()
+        .ok_or_else(|| no_transport(target))?;
+    let connect = registry.transport(name)?;
+    let info = connect
+        .schema()
+        .read(target.connection_info(), |level, message| {
+            ctx.say(level, message)
+        })
+        .map_err(|invalid| Failure::invalid_connection_info(target, &invalid))?;
+    Ok((connect, info))
+}
+
+fn is_secret(value: &&Value) -> bool {
+    matches!(value, Value::Sensitive(_))
+}
+
+pub(crate) fn no_transport(target: &Target) -> Failure {
+    let name = &target.name;
+    let message = if target.groups.is_empty() {
+        format!("{name} is not in the inventory; `devgate inventory show` names what is")
+    } else {
+        format!(
+            "{name} is no remote target with a transport: give it `config: {{transport: remote, \
+             remote: {{remote-transport: FAMILY}}}}` in the inventory; `devgate transport list` \
+             names the transports"
+        )
+    };
+    Failure::new("devgate/not-a-device", message)
+}

@@ -1,0 +1,136 @@
+//! A task on one target: refused or chosen, given its input, run where it belongs, its result masked.
+
+use devgate_schemas::{Hash, Mask, Value};
+use devgate_transports::Context;
+use serde_json::Value as Json;
+
+use crate::failure::Failure;
+use crate::inventory::{Kind, Target};
+use crate::output::Status;
+use crate::registry::Registry;
+use crate::run::Job;
+use crate::tasks::{
+    Invocation, LocalSettings, Mode, Parameters, Place, Task, local_features, run_local,
+};
+
+/// One task, asked of many targets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TaskRun<'a> {
+    pub(crate) registry: &'a Registry,
+    pub(crate) task: &'a Task,
+    pub(crate) parameters: &'a Parameters,
+    pub(crate) mode: Mode,
+}
+
+/// The only place where tasks run: this node.
+const LOCALHOST: &str = "localhost";
+
+impl TaskRun<'_> {
+    /// Runs the task on the job's target: whether it went well, and its result without secrets.
+    ///
+    /// # Errors
+    /// Why it was not run, or could not be.
+    pub(crate) async fn on(&self, job: &Job<'_>) -> Result<(Status, Json), Failure> {
+        let target = job.target;
+        let raw = target.connection_info();
+        let mask = Mask::new(raw.conventional_secrets().chain(self.parameters.secrets()));
+        let listener = job.listener(mask.clone());
+        let ctx = job.context(&listener);
+        let mut features = local_features();
+        features.extend(target.features.iter().cloned());
+        let place = match &target.kind {
+            Kind::Local => Place::Normal {
+                target: &target.name,
+                features: &features,
+            },
+            Kind::Remote { run_on, .. } if run_on == LOCALHOST => Place::Remote {
+                target: &target.name,
+                proxy: run_on,
+                features: &features,
+            },
+            Kind::Remote { run_on, .. } => return Err(no_proxy(target, run_on)),
+            Kind::Ssh | Kind::Other(_) => return Err(no_runner(target)),
+        };
+        let implementation = self.task.choose(place, self.mode)?;
+        let invocation = Invocation::new(
+            self.task,
+            implementation,
+            self.parameters.clone(),
+            self.mode,
+        );
+        let (invocation, mask) = match &target.kind {
+            Kind::Remote { .. } => {
+                let target = self.target(target, &ctx)?;
+                let mask = mask.and(target.iter().map(|(_, value)| value).filter(is_secret));
+                job.voice.hide(&mask);
+                (invocation.with_target(target), mask)
+            }
+            Kind::Local | Kind::Ssh | Kind::Other(_) => (invocation, mask),
+        };
+        ctx.debug(format!("running task {} on {LOCALHOST}", self.task.name));
+        let output = run_local(invocation, &LocalSettings::default()).await?;
+        for line in output.stderr.lines() {
+            ctx.info(format!("stderr: {line}"));
+        }
+        ctx.debug(format!(
+            "task {} ended with exit code {}",
+            self.task.name,
+            output.exit.code()
+        ));
+        let status = if output.is_failure() {
+            Status::Failure
+        } else {
+            Status::Success
+        };
+        Ok((status, mask.value(Value::Hash(output.value)).to_json()))
+    }
+
+    /// What the task gets as `_target`: all that the inventory says, checked and with its defaults
+    /// where the transport is known, its secrets wrapped.
+    fn target(&self, target: &Target, ctx: &Context<'_>) -> Result<Hash, Failure> {
+        let raw = target.connection_info();
+        let known = target
+            .remote_transport()
+            .and_then(|name| self.registry.transport(name).ok());
+        match known {
+            Some(connect) => {
+                let schema = connect.schema();
+                schema
+                    .read(raw.clone(), |level, message| ctx.say(level, message))
+                    .map_err(|invalid| Failure::invalid_connection_info(target, &invalid))?;
+                Ok(schema.target(raw))
+            }
+            None => {
+                let name = target.remote_transport().unwrap_or("none");
+                ctx.notice(format!(
+                    "transport `{name}` is not known here: its connection info goes to the task \
+                     unchecked, and only `password` is kept secret"
+                ));
+                Ok(raw.into_target())
+            }
+        }
+    }
+}
+
+fn is_secret(value: &&Value) -> bool {
+    matches!(value, Value::Sensitive(_))
+}
+
+fn no_proxy(target: &Target, run_on: &str) -> Failure {
+    let message = format!(
+        "{}: `run-on: {run_on}` is no place where tasks can run: the proxy of a remote target is \
+         this node; leave `run-on` out, or set it to {LOCALHOST}",
+        target.name
+    );
+    Failure::new("devgate/no-proxy", message)
+}
+
+fn no_runner(target: &Target) -> Failure {
+    let message = format!(
+        "{} has the transport `{}`: tasks run on this node only, for {LOCALHOST} and for targets \
+         with `transport: remote`",
+        target.name,
+        target.kind.name()
+    );
+    Failure::new("devgate/no-runner", message)
+}

@@ -1,0 +1,187 @@
+//! What goes to stderr: what happens while it happens, without secrets, beside a progress bar.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use devgate_schemas::{Event, Level, Listen, Mask};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::cli::{Global, LogLevel, When};
+use crate::output;
+
+/// Speaks to the person at the terminal.
+#[derive(Clone, Debug)]
+pub(crate) struct Voice(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    least: LogLevel,
+    choice: ColorChoice,
+    bar: ProgressBar,
+    /// The secrets of all targets so far: no line leaves without passing every one of these.
+    masks: Mutex<Vec<Mask>>,
+}
+
+/// Hears the events of one target, and speaks of them.
+#[derive(Debug)]
+pub(crate) struct Listener<'a> {
+    voice: &'a Voice,
+    mask: Mask,
+}
+
+impl Voice {
+    /// A voice as the global options want it; log lines of libraries go through it too.
+    pub(crate) fn new(global: &Global) -> Self {
+        let default = if global.verbose {
+            LogLevel::Info
+        } else {
+            LogLevel::Notice
+        };
+        let least = global.log_level.unwrap_or(default);
+        let choice = match global.color {
+            When::Auto => AutoStream::choice(&io::stderr()),
+            When::Always => ColorChoice::Always,
+            When::Never => ColorChoice::Never,
+        };
+        let voice = Self(Arc::new(Inner {
+            least,
+            choice,
+            bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
+            masks: Mutex::default(),
+        }));
+        voice.listen_to_libraries();
+        voice
+    }
+
+    fn listen_to_libraries(&self) {
+        let own = match self.0.least {
+            LogLevel::Trace => "trace",
+            LogLevel::Debug => "debug",
+            LogLevel::Info => "info",
+            LogLevel::Notice | LogLevel::Warn => "warn",
+            LogLevel::Error => "error",
+        };
+        // The SSH library's finer levels print packets: what is in them no mask can find.
+        let filter = format!("warn,devgate={own},devgate_transports={own},devgate_devices={own}");
+        // A second voice in one process (a test's) leaves the first one's subscriber in place.
+        let _ = tracing_subscriber::fmt()
+            .with_env_filter(EnvFilter::new(filter))
+            .with_writer(self.clone())
+            .with_ansi(false)
+            .without_time()
+            .try_init();
+    }
+
+    /// Keeps these secrets out of every line from now on.
+    pub(crate) fn hide(&self, mask: &Mask) {
+        self.0
+            .masks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(mask.clone());
+    }
+
+    /// Shows a bar for work on many targets, if somebody watches.
+    pub(crate) fn begin(&self, count: usize) {
+        if count > 1 && output::is_watched() {
+            let style =
+                ProgressStyle::with_template("{bar:30} {pos}/{len} targets, {elapsed} {msg}");
+            self.0
+                .bar
+                .set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            self.0.bar.set_length(count as u64);
+            self.0.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.0.bar.enable_steady_tick(Duration::from_millis(250));
+        }
+    }
+
+    /// One target is done; what `print` prints stands above the bar.
+    pub(crate) fn step(&self, print: impl FnOnce()) {
+        self.0.bar.inc(1);
+        self.0.bar.suspend(print);
+    }
+
+    /// The work on many targets is done.
+    pub(crate) fn end(&self) {
+        self.0.bar.finish_and_clear();
+    }
+
+    /// Says a line at a level, if it is loud enough.
+    pub(crate) fn say(&self, level: Level, line: &str) {
+        let (least, style, word) = match level {
+            Level::Debug => (
+                LogLevel::Debug,
+                AnsiColor::BrightBlack.on_default(),
+                "debug",
+            ),
+            Level::Info => (LogLevel::Info, Style::new(), "info"),
+            Level::Notice => (LogLevel::Notice, AnsiColor::Cyan.on_default(), "notice"),
+            Level::Warning => (LogLevel::Warn, AnsiColor::Yellow.on_default(), "warning"),
+            Level::Err => (LogLevel::Error, AnsiColor::Red.on_default(), "error"),
+        };
+        if least >= self.0.least {
+            self.print(&format!("{style}{word}:{style:#} {line}\n"));
+        }
+    }
+
+    fn print(&self, text: &str) {
+        let masks = self.0.masks.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = masks
+            .iter()
+            .fold(text.to_owned(), |text, mask| mask.text(&text).into_owned());
+        self.0.bar.suspend(|| {
+            let mut stderr = AutoStream::new(io::stderr(), self.0.choice);
+            let _ = stderr.write_all(text.as_bytes());
+        });
+    }
+}
+
+impl<'a> Listener<'a> {
+    /// Hears one target's events; its secrets are taken out of them.
+    pub(crate) fn new(voice: &'a Voice, mask: Mask) -> Self {
+        Self { voice, mask }
+    }
+}
+
+impl Listen for Listener<'_> {
+    fn hear(&self, event: Event) {
+        let Event {
+            level,
+            target,
+            subject,
+            message,
+        } = event;
+        let mut line = format!("{target}: ");
+        if let Some(subject) = subject {
+            // Writing to a String cannot fail.
+            let _ = write!(line, "{subject}: ");
+        }
+        line.push_str(&self.mask.text(&message));
+        self.voice.say(level, &line);
+    }
+}
+
+impl Write for Voice {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.print(&String::from_utf8_lossy(line));
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Voice {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}
