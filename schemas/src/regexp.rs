@@ -28,7 +28,7 @@ pub struct Regexp {
 #[non_exhaustive]
 pub enum RegexpError {
     /// Ruby refuses it too, in these words.
-    #[error("{reason}: /{source_text}/")]
+    #[error("{reason}: {}", inspect::Plain(source_text))]
     Invalid {
         /// What is wrong with it.
         reason: String,
@@ -36,7 +36,10 @@ pub enum RegexpError {
         source_text: String,
     },
     /// Ruby knows the construct, this engine does not: better refused than matched differently.
-    #[error("unsupported regular expression ({reason}): /{source_text}/")]
+    #[error(
+        "unsupported regular expression ({reason}): {}",
+        inspect::Plain(source_text)
+    )]
     Unsupported {
         /// What is not supported.
         reason: String,

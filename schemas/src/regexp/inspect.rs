@@ -1,18 +1,27 @@
 //! Prints a regular expression as Ruby does.
 
-use std::fmt::{self, Formatter, Write};
+use std::fmt::{self, Display, Formatter, Write};
 
 /// Prints the source between slashes. Ruby shows its options where it is bound to Unicode.
 pub(super) fn inspect(source: &str, f: &mut Formatter<'_>) -> fmt::Result {
     if !is_bound_to_unicode(source) {
-        f.write_char('/')?;
-        slashed(source, Control::Escaped, f)?;
-        return f.write_char('/');
+        return Plain(source).fmt(f);
     }
     let (options, inner) = outer_options(source);
     write!(f, "/(?{options}:")?;
     slashed(inner, Control::Plain, f)?;
     f.write_str(")/")
+}
+
+/// The source between slashes, without options, as errors show it.
+pub(super) struct Plain<'s>(pub(super) &'s str);
+
+impl Display for Plain<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_char('/')?;
+        slashed(self.0, Control::Escaped, f)?;
+        f.write_char('/')
+    }
 }
 
 /// Whether control characters are shown as escapes.

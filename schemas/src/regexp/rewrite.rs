@@ -190,7 +190,9 @@ impl Rewriter<'_> {
                 }
                 '\\' => {
                     self.next();
-                    self.escape()?;
+                    if self.escape()? == escape::Place::None {
+                        anchor = Some(start);
+                    }
                 }
                 '.' => {
                     self.next();
@@ -203,11 +205,7 @@ impl Rewriter<'_> {
                     anchor = Some(start);
                 }
                 '#' if self.flags.extended => {
-                    let end = self
-                        .rest()
-                        .find('\n')
-                        .map_or(self.rest().len(), |end| end + 1);
-                    self.at += end;
+                    while self.next().is_some_and(|c| c != '\n') {}
                     continue;
                 }
                 c if self.flags.extended && c.is_ascii_whitespace() => {

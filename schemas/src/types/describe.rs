@@ -2,6 +2,7 @@
 
 use super::mismatch::{Quoting, Reason, Step, Violation};
 use super::model::{Member, Range, Text, Type};
+use super::pattern::Pattern;
 
 /// All violations; none if the types cannot be told apart.
 pub(super) fn violations(expected: &Type, actual: &Type, quoting: Quoting) -> Vec<Violation> {
@@ -33,6 +34,11 @@ impl Describer {
     fn wrong_type(&self, original: &Type, actual: &Type) -> Vec<Violation> {
         let (expected, actual) = (original.normalize(), actual.normalize());
         self.one(Reason::Type { expected, actual })
+    }
+
+    fn no_match(&self, original: &Type, actual: &Type) -> Vec<Violation> {
+        let (expected, actual) = (original.normalize(), actual.normalize());
+        self.one(Reason::Match { expected, actual })
     }
 
     /// The violations one step further.
@@ -77,10 +83,11 @@ impl Describer {
                 }
                 _ => Vec::new(),
             },
-            Type::Enum(_) | Type::Pattern(_) => {
-                let (expected, actual) = (original.normalize(), actual.normalize());
-                self.one(Reason::Match { expected, actual })
-            }
+            Type::Pattern(patterns) => match runaway(patterns, actual) {
+                Some(pattern) => self.one(Reason::Runaway(pattern.clone())),
+                None => self.no_match(original, actual),
+            },
+            Type::Enum(_) => self.no_match(original, actual),
             Type::Alias(alias) => self.normal(&alias.definition().normalize(), expected, actual),
             _ if expected.covers(actual) => Vec::new(),
             _ => self.wrong_type(original, actual),
@@ -172,10 +179,14 @@ impl Describer {
                 for member in members {
                     let name = Type::String(Text::Exactly(member.name.clone()));
                     if !key.covers(&name) {
-                        found.extend(self.at(Step::Key(member.name.clone()), key, &name));
+                        found.extend(self.at(
+                            Step::Key(member.name.clone(), self.quoting),
+                            key,
+                            &name,
+                        ));
                     }
                     if !value.covers(&member.value) {
-                        let step = Step::Entry(member.name.clone());
+                        let step = Step::Entry(member.name.clone(), self.quoting);
                         found.extend(self.at(step, value, &member.value));
                     }
                 }
@@ -211,7 +222,7 @@ impl Describer {
                     };
                     let other = rest.remove(at);
                     if !member.value.covers(&other.value) {
-                        let step = Step::Entry(member.name.clone());
+                        let step = Step::Member(member.name.clone());
                         found.extend(self.at(step, &member.value, &other.value));
                     }
                 }
@@ -292,24 +303,41 @@ impl Describer {
     }
 }
 
-/// The path without the alternatives of variants.
-fn canonical_path(violation: &Violation) -> Vec<&Step> {
-    violation
-        .path
+/// The pattern that gave up on the text, if one did.
+fn runaway<'p>(patterns: &'p [Pattern], actual: &Type) -> Option<&'p Pattern> {
+    let Type::String(Text::Exactly(text)) = actual else {
+        return None;
+    };
+    patterns
         .iter()
-        .filter(|step| !matches!(step, Step::Variant(_)))
-        .collect()
+        .find(|pattern| pattern.regexp().is_match(text).is_err())
+}
+
+/// Whether two violations are at the same place, whatever the alternatives of variants on the way.
+fn same_place(one: &Violation, other: &Violation) -> bool {
+    let steps = |violation: &'_ Violation| -> Vec<Step> {
+        let steps = violation
+            .path
+            .iter()
+            .filter(|step| !matches!(step, Step::Variant(_)));
+        steps.cloned().collect()
+    };
+    let (one, other) = (steps(one), steps(other));
+    one.len() == other.len()
+        && one
+            .iter()
+            .zip(&other)
+            .all(|(one, other)| one.is_same_as(other))
 }
 
 /// One violation for all alternatives, if they fail at the same place in the same way.
 fn merge(violations: Vec<Violation>, alternatives: usize) -> Vec<Violation> {
-    let sizes = |one: &&Violation| matches!(one.reason, Reason::Size { .. });
-    let types = |one: &&Violation| matches!(one.reason, Reason::Type { .. } | Reason::Match { .. });
-    let kinds: [&dyn Fn(&&Violation) -> bool; 2] = [&sizes, &types];
-    for kind in kinds {
-        let same: Vec<&Violation> = violations.iter().filter(|one| kind(one)).collect();
-        let path = same.first().map(|first| canonical_path(first));
-        if same.len() == alternatives && same.iter().all(|one| Some(canonical_path(one)) == path) {
+    let is_size = |one: &Violation| matches!(one.reason, Reason::Size { .. });
+    let is_type =
+        |one: &Violation| matches!(one.reason, Reason::Type { .. } | Reason::Match { .. });
+    for is_kind in [is_size, is_type] {
+        let same: Vec<&Violation> = violations.iter().filter(|one| is_kind(one)).collect();
+        if same.len() == alternatives && same.iter().all(|one| same_place(one, same[0])) {
             return same
                 .into_iter()
                 .cloned()

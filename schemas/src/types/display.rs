@@ -9,7 +9,7 @@ pub(super) fn canonical(shown: &Type, f: &mut Formatter<'_>) -> fmt::Result {
     let name = shown.name();
     match shown {
         Type::Object => f.write_str("Object[{}]"),
-        Type::TypeSet => f.write_str("TypeSet"),
+        Type::SetOfTypes => f.write_str("TypeSet"),
         Type::Boolean(Some(truth)) => write!(f, "Boolean[{truth}]"),
         Type::Integer(range) => parameters(f, name, |list| list.range(*range)),
         Type::Float(interval) => parameters(f, name, |list| list.interval(*interval)),
@@ -39,12 +39,12 @@ pub(super) fn canonical(shown: &Type, f: &mut Formatter<'_>) -> fmt::Result {
         },
         Type::Sensitive(inner) if **inner != Type::Any => write!(f, "Sensitive[{inner}]"),
         Type::Hidden(inner) => canonical(&Type::Sensitive(Box::new(inner.bare())), f),
-        Type::Type(Some(inner)) | Type::Iterable(Some(inner)) | Type::Iterator(Some(inner)) => {
+        Type::Metatype(Some(inner)) | Type::Iterable(Some(inner)) | Type::Iterator(Some(inner)) => {
             write!(f, "{name}[{inner}]")
         }
-        Type::Init(Some(inner), arguments) => parameters(f, name, |list| {
-            list.item(inner)?;
-            arguments.iter().try_for_each(|one| list.item(one))
+        Type::Init(Some(creation)) => parameters(f, name, |list| {
+            list.item(&creation.target)?;
+            creation.arguments.iter().try_for_each(|one| list.item(one))
         }),
         Type::Variant(types) => parameters(f, name, |list| {
             types.iter().try_for_each(|one| list.item(one))
@@ -87,7 +87,7 @@ pub(super) fn canonical(shown: &Type, f: &mut Formatter<'_>) -> fmt::Result {
         Type::Callable(Some(signature)) => write!(f, "Callable[{signature}]"),
         Type::Class(Some(class)) => write!(f, "Class[{class}]"),
         Type::Resource(Some((kind, title))) => match title {
-            Some(title) => write!(f, "{kind}[{}]", Quoted(title)),
+            Some(title) => write!(f, "{kind}[{title}]"),
             None => f.write_str(kind),
         },
         Type::Reference(text) => write!(f, "TypeReference[{}]", Quoted(text)),
@@ -189,7 +189,7 @@ impl Signature {
             open: "",
             items: 0,
         };
-        let types = self.parameters.as_deref().unwrap_or_default();
+        let types = &self.parameters;
         types
             .iter()
             .filter(|one| **one != Type::Unit)

@@ -4,6 +4,20 @@ use super::instance::Subject;
 use super::model::{Alias, Interval, KeyKind, Member, Range, Text, Type, Words};
 use crate::{Hash, Key, Value};
 
+/// How deeply values may be nested to be judged by what they hold: more than JSON readers take.
+pub(super) const MAX_DEPTH: usize = 150;
+
+/// Whether the value is nested more than so many levels deep.
+pub(super) fn is_deeper(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(_) | Value::Hash(_) if levels == 0 => true,
+        Value::Array(items) => items.iter().any(|item| is_deeper(item, levels - 1)),
+        Value::Hash(hash) => hash.iter().any(|(_, value)| is_deeper(value, levels - 1)),
+        Value::Sensitive(secret) => is_deeper(secret.reveal(), levels),
+        _ => false,
+    }
+}
+
 /// The exact type of a value, every part by itself.
 pub(super) fn exact(value: &Value) -> Type {
     match value {
@@ -85,7 +99,7 @@ pub(super) fn reduced(subject: Subject<'_>) -> Type {
 }
 
 /// The most special type that both are of.
-fn common(one: Type, other: Type) -> Type {
+pub(super) fn common(one: Type, other: Type) -> Type {
     match (one, other) {
         (Type::Undef | Type::Unit, other) | (other, Type::Undef | Type::Unit) => other,
         (one, other) if one.covers(&other) => one,
@@ -106,6 +120,10 @@ fn common(one: Type, other: Type) -> Type {
         }
         (Type::Enum(one), Type::Enum(other)) => {
             Type::Enum(Words::new([one.words, other.words].concat(), false))
+        }
+        (Type::Regexp(_), Type::Regexp(_)) => Type::Regexp(None),
+        (Type::Metatype(Some(one)), Type::Metatype(Some(other))) => {
+            Type::Metatype(Some(Box::new(common(*one, *other))))
         }
         (one, other) => [
             Type::Numeric,

@@ -1,5 +1,6 @@
 //! Whether a value is of a type: the question that is asked most, answered without allocating.
 
+use super::infer::{MAX_DEPTH, is_deeper, reduced};
 use super::model::{Alias, Member, Range, Text, Type};
 use crate::{Key, Value};
 
@@ -147,23 +148,27 @@ impl Type {
                 if inner.covers(&Self::Any) {
                     Self::Iterable(None).admits_plain(subject)
                 } else {
-                    self.covers(&super::infer::reduced(subject))
+                    self.admits_reduced(subject)
                 }
             }
-            Self::Runtime(_) | Self::CatalogEntry => self.covers(&super::infer::reduced(subject)),
+            Self::Runtime(_) | Self::CatalogEntry => self.admits_reduced(subject),
             Self::Alias(alias) => alias.admits(subject),
-            Self::Init(inner, _) => match inner {
-                None => Alias::RichData.admits(subject),
-                Some(inner) => inner.admits_subject(subject) || super::init::admits(inner, subject),
-            },
+            Self::Init(None) => Alias::RichData.admits(subject),
+            Self::Init(Some(creation)) => {
+                creation.target.admits_subject(subject)
+                    || creation
+                        .sources
+                        .iter()
+                        .any(|source| source.admits_subject(subject))
+            }
             Self::Sensitive(_)
             | Self::Binary
             | Self::SemVerRange
             | Self::Object
-            | Self::TypeSet
+            | Self::SetOfTypes
             | Self::Regexp(_)
             | Self::Foreign(..)
-            | Self::Type(_)
+            | Self::Metatype(_)
             | Self::Iterator(_)
             | Self::Callable(_)
             | Self::Class(_)
@@ -171,6 +176,14 @@ impl Type {
             | Self::Reference(_)
             | Self::Hidden(_) => false,
         }
+    }
+}
+
+impl Type {
+    /// Judges by the one type of all parts of the value, which must be inferred first.
+    fn admits_reduced(&self, subject: Subject<'_>) -> bool {
+        let too_deep = matches!(subject, Subject::Value(value) if is_deeper(value, MAX_DEPTH));
+        !too_deep && self.covers(&reduced(subject))
     }
 }
 
@@ -192,35 +205,26 @@ impl Text {
 
 impl Alias {
     fn admits(self, subject: Subject<'_>) -> bool {
-        let value = match subject {
-            Subject::Text(_) | Subject::Integer(_) => return true,
-            Subject::Value(value) => value,
-        };
-        match self {
-            Self::LookupKey => Self::RichDataKey.admits(subject),
-            Self::LookupValue => Self::RichData.admits(subject),
-            Self::RichDataKey => matches!(
-                value,
-                Value::String(_) | Value::Integer(_) | Value::Float(_)
-            ),
-            Self::Data | Self::RichData => match value {
-                Value::Undef
-                | Value::Boolean(_)
-                | Value::Integer(_)
-                | Value::Float(_)
-                | Value::String(_) => true,
-                Value::Symbol(name) => {
-                    name == "undef" || (self == Self::RichData && name == "default")
-                }
-                Value::Array(items) => items.iter().all(|item| self.admits(Subject::Value(item))),
-                Value::Hash(hash) => hash.iter().all(|(key, value)| {
-                    (self == Self::RichData || matches!(key, Key::String(_)))
-                        && self.admits(Subject::Value(value))
-                }),
-                Value::Sensitive(secret) => {
-                    self == Self::RichData || self.admits(Subject::Value(secret.reveal()))
-                }
-            },
+        match subject {
+            Subject::Text(_) | Subject::Integer(_) => true,
+            Subject::Value(value) => self.admits_value(value, MAX_DEPTH),
+        }
+    }
+
+    /// Goes at most so many levels deep: what is nested deeper is not admitted.
+    fn admits_value(self, value: &Value, levels: usize) -> bool {
+        let is_rich = matches!(self, Self::RichData | Self::LookupValue);
+        match value {
+            Value::String(_) | Value::Integer(_) | Value::Float(_) => true,
+            _ if matches!(self, Self::RichDataKey | Self::LookupKey) => false,
+            Value::Undef | Value::Boolean(_) => true,
+            Value::Symbol(name) => name == "undef" || (is_rich && name == "default"),
+            Value::Array(_) | Value::Hash(_) if levels == 0 => false,
+            Value::Array(items) => items.iter().all(|item| self.admits_value(item, levels - 1)),
+            Value::Hash(hash) => hash.iter().all(|(key, value)| {
+                (is_rich || matches!(key, Key::String(_))) && self.admits_value(value, levels - 1)
+            }),
+            Value::Sensitive(secret) => is_rich || self.admits_value(secret.reveal(), levels),
         }
     }
 }
@@ -230,11 +234,11 @@ fn tuple_admits(types: &[Type], size: Option<Range>, items: &[Value]) -> bool {
         Some(size) => size.contains_size(items.len()),
         None => types.is_empty() || types.len() == items.len(),
     };
+    let last = types.len().saturating_sub(1);
     fits && items.iter().enumerate().all(|(index, item)| {
         types
-            .get(index)
-            .or(types.last())
-            .is_none_or(|expected| expected.admits(item))
+            .get(index.min(last))
+            .is_none_or(|one| one.admits(item))
     })
 }
 

@@ -73,6 +73,16 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     lexer.tokens
 }
 
+/// How long the rest of the line is.
+fn line_length(text: &str) -> usize {
+    text.find('\n').unwrap_or(text.len())
+}
+
+/// How many letters, digits and underscores the text starts with.
+fn word_length(text: &str) -> usize {
+    text.find(|c| !is_word(c)).unwrap_or(text.len())
+}
+
 /// Whether a character is a letter, digit or underscore of a name.
 fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
@@ -110,7 +120,7 @@ impl Lexer<'_> {
         };
         match first {
             ' ' | '\t' | '\r' | '\n' => self.at += 1,
-            '#' => self.at += self.rest().find('\n').unwrap_or(self.rest().len()),
+            '#' => self.at += line_length(self.rest()),
             '\'' => self.single_quoted()?,
             '"' => self.double_quoted()?,
             '/' if self.rest().starts_with("/*") => match self.rest().find("*/").filter(|e| *e > 1)
@@ -177,9 +187,7 @@ impl Lexer<'_> {
                 break;
             }
             end += from;
-            end += self.rest()[end..]
-                .find(|c| !is_word(c))
-                .unwrap_or(self.rest().len() - end);
+            end += word_length(&self.rest()[end..]);
         }
         if self.rest()[end..].starts_with("::") {
             return Err(if self.rest().starts_with("::") {

@@ -2,22 +2,26 @@
 //!
 //! Texts of errors and violations are Puppet's own (7.23), word for word.
 
+mod covers;
 mod describe;
 mod display;
 mod error;
 mod expression;
+mod general;
 mod infer;
 mod init;
 mod instance;
 mod interpret;
+mod iterate;
 mod lexer;
 mod mismatch;
 mod model;
 mod normal;
 mod pattern;
-mod relate;
+mod range;
 mod syntax;
 mod verdict;
+mod wording;
 
 use std::fmt;
 use std::str::FromStr;
@@ -71,6 +75,9 @@ impl DataType {
     fn checked(&self, value: &Value, quoting: Quoting) -> Result<(), Mismatch> {
         if self.0.admits(value) {
             return Ok(());
+        }
+        if infer::is_deeper(value, infer::MAX_DEPTH) {
+            return Err(Mismatch::too_deep());
         }
         Err(Mismatch::new(describe::violations(
             &self.0,

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use super::pattern::Pattern;
+pub(super) use super::range::{Interval, Range};
 
 /// One of Puppet's data types, in the words of its type system.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +22,7 @@ pub(super) enum Type {
     CatalogEntry,
     SemVerRange,
     Object,
-    TypeSet,
+    SetOfTypes,
     Boolean(Option<bool>),
     Integer(Range),
     Float(Interval),
@@ -35,11 +36,11 @@ pub(super) enum Type {
     NotUndef(Option<Box<Self>>),
     Sensitive(Box<Self>),
     /// `Type[T]`, the type of types.
-    Type(Option<Box<Self>>),
+    Metatype(Option<Box<Self>>),
     Iterable(Option<Box<Self>>),
     Iterator(Option<Box<Self>>),
-    /// `Init[T, ...]`, with the canonical texts of the further arguments.
-    Init(Option<Box<Self>>, Vec<String>),
+    /// Whatever a type can be made of.
+    Init(Option<Box<Creation>>),
     Variant(Vec<Self>),
     Collection(Option<Range>),
     Array(Box<Self>, Option<Range>),
@@ -77,20 +78,6 @@ pub(super) enum Alias {
     LookupValue,
 }
 
-/// The whole numbers from one to another, both included; the extremes of `i128` mean unbounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
-    pub(super) from: i128,
-    pub(super) to: i128,
-}
-
-/// The numbers from one to another, both included.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Interval {
-    pub(super) from: f64,
-    pub(super) to: f64,
-}
-
 /// Which texts a `String` is: all, those of a size, or one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Text {
@@ -121,11 +108,20 @@ pub(super) enum KeyKind {
     Optional,
 }
 
+/// What an `Init` is made for, and of.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Creation {
+    pub(super) target: Type,
+    /// The canonical texts of further arguments.
+    pub(super) arguments: Vec<String>,
+    /// What a value of the target can be made of.
+    pub(super) sources: Vec<Type>,
+}
+
 /// What a `Callable` takes and gives.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Signature {
-    /// `None` when any parameters will do.
-    pub(super) parameters: Option<Vec<Type>>,
+    pub(super) parameters: Vec<Type>,
     pub(super) size: Option<Range>,
     pub(super) block: Option<Type>,
     pub(super) returns: Option<Type>,
@@ -195,7 +191,7 @@ impl Type {
             Self::CatalogEntry => "CatalogEntry",
             Self::SemVerRange => "SemVerRange",
             Self::Object => "Object",
-            Self::TypeSet => "DefaultTypeSet",
+            Self::SetOfTypes => "DefaultTypeSet",
             Self::Boolean(_) => "Boolean",
             Self::Integer(_) => "Integer",
             Self::Float(_) => "Float",
@@ -207,10 +203,10 @@ impl Type {
             Self::Optional(_) => "Optional",
             Self::NotUndef(_) => "NotUndef",
             Self::Sensitive(_) | Self::Hidden(_) => "Sensitive",
-            Self::Type(_) => "Type",
+            Self::Metatype(_) => "Type",
             Self::Iterable(_) => "Iterable",
             Self::Iterator(_) => "Iterator",
-            Self::Init(..) => "Init",
+            Self::Init(_) => "Init",
             Self::Variant(_) => "Variant",
             Self::Collection(_) => "Collection",
             Self::Array(..) => "Array",
@@ -264,8 +260,8 @@ impl Alias {
                 Type::SemVerRange,
                 Type::Binary,
                 Type::Sensitive(Box::new(Type::Any)),
-                Type::Type(None),
-                Type::TypeSet,
+                Type::Metatype(None),
+                Type::SetOfTypes,
                 Type::Foreign(Foreign::Uri, String::new()),
                 Type::Object,
                 Type::Undef,
@@ -280,99 +276,6 @@ impl Alias {
             Self::LookupKey => Type::Alias(Self::RichDataKey),
             Self::LookupValue => Type::Alias(Self::RichData),
         }
-    }
-}
-
-impl Range {
-    pub(super) const UNBOUNDED_BELOW: i128 = i128::MIN;
-    pub(super) const UNBOUNDED_ABOVE: i128 = i128::MAX;
-    pub(super) const ALL: Self = Self {
-        from: Self::UNBOUNDED_BELOW,
-        to: Self::UNBOUNDED_ABOVE,
-    };
-    /// Every size.
-    pub(super) const SIZES: Self = Self {
-        from: 0,
-        to: Self::UNBOUNDED_ABOVE,
-    };
-    pub(super) const ZERO: Self = Self { from: 0, to: 0 };
-
-    /// The range of one number.
-    pub(super) fn point(number: i128) -> Self {
-        Self {
-            from: number,
-            to: number,
-        }
-    }
-
-    /// The range of one size.
-    pub(super) fn of_size(size: usize) -> Self {
-        Self::point(size as i128)
-    }
-
-    pub(super) fn contains(self, number: i128) -> bool {
-        self.from <= number && number <= self.to
-    }
-
-    pub(super) fn contains_size(self, size: usize) -> bool {
-        self.contains(size as i128)
-    }
-
-    pub(super) fn covers(self, other: Self) -> bool {
-        self.from <= other.from && self.to >= other.to
-    }
-
-    pub(super) fn is_finite(self) -> bool {
-        self.from != Self::UNBOUNDED_BELOW && self.to != Self::UNBOUNDED_ABOVE
-    }
-
-    pub(super) fn hull(self, other: Self) -> Self {
-        Self {
-            from: self.from.min(other.from),
-            to: self.to.max(other.to),
-        }
-    }
-
-    /// Both ranges in one, if nothing lies between them.
-    pub(super) fn merge(self, other: Self) -> Option<Self> {
-        let apart =
-            self.to.saturating_add(1) < other.from || other.to.saturating_add(1) < self.from;
-        (!apart).then(|| self.hull(other))
-    }
-
-    /// The same range without sizes below zero.
-    pub(super) fn to_size(self) -> Self {
-        Self {
-            from: self.from.max(0),
-            to: self.to.max(0),
-        }
-    }
-}
-
-impl Interval {
-    pub(super) const ALL: Self = Self {
-        from: f64::NEG_INFINITY,
-        to: f64::INFINITY,
-    };
-
-    pub(super) fn contains(self, number: f64) -> bool {
-        self.from <= number && number <= self.to
-    }
-
-    pub(super) fn covers(self, other: Self) -> bool {
-        self.from <= other.from && self.to >= other.to
-    }
-
-    pub(super) fn hull(self, other: Self) -> Self {
-        Self {
-            from: self.from.min(other.from),
-            to: self.to.max(other.to),
-        }
-    }
-
-    /// Both intervals in one, if they touch.
-    pub(super) fn merge(self, other: Self) -> Option<Self> {
-        (!(self.to < other.from || other.to < self.from)).then(|| self.hull(other))
     }
 }
 
@@ -422,10 +325,14 @@ impl Type {
             Self::Reference(name) => Box::new(std::iter::once(name.as_str())),
             Self::Optional(inner)
             | Self::NotUndef(inner)
-            | Self::Type(inner)
+            | Self::Metatype(inner)
             | Self::Iterable(inner)
-            | Self::Iterator(inner)
-            | Self::Init(inner, _) => Box::new(inner.iter().flat_map(|one| one.references())),
+            | Self::Iterator(inner) => Box::new(inner.iter().flat_map(|one| one.references())),
+            Self::Init(creation) => Box::new(
+                creation
+                    .iter()
+                    .flat_map(|creation| creation.target.references()),
+            ),
             Self::Sensitive(inner) | Self::Array(inner, _) | Self::Hidden(inner) => {
                 inner.references()
             }
@@ -440,7 +347,6 @@ impl Type {
                 signature
                     .parameters
                     .iter()
-                    .flatten()
                     .chain(&signature.block)
                     .chain(&signature.returns)
                     .flat_map(Self::references),

@@ -20,7 +20,7 @@ impl Type {
                 Self::Any => Self::NotUndef(None),
                 inner => Self::NotUndef(Some(Box::new(inner))),
             },
-            Self::Type(Some(inner)) => Self::Type(Some(Box::new(inner.normalize()))),
+            Self::Metatype(Some(inner)) => Self::Metatype(Some(Box::new(inner.normalize()))),
             Self::Iterable(Some(inner)) => Self::Iterable(Some(Box::new(inner.normalize()))),
             Self::Iterator(Some(inner)) => Self::Iterator(Some(Box::new(inner.normalize()))),
             Self::Sensitive(inner) => Self::Sensitive(Box::new(inner.normalize().generalize())),

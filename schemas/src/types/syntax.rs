@@ -37,6 +37,13 @@ struct Parser<'t> {
     depth: usize,
 }
 
+/// Whether an assignment is one, or but an expression: a type's parameter may only be that.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Expression,
+    More,
+}
+
 /// How tightly a prefix or infix operator binds.
 mod binding {
     pub(super) const LOOSEST: u8 = 0;
@@ -281,15 +288,8 @@ impl Parser<'_> {
     /// The parameters between brackets: expressions, or pairs whose halves can be more than that.
     fn parameters(&mut self) -> Result<Vec<Expression>, Fault> {
         self.items("]", |parser| {
-            let from = parser.at;
-            let whole = parser.nested(Self::entry)?;
-            if parser.is("=>") {
-                return Ok(whole);
-            }
-            let to = std::mem::replace(&mut parser.at, from);
-            let parameter = parser.expression(binding::LOOSEST)?;
-            if parser.at != to {
-                parser.at = to;
+            let (parameter, shape) = parser.nested(Self::entry)?;
+            if shape == Shape::More && !parser.is("=>") {
                 return Err(parser.unexpected());
             }
             Ok(parameter)
@@ -298,7 +298,9 @@ impl Parser<'_> {
 
     /// The arguments of a call, or the items of a list.
     fn arguments(&mut self, close: &str) -> Result<Vec<Expression>, Fault> {
-        self.items(close, |parser| parser.nested(Self::entry))
+        self.items(close, |parser| {
+            parser.nested(Self::entry).map(|(entry, _)| entry)
+        })
     }
 
     /// At least one item, then an optional comma; neighbouring pairs become one hash.
@@ -312,7 +314,7 @@ impl Parser<'_> {
             let one = item(self)?;
             if self.is("=>") {
                 let arrow = self.next();
-                let value = self.nested(Self::entry)?;
+                let (value, _) = self.nested(Self::entry)?;
                 if let Some(Form::Hash {
                     pairs,
                     braces: false,
@@ -339,12 +341,15 @@ impl Parser<'_> {
     }
 
     /// One half of a pair: an assignment, or a word that is reserved elsewhere.
-    fn entry(&mut self) -> Result<Expression, Fault> {
+    fn entry(&mut self) -> Result<(Expression, Shape), Fault> {
         if self.is_keyword("type") || self.is_keyword("function") {
             let token = self.next();
-            return Ok(Expression::at(Form::Text(token.text.clone()), &token));
+            return Ok((
+                Expression::at(Form::Text(token.text.clone()), &token),
+                Shape::More,
+            ));
         }
-        self.assignment()
+        self.shaped_assignment()
     }
 
     fn list(&mut self) -> Result<Expression, Fault> {
@@ -366,9 +371,10 @@ impl Parser<'_> {
         let offset = self.next().offset;
         let mut pairs = Vec::new();
         while !self.is("}") {
-            let key = self.nested(Self::entry)?;
+            let (key, _) = self.nested(Self::entry)?;
             self.expect("=>")?;
-            pairs.push((key, self.nested(Self::entry)?));
+            let (value, _) = self.nested(Self::entry)?;
+            pairs.push((key, value));
             if !self.accept(",") {
                 break;
             }

@@ -11,9 +11,17 @@ pub(super) enum Escaped {
     Set(Set),
 }
 
+/// Whether something takes a place in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Some,
+    /// An anchor: it only says something of the place where it stands.
+    None,
+}
+
 impl Rewriter<'_> {
     /// An escape outside a class, after its backslash.
-    pub(super) fn escape(&mut self) -> Result<(), RegexpError> {
+    pub(super) fn escape(&mut self) -> Result<Place, RegexpError> {
         let Some(c) = self.peek() else {
             return Err(self.invalid("too short escape sequence"));
         };
@@ -25,11 +33,15 @@ impl Rewriter<'_> {
             'B' => self.anchor("\\B"),
             'G' => self.anchor("\\G"),
             'K' => self.anchor("\\K"),
-            'R' => self.anchor("(?>\\r\\n|[\\n-\\r\\x{85}\\x{2028}\\x{2029}])"),
+            'R' => self
+                .anchor("(?>\\r\\n|[\\n-\\r\\x{85}\\x{2028}\\x{2029}])")
+                .map(|_| Place::Some),
             'X' => Err(self.unsupported("\\X, a whole grapheme")),
-            'k' if self.rest()[1..].starts_with(['<', '\'']) => self.reference(),
-            'g' if self.rest()[1..].starts_with(['<', '\'']) => self.call(),
-            '1'..='9' => self.numbered(),
+            'k' if self.rest()[1..].starts_with(['<', '\'']) => {
+                self.reference().map(|()| Place::Some)
+            }
+            'g' if self.rest()[1..].starts_with(['<', '\'']) => self.call().map(|()| Place::Some),
+            '1'..='9' => self.numbered().map(|()| Place::Some),
             _ => {
                 match self.escaped()? {
                     Escaped::Character(c) => self.literal(c),
@@ -40,15 +52,15 @@ impl Rewriter<'_> {
                     }
                     Escaped::Set(set) => self.out.push_str(&set.outside()),
                 }
-                Ok(())
+                Ok(Place::Some)
             }
         }
     }
 
-    fn anchor(&mut self, text: &str) -> Result<(), RegexpError> {
+    fn anchor(&mut self, text: &str) -> Result<Place, RegexpError> {
         self.next();
         self.out.push_str(text);
-        Ok(())
+        Ok(Place::None)
     }
 
     /// An escape that means the same in a class and outside.

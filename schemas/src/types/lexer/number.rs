@@ -1,6 +1,6 @@
 //! Numbers, as strictly as Puppet reads them.
 
-use super::{Kind, Lexer, is_word};
+use super::{Kind, Lexer, word_length};
 use crate::types::error::Fault;
 
 impl Lexer<'_> {
@@ -31,16 +31,13 @@ impl Lexer<'_> {
                 }
                 let word = word_length(self.rest());
                 let number = &self.text[start..offset + word];
-                let message =
-                    fault_of(number).unwrap_or_else(|| format!("Illegal number '{number}'"));
-                Err(self.fault(message, start))
+                match fault_of(number) {
+                    Some(message) => Err(self.fault(message, start)),
+                    None => Err(self.fault(format!("Illegal number '{number}'"), offset + 1)),
+                }
             }
         }
     }
-}
-
-fn word_length(text: &str) -> usize {
-    text.find(|c| !is_word(c)).unwrap_or(text.len())
 }
 
 /// How long the number at the start is: as long as possible, but no letter may follow.
@@ -79,7 +76,7 @@ fn length(text: &str) -> Option<usize> {
     candidates
         .into_iter()
         .flatten()
-        .find(|end| !text[*end..].starts_with(is_word))
+        .find(|end| !text[*end..].starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
 /// What is wrong with a number, in Puppet's words.

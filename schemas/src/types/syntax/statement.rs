@@ -1,6 +1,6 @@
 //! Statements, resources and conditions: never a type, but what is wrong with them can be said.
 
-use super::{Parser, binding};
+use super::{Parser, Shape, binding};
 use crate::types::error::Fault;
 use crate::types::expression::{Expression, Form};
 use crate::types::lexer::Kind;
@@ -79,34 +79,45 @@ impl Parser<'_> {
 
     /// An expression, a relation of resources, or an assignment of one.
     pub(super) fn assignment(&mut self) -> Result<Expression, Fault> {
-        let mut left = self.resource()?;
+        self.shaped_assignment().map(|(whole, _)| whole)
+    }
+
+    pub(super) fn shaped_assignment(&mut self) -> Result<(Expression, Shape), Fault> {
+        let (mut left, mut shape) = self.resource()?;
         while ["->", "~>", "<-", "<~"].iter().any(|edge| self.is(edge)) {
             let operator = self.next();
-            let right = self.resource()?;
+            let (right, _) = self.resource()?;
             left = Expression::at(Form::Other(vec![left, right]), &operator);
+            shape = Shape::More;
         }
         if ["=", "+=", "-="].iter().any(|assign| self.is(assign)) {
             let operator = self.next();
             let right = self.nested(Self::assignment)?;
             left = Expression::at(Form::Other(vec![left, right]), &operator);
+            shape = Shape::More;
         }
-        Ok(left)
+        Ok((left, shape))
     }
 
-    fn resource(&mut self) -> Result<Expression, Fault> {
+    fn resource(&mut self) -> Result<(Expression, Shape), Fault> {
         for (sign, name) in [("@", "Virtual (@)"), ("@@", "Exported (@@)")] {
             if self.is(sign) {
                 let offset = self.next().offset;
                 self.nested(Self::resource)?;
+                if let Kind::Fault(fault) = &self.peek().kind {
+                    return Err(fault.clone());
+                }
                 let message = format!("{name} can only be applied to a Resource Expression");
                 return Err(Fault::unrecognised_at(&message, self.text, offset));
             }
         }
         let mut left = self.expression(binding::LOOSEST)?;
+        let mut shape = Shape::Expression;
         while self.is("{") {
             left = self.resource_body(left)?;
+            shape = Shape::More;
         }
-        Ok(left)
+        Ok((left, shape))
     }
 
     /// What stands in braces after an expression: a title and attributes, or attributes alone.

@@ -1,4 +1,4 @@
-//! How types relate: which is assignable to which, and their general and normal forms.
+//! Which type covers which: whether every value of the one is a value of the other.
 
 use super::model::{Alias, Foreign, KeyKind, Member, Range, Text, Type, Words};
 use super::pattern::Pattern;
@@ -113,9 +113,9 @@ impl Type {
                 Self::Hidden(other) => inner.covers(&other.generalize()),
                 _ => false,
             },
-            Self::Type(inner) => match (inner, other) {
-                (None, Self::Type(_)) => true,
-                (Some(inner), Self::Type(Some(other))) => inner.covers(other),
+            Self::Metatype(inner) => match (inner, other) {
+                (None, Self::Metatype(_)) => true,
+                (Some(inner), Self::Metatype(Some(other))) => inner.covers(other),
                 _ => false,
             },
             Self::Collection(size) => other
@@ -180,17 +180,20 @@ impl Type {
                     .is_some_and(|element| inner.covers(&element))
                     || (inner.covers(&Self::Any) && other.is_iterable())
             }
-            Self::Init(None, _) => Self::Alias(Alias::RichData).covers(other),
-            Self::Init(Some(inner), _) => match other {
-                Self::Init(Some(other), _) => inner.covers(other),
-                _ => inner.covers(other),
+            Self::Init(None) => Self::Alias(Alias::RichData).covers(other),
+            Self::Init(Some(creation)) => match other {
+                Self::Init(Some(other)) => creation.target.covers(&other.target),
+                _ => {
+                    creation.target.covers(other)
+                        || creation.sources.iter().any(|source| source.covers(other))
+                }
             },
             Self::Undef
             | Self::Default
             | Self::Binary
             | Self::SemVerRange
             | Self::Object
-            | Self::TypeSet
+            | Self::SetOfTypes
             | Self::Iterator(_)
             | Self::Reference(_)
             | Self::Hidden(_) => self == other,
@@ -217,111 +220,6 @@ impl Type {
             _ => Range::SIZES,
         }
     }
-
-    fn is_iterable(&self) -> bool {
-        match self {
-            Self::Enum(_)
-            | Self::Integer(_)
-            | Self::String(_)
-            | Self::Collection(_)
-            | Self::Array(..)
-            | Self::Hash(..)
-            | Self::Tuple(..)
-            | Self::Struct(_)
-            | Self::Iterable(_)
-            | Self::Iterator(_) => true,
-            Self::Type(Some(inner)) => match inner.as_ref() {
-                Self::Enum(_) => true,
-                Self::Integer(range) => range.is_finite(),
-                _ => false,
-            },
-            Self::Alias(alias) => alias.definition().is_iterable(),
-            _ => false,
-        }
-    }
-
-    /// The type of what one gets by iterating over a value of this type.
-    fn iterated(&self) -> Option<Self> {
-        match self {
-            Self::Enum(_) | Self::String(_) => Some(Self::String(Text::Sized(Range::point(1)))),
-            Self::Integer(_) => Some(Self::INTEGER),
-            Self::Array(element, _) if **element != Self::Any => Some((**element).clone()),
-            Self::Tuple(types, _) => Some(Self::variant(types.clone())),
-            Self::Hash(key, value, size) => {
-                let empty = *size == Some(Range::ZERO);
-                let any = **key == Self::Any && **value == Self::Any && size.is_none();
-                let pair = if any || empty {
-                    vec![Self::Unit, Self::Unit]
-                } else {
-                    vec![(**key).clone(), (**value).clone()]
-                };
-                Some(Self::Tuple(pair, Some(Range::point(2))))
-            }
-            Self::Struct(members) => {
-                let keys = Self::variant(members.iter().map(Member::key_type).collect());
-                let values = Self::variant(members.iter().map(|one| one.value.clone()).collect());
-                Some(Self::Tuple(vec![keys, values], Some(Range::point(2))))
-            }
-            Self::Iterable(Some(inner)) | Self::Iterator(Some(inner)) => Some((**inner).clone()),
-            _ => None,
-        }
-    }
-
-    /// The type without what is special to a value: ranges, words, sizes.
-    pub(super) fn generalize(&self) -> Self {
-        let inner =
-            |inner: &Option<Box<Self>>| inner.as_ref().map(|inner| Box::new(inner.generalize()));
-        match self {
-            Self::Boolean(_) => Self::BOOLEAN,
-            Self::Integer(_) => Self::INTEGER,
-            Self::Float(_) => Self::FLOAT,
-            Self::String(_) => Self::STRING,
-            Self::Enum(words) => words.generalize(),
-            Self::Foreign(kind @ (Foreign::Timespan | Foreign::Timestamp | Foreign::Uri), _) => {
-                Self::Foreign(*kind, String::new())
-            }
-            Self::Optional(one) => Self::Optional(inner(one)),
-            Self::NotUndef(one) => Self::NotUndef(inner(one)),
-            Self::Type(one) => Self::Type(inner(one)),
-            Self::Iterable(one) => Self::Iterable(inner(one)),
-            Self::Iterator(one) => Self::Iterator(inner(one)),
-            Self::Init(one, arguments) => Self::Init(inner(one), arguments.clone()),
-            Self::Sensitive(one) => Self::Sensitive(Box::new(one.generalize())),
-            Self::Hidden(one) => Self::Hidden(Box::new(one.generalize())),
-            Self::Collection(_) => Self::Collection(None),
-            Self::Array(element, _) => Self::array(element.generalize(), None),
-            Self::Hash(key, _, Some(Range::ZERO)) if **key == Self::Unit => self.clone(),
-            Self::Hash(key, value, _) => Self::hash(key.generalize(), value.generalize(), None),
-            Self::Variant(types) if !types.is_empty() => {
-                Self::variant(types.iter().map(Self::generalize).collect())
-            }
-            Self::Tuple(types, size) => {
-                Self::Tuple(types.iter().map(Self::generalize).collect(), *size)
-            }
-            Self::Struct(members) => Self::Struct(
-                members
-                    .iter()
-                    .map(|member| Member {
-                        value: member.value.generalize(),
-                        ..member.clone()
-                    })
-                    .collect(),
-            ),
-            _ => self.clone(),
-        }
-    }
-
-    /// The general type, and no sizes either: what may be said of a secret.
-    pub(super) fn bare(&self) -> Self {
-        match self.generalize() {
-            Self::String(_) => Self::STRING,
-            Self::Hash(key, value, _) => Self::hash(key.bare(), value.bare(), None),
-            Self::Array(element, _) => Self::array(element.bare(), None),
-            Self::Tuple(..) => Self::any_array(),
-            Self::Struct(_) => Self::any_hash(),
-            other => other,
-        }
-    }
 }
 
 impl Alias {
@@ -331,12 +229,12 @@ impl Alias {
             Self::LookupValue => Self::RichData,
             other => other,
         };
-        match (plain(self), plain(other)) {
-            (Self::RichData, _) => true,
-            (Self::Data, Self::Data | Self::RichDataKey) => true,
-            (Self::RichDataKey, Self::RichDataKey) => true,
-            _ => false,
-        }
+        matches!(
+            (plain(self), plain(other)),
+            (Self::RichData, _)
+                | (Self::Data, Self::Data | Self::RichDataKey)
+                | (Self::RichDataKey, Self::RichDataKey)
+        )
     }
 }
 
@@ -379,16 +277,6 @@ impl Words {
             _ => false,
         }
     }
-
-    fn generalize(&self) -> Type {
-        let sizes = self
-            .words
-            .iter()
-            .map(|word| Range::of_size(word.chars().count()));
-        sizes
-            .reduce(Range::hull)
-            .map_or(Type::STRING, |size| Type::String(Text::Sized(size)))
-    }
 }
 
 fn patterns_cover(patterns: &[Pattern], other: &Type) -> bool {
@@ -409,7 +297,7 @@ fn patterns_cover(patterns: &[Pattern], other: &Type) -> bool {
 }
 
 fn tuple_covers(types: &[Type], size: Option<Range>, sizes: Range, other: &Type) -> bool {
-    let at = |index: usize| types.get(index).or(types.last());
+    let at = |index: usize| types.get(index.min(types.len().saturating_sub(1)));
     match other {
         Type::Tuple(others, _) => {
             if !sizes.covers(other.tuple_size()) {
