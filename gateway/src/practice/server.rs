@@ -58,9 +58,9 @@ impl Default for Settings {
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             user: "admin".to_owned(),
-            password: Sensitive::new("practice".to_owned()),
+            password: Sensitive::new("let-me-in".to_owned()),
             authorized_keys: vec![],
-            enable_password: Sensitive::new("enable".to_owned()),
+            enable_password: Sensitive::new("let-me-configure".to_owned()),
             privileged: false,
             hostname: "practice".to_owned(),
             host_key: None,

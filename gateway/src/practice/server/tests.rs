@@ -38,7 +38,7 @@ async fn connected(practice: &Practice) -> anyhow::Result<Handle<Client>> {
 
 async fn logged_in(practice: &Practice) -> anyhow::Result<Handle<Client>> {
     let mut client = connected(practice).await?;
-    let result = client.authenticate_password("admin", "practice").await?;
+    let result = client.authenticate_password("admin", "let-me-in").await?;
     anyhow::ensure!(matches!(result, AuthResult::Success), "not let in");
     Ok(client)
 }
@@ -71,7 +71,7 @@ async fn a_session_configures_what_other_sessions_see() -> anyhow::Result<()> {
     shell.request_shell(true).await?;
     assert_eq!(read_until(&mut shell, ">").await, "\r\npractice>");
     shell
-        .data(&b"enable\nenable\nconf t\nvlan 30\nname garden\nend\nexit\n"[..])
+        .data(&b"enable\nlet-me-configure\nconf t\nvlan 30\nname garden\nend\nexit\n"[..])
         .await?;
     let shown = read_until(&mut shell, "").await;
     assert!(
@@ -110,7 +110,7 @@ async fn only_the_user_with_the_password_or_a_known_key_is_let_in() -> anyhow::R
     let mut client = connected(&practice).await?;
     assert!(
         !client
-            .authenticate_password("root", "practice")
+            .authenticate_password("root", "let-me-in")
             .await?
             .success()
     );
@@ -122,7 +122,7 @@ async fn only_the_user_with_the_password_or_a_known_key_is_let_in() -> anyhow::R
     );
     assert!(
         client
-            .authenticate_password("admin", "practice")
+            .authenticate_password("admin", "let-me-in")
             .await?
             .success()
     );
