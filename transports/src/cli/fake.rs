@@ -14,7 +14,7 @@ use crate::{Context, Patience, Result};
 
 /// What a device does in answer to a command, step by step.
 #[derive(Clone, Debug)]
-pub(super) enum Do {
+pub(crate) enum Do {
     /// Writes this.
     Say(String),
     /// Writes this many lines.
@@ -37,7 +37,7 @@ pub(super) enum Do {
 
 /// How a device repeats what is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Echoing {
+pub(crate) enum Echoing {
     /// As it reads it.
     Editor,
     /// In rows of so many columns, as a line editor wraps it.
@@ -46,7 +46,7 @@ pub(super) enum Echoing {
     Never,
 }
 
-pub(super) struct Fake {
+pub(crate) struct Fake {
     prompt: String,
     echo: Echoing,
     greeting: Vec<Do>,
@@ -56,17 +56,17 @@ pub(super) struct Fake {
 
 /// What a test needs besides the device: the clock, the ears, the limits.
 #[derive(Default)]
-pub(super) struct Bench {
+pub(crate) struct Bench {
     events: Mutex<Vec<Event>>,
     patience: Patience,
 }
 
-pub(super) fn say(text: &str) -> Do {
+pub(crate) fn say(text: &str) -> Do {
     Do::Say(text.to_owned())
 }
 
 impl Fake {
-    pub(super) fn new(prompt: &str) -> Self {
+    pub(crate) fn new(prompt: &str) -> Self {
         let commands = HashMap::from([("terminal length 0", Vec::new())]);
         Self {
             prompt: prompt.to_owned(),
@@ -77,28 +77,28 @@ impl Fake {
         }
     }
 
-    pub(super) fn greeting(mut self, steps: &[Do]) -> Self {
+    pub(crate) fn greeting(mut self, steps: &[Do]) -> Self {
         self.greeting = steps.to_vec();
         self
     }
 
-    pub(super) fn echo(mut self, echo: Echoing) -> Self {
+    pub(crate) fn echo(mut self, echo: Echoing) -> Self {
         self.echo = echo;
         self
     }
 
-    pub(super) fn on(mut self, command: &'static str, steps: &[Do]) -> Self {
+    pub(crate) fn on(mut self, command: &'static str, steps: &[Do]) -> Self {
         self.commands.insert(command, steps.to_vec());
         self
     }
 
     /// The lines that the device has received, empty ones left out.
-    pub(super) fn received(&self) -> Arc<Mutex<Vec<String>>> {
+    pub(crate) fn received(&self) -> Arc<Mutex<Vec<String>>> {
         Arc::clone(&self.received)
     }
 
     /// Starts the device and gives the other end of its line.
-    pub(super) fn start(self) -> DuplexStream {
+    pub(crate) fn start(self) -> DuplexStream {
         let (near, far) = duplex(64 * 1024);
         tokio::spawn(async move {
             // A test that has seen enough closes its end.
@@ -194,18 +194,26 @@ impl Listen for Bench {
 }
 
 impl Bench {
-    pub(super) fn ctx(&self) -> Context<'_> {
+    /// A bench whose run waits for its target for so many seconds at most.
+    pub(crate) fn patient_for(seconds: u64) -> Self {
+        Self {
+            patience: Patience::at_most(Duration::from_secs(seconds)),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn ctx(&self) -> Context<'_> {
         Context::new("r1", self, &self.patience)
     }
 
     /// What was said at `notice`.
-    pub(super) fn notices(&self) -> Vec<String> {
+    pub(crate) fn notices(&self) -> Vec<String> {
         let events = self.events.lock().expect("no poison");
         let notices = events.iter().filter(|event| event.level == Level::Notice);
         notices.map(|event| event.message.clone()).collect()
     }
 
-    pub(super) async fn open(
+    pub(crate) async fn open(
         &self,
         stream: DuplexStream,
         dialect: Dialect,
@@ -223,14 +231,14 @@ impl Bench {
     }
 
     /// A session with a device of the usual dialect.
-    pub(super) async fn session(&self, fake: Fake) -> Cli<DuplexStream> {
+    pub(crate) async fn session(&self, fake: Fake) -> Cli<DuplexStream> {
         self.open(fake.start(), usual(), None)
             .await
             .expect("a session")
     }
 
     /// What a command gives on a device of the usual dialect.
-    pub(super) async fn output(&self, fake: Fake, command: &str) -> String {
+    pub(crate) async fn output(&self, fake: Fake, command: &str) -> String {
         let mut cli = self.session(fake).await;
         cli.run(&self.ctx(), &Line::new(command))
             .await
@@ -239,7 +247,7 @@ impl Bench {
 }
 
 /// A dialect as it is written in a family.
-pub(super) fn usual() -> Dialect {
+pub(crate) fn usual() -> Dialect {
     serde_json::from_value(serde_json::json!({
         "prompt": {
             "exec": r"[\w.-]+[>#] ?",

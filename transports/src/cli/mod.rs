@@ -38,7 +38,7 @@ pub(crate) mod screen;
 mod wait;
 
 #[cfg(test)]
-mod fake;
+pub(crate) mod fake;
 #[cfg(test)]
 mod tests;
 

@@ -35,7 +35,10 @@ pub(super) struct Login<'a> {
     pub(super) heard: &'a Heard,
     pub(super) deadline: Instant,
     tried: Vec<String>,
+    /// What the host offers now.
     offered: Option<MethodSet>,
+    /// What it offered at first: some hosts no longer name a method that has failed.
+    offered_first: Option<MethodSet>,
 }
 
 impl<'a> Login<'a> {
@@ -52,6 +55,7 @@ impl<'a> Login<'a> {
             deadline,
             tried: Vec::new(),
             offered: None,
+            offered_first: None,
         }
     }
 
@@ -70,28 +74,34 @@ impl<'a> Login<'a> {
             {
                 return Ok(());
             }
-            if self.tried.is_empty() {
-                self.tried.push("no credentials".to_owned());
-                let none = self.handle.authenticate_none(&settings.user);
-                let result = bounded(self.deadline, none).await;
-                if self.noted(result)? {
-                    return Ok(());
-                }
+            if self.tried.is_empty() && self.by_nothing().await? {
+                return Ok(());
             }
         }
         if let Some(password) = &settings.password {
-            if self.offers(MethodKind::Password) && self.by_password(password).await? {
+            // Asking first tells which method takes the password; it is then sent once.
+            if self.offered.is_none() && self.by_nothing().await? {
                 return Ok(());
             }
-            let only_interactive = !self.offers(MethodKind::Password);
-            if only_interactive
-                && self.offers(MethodKind::KeyboardInteractive)
-                && self.by_answers(password).await?
-            {
+            let let_in = if self.offers(MethodKind::Password) {
+                self.by_password(password).await?
+            } else if self.offers(MethodKind::KeyboardInteractive) {
+                self.by_answers(password).await?
+            } else {
+                false
+            };
+            if let_in {
                 return Ok(());
             }
         }
         Err(self.refused(""))
+    }
+
+    /// Asks to be let in without credentials; a refusal tells what the host offers.
+    async fn by_nothing(&mut self) -> Result<bool> {
+        let trying = self.handle.authenticate_none(&self.settings.user);
+        let result = bounded(self.deadline, trying).await;
+        self.noted(result)
     }
 
     async fn by_private_key(&mut self) -> Result<bool> {
@@ -192,7 +202,7 @@ impl<'a> Login<'a> {
         for _ in 0..MOST_ROUNDS {
             let prompts = match response {
                 Err(()) => return Err(self.timed_out()),
-                Ok(Err(error)) => return Err(self.ended(&error)),
+                Ok(Err(error)) => return Err(self.ended(&error.to_string())),
                 Ok(Ok(Response::Success)) => return Ok(true),
                 Ok(Ok(Response::Failure {
                     remaining_methods,
@@ -234,14 +244,16 @@ impl<'a> Login<'a> {
     ) -> Result<bool> {
         match result {
             Err(()) => Err(self.timed_out()),
-            Ok(Err(error)) => Err(self.ended(&error)),
+            Ok(Err(error)) => Err(self.ended(&error.to_string())),
             Ok(Ok(AuthResult::Success)) => Ok(true),
             Ok(Ok(AuthResult::Failure {
                 remaining_methods, ..
             })) => {
                 if remaining_methods.is_empty() && self.handle.is_closed() {
-                    return Err(self.refused("it closed the connection"));
+                    return Err(self.ended("it closed the connection"));
                 }
+                self.offered_first
+                    .get_or_insert_with(|| remaining_methods.clone());
                 self.offered = Some(remaining_methods);
                 Ok(false)
             }
@@ -267,7 +279,7 @@ impl<'a> Login<'a> {
     }
 
     /// The connection ended. After credentials were sent that is an answer, and is not repeated.
-    fn ended(&self, error: &russh::Error) -> Error {
+    fn ended(&self, why: &str) -> Error {
         if self.tried.is_empty() {
             let (peer, said) = (self.settings.peer(), self.heard.said());
             return Error::Closed {
@@ -276,7 +288,7 @@ impl<'a> Login<'a> {
                 said,
             };
         }
-        self.refused(&format!("the connection ended: {error}"))
+        self.refused(why)
     }
 
     fn refused(&self, why: &str) -> Error {
@@ -287,7 +299,7 @@ impl<'a> Login<'a> {
             ..
         } = self.settings;
         let offered: Vec<&'static str> = self
-            .offered
+            .offered_first
             .iter()
             .flat_map(|methods| methods.iter())
             .map(<&'static str>::from)
@@ -302,7 +314,11 @@ impl<'a> Login<'a> {
         Error::Authentication(Box::new(AuthenticationProblem {
             peer: self.settings.peer(),
             user: user.clone(),
-            tried: self.tried.join(", "),
+            tried: if self.tried.is_empty() {
+                "without credentials".to_owned()
+            } else {
+                self.tried.join(", ")
+            },
             offered,
             said: self.heard.said(),
             next: format!("{why}{separator}{check}"),

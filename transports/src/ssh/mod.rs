@@ -9,8 +9,12 @@ mod handler;
 mod host_keys;
 mod known_hosts;
 mod private_key;
+#[cfg(test)]
+pub(crate) mod server;
 pub(crate) mod settings;
 mod socket;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::io;

@@ -1,6 +1,8 @@
 //! `ssh_cli`: devices whose only interface is a command line over SSH.
 
 mod session;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

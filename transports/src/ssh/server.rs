@@ -1,0 +1,245 @@
+//! An SSH server for tests, on the loopback, whose terminals are fake devices.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use devgate_schemas::{ConnectionInfo, Hash, Unread, Value};
+use russh::keys::ssh_key::private::Ed25519Keypair;
+use russh::keys::{PrivateKey, PublicKey};
+use russh::server::{
+    Auth, ChannelOpenHandle, Config, Handler, Msg, Response, VerifiedPublicKey, run_stream,
+};
+use russh::{Channel, MethodKind, MethodSet, Preferred};
+use tokio::io::copy_bidirectional;
+use tokio::net::TcpListener;
+use tokio::task::AbortHandle;
+
+use super::known_hosts;
+use crate::cli::fake::Fake;
+use crate::{Connect, SshCli};
+
+pub(crate) const PASSWORD: &str = "canary";
+
+/// How a server behaves.
+pub(crate) struct How {
+    pub(crate) methods: &'static [MethodKind],
+    /// The questions of `keyboard-interactive`, and whether their answers are shown.
+    pub(crate) questions: &'static [(&'static str, bool)],
+    pub(crate) key: Option<PublicKey>,
+    pub(crate) seed: u8,
+    pub(crate) preferred: Preferred,
+    pub(crate) device: fn() -> Fake,
+}
+
+/// A server that runs until it is dropped.
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    pub(crate) host_key: PublicKey,
+    counts: Arc<Counts>,
+    task: AbortHandle,
+}
+
+#[derive(Default)]
+struct Counts {
+    connections: AtomicUsize,
+    logins: AtomicUsize,
+    goodbyes: AtomicUsize,
+}
+
+struct Client {
+    how: Arc<How>,
+    counts: Arc<Counts>,
+}
+
+impl Default for How {
+    fn default() -> Self {
+        Self {
+            methods: &[MethodKind::Password, MethodKind::PublicKey],
+            questions: &[("Password: ", false)],
+            key: None,
+            seed: 1,
+            preferred: Preferred::default(),
+            device: || Fake::new("r1#"),
+        }
+    }
+}
+
+/// A key that every run makes alike.
+pub(crate) fn key(seed: u8) -> PrivateKey {
+    PrivateKey::from(Ed25519Keypair::from_seed(&[seed; 32]))
+}
+
+impl Server {
+    pub(crate) async fn start(how: How) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        Self::listen(listener, how)
+    }
+
+    pub(crate) fn listen(listener: TcpListener, how: How) -> Self {
+        let port = listener.local_addr().expect("an address").port();
+        let host_key = key(how.seed);
+        let config = Arc::new(Config {
+            keys: vec![host_key.clone()],
+            methods: MethodSet::from(how.methods),
+            preferred: how.preferred.clone(),
+            auth_rejection_time: Duration::ZERO,
+            ..Config::default()
+        });
+        let counts = Arc::new(Counts::default());
+        let (how, counting) = (Arc::new(how), Arc::clone(&counts));
+        let serving = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                counting.connections.fetch_add(1, Ordering::Relaxed);
+                let client = Client {
+                    how: Arc::clone(&how),
+                    counts: Arc::clone(&counting),
+                };
+                let (config, counts) = (Arc::clone(&config), Arc::clone(&counting));
+                tokio::spawn(async move {
+                    if let Ok(session) = run_stream(config, stream, client).await
+                        && session.await.is_ok()
+                    {
+                        counts.goodbyes.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        let host_key = host_key.public_key().clone();
+        Self {
+            port,
+            host_key,
+            counts,
+            task: serving.abort_handle(),
+        }
+    }
+
+    /// How many connections were made.
+    pub(crate) fn connections(&self) -> usize {
+        self.counts.connections.load(Ordering::Relaxed)
+    }
+
+    /// How many passwords were tried.
+    pub(crate) fn logins(&self) -> usize {
+        self.counts.logins.load(Ordering::Relaxed)
+    }
+
+    /// How many connections ended with a goodbye.
+    pub(crate) fn goodbyes(&self) -> usize {
+        self.counts.goodbyes.load(Ordering::Relaxed)
+    }
+
+    /// The line that makes this server known.
+    pub(crate) fn known_hosts_line(&self) -> String {
+        known_hosts::line("127.0.0.1", self.port, &self.host_key)
+    }
+
+    /// What an inventory would have of it; `more` adds to it or replaces parts of it.
+    pub(crate) fn info(&self, more: &[(&str, Value)]) -> ConnectionInfo {
+        let mut raw: Hash = [
+            ("host", Value::from("127.0.0.1")),
+            ("port", Value::from(i64::from(self.port))),
+            ("user", Value::from("admin")),
+            ("password", Value::from(PASSWORD)),
+            ("verify_hosts", Value::from(false)),
+            ("timeout", Value::from(5)),
+        ]
+        .into_iter()
+        .collect();
+        for (key, value) in more {
+            raw.insert(*key, value.clone());
+        }
+        let without_undef = raw
+            .into_iter()
+            .filter(|(_, value)| !value.is_undef())
+            .collect();
+        SshCli::new()
+            .schema()
+            .read(Unread::new(without_undef), |_, _| {})
+            .expect("it fits")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Handler for Client {
+    type Error = russh::Error;
+
+    async fn auth_password(&mut self, _: &str, password: &str) -> Result<Auth, Self::Error> {
+        self.counts.logins.fetch_add(1, Ordering::Relaxed);
+        Ok(if password == PASSWORD {
+            Auth::Accept
+        } else {
+            Auth::reject()
+        })
+    }
+
+    async fn auth_publickey_offered(
+        &mut self,
+        _: &str,
+        offer: russh::server::PublicKeyOffer<'_>,
+    ) -> Result<Auth, Self::Error> {
+        let known = self
+            .how
+            .key
+            .as_ref()
+            .is_some_and(|key| key == offer.public_key);
+        Ok(if known { Auth::Accept } else { Auth::reject() })
+    }
+
+    async fn auth_publickey(
+        &mut self,
+        _: &str,
+        key: VerifiedPublicKey<'_>,
+    ) -> Result<Auth, Self::Error> {
+        let known = self
+            .how
+            .key
+            .as_ref()
+            .is_some_and(|known| known == key.public_key);
+        Ok(if known { Auth::Accept } else { Auth::reject() })
+    }
+
+    async fn auth_keyboard_interactive<'a>(
+        &'a mut self,
+        _: &str,
+        _: &str,
+        response: Option<Response<'a>>,
+    ) -> Result<Auth, Self::Error> {
+        let Some(response) = response else {
+            let questions = self.how.questions.iter();
+            let prompts: Vec<(Cow<'static, str>, bool)> = questions
+                .map(|(question, shown)| (Cow::Borrowed(*question), *shown))
+                .collect();
+            return Ok(Auth::Partial {
+                name: "".into(),
+                instructions: "".into(),
+                prompts: prompts.into(),
+            });
+        };
+        self.counts.logins.fetch_add(1, Ordering::Relaxed);
+        let answers: Vec<_> = response.collect();
+        let right = answers.len() == 1 && *answers[0] == *PASSWORD.as_bytes();
+        Ok(if right { Auth::Accept } else { Auth::reject() })
+    }
+
+    async fn channel_open_session(
+        &mut self,
+        channel: Channel<Msg>,
+        reply: ChannelOpenHandle,
+        _: &mut russh::server::Session,
+    ) -> Result<(), Self::Error> {
+        let mut device = (self.how.device)().start();
+        tokio::spawn(async move {
+            let mut stream = channel.into_stream();
+            let _ = copy_bidirectional(&mut stream, &mut device).await;
+        });
+        reply.accept().await;
+        Ok(())
+    }
+}

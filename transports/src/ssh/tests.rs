@@ -1,0 +1,255 @@
+//! Connections: who is trusted, who is let in, and what a failure says.
+
+use std::borrow::Cow;
+use std::fs;
+use std::time::Duration;
+
+use devgate_schemas::Value;
+use russh::keys::ssh_key::LineEnding;
+use russh::{MethodKind, Preferred, cipher, kex, mac};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpListener;
+use tokio::time::Instant;
+
+use super::Ssh;
+use super::server::{How, PASSWORD, Server, key};
+use super::settings::Settings;
+use crate::cli::fake::Bench;
+use crate::error::{HostKeyProblem, Phase};
+use crate::{Error, Result};
+
+async fn connect(server: &Server, more: &[(&str, Value)]) -> Result<Ssh> {
+    let settings = Settings::read(&server.info(more))?;
+    let bench = Bench::default();
+    Ssh::connect(&bench.ctx(), &settings, Instant::now() + settings.timeout).await
+}
+
+async fn refused(server: &Server, more: &[(&str, Value)]) -> (Error, String) {
+    let error = connect(server, more).await.expect_err("refused");
+    let text = error.to_string();
+    assert!(
+        !text.contains(PASSWORD) && !format!("{error:?}").contains(PASSWORD),
+        "{text}"
+    );
+    (error, text)
+}
+
+#[tokio::test]
+async fn a_password_lets_in_and_the_version_is_known() {
+    let server = Server::start(How::default()).await;
+    let ssh = connect(&server, &[]).await.expect("let in");
+    assert!(ssh.version().starts_with("SSH-2.0-"), "{}", ssh.version());
+    ssh.close().await;
+    assert_eq!((server.connections(), server.logins()), (1, 1));
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_tried_once_and_told_with_what_the_host_offers() {
+    let server = Server::start(How {
+        methods: &[
+            MethodKind::PublicKey,
+            MethodKind::Password,
+            MethodKind::KeyboardInteractive,
+        ],
+        ..How::default()
+    })
+    .await;
+    let (error, text) = refused(&server, &[("password", Value::from("wrong-canary"))]).await;
+    assert!(matches!(error, Error::Authentication(_)) && !error.is_transient());
+    assert!(
+        text.contains("refuses the login of `admin` (password)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("it offers publickey, password, keyboard-interactive"),
+        "{text}"
+    );
+    assert!(text.contains("check `user` and `password`"), "{text}");
+    assert_eq!(server.logins(), 1);
+}
+
+#[tokio::test]
+async fn a_single_hidden_question_is_answered_with_the_password() {
+    let how = || How {
+        methods: &[MethodKind::KeyboardInteractive],
+        ..How::default()
+    };
+    let server = Server::start(how()).await;
+    connect(&server, &[]).await.expect("let in");
+    let server = Server::start(How {
+        questions: &[("Token: ", false), ("Pin: ", false)],
+        ..how()
+    })
+    .await;
+    let (_, text) = refused(&server, &[]).await;
+    assert!(text.contains("it asks `Token:`"), "{text}");
+    assert_eq!(server.logins(), 0);
+}
+
+#[tokio::test]
+async fn a_private_key_lets_in_and_another_does_not() {
+    let pair = key(9);
+    let server = Server::start(How {
+        key: Some(pair.public_key().clone()),
+        ..How::default()
+    })
+    .await;
+    let given = |seed| {
+        let text = key(seed)
+            .to_openssh(LineEnding::LF)
+            .expect("written")
+            .to_string();
+        [
+            ("private_key", Value::from(text)),
+            ("password", Value::Undef),
+        ]
+    };
+    connect(&server, &given(9)).await.expect("let in");
+    let (_, text) = refused(&server, &given(8)).await;
+    assert!(text.contains("private key SHA256:"), "{text}");
+}
+
+#[tokio::test]
+async fn an_unknown_host_is_refused_with_the_line_that_would_make_it_known() {
+    let server = Server::start(How::default()).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("known_hosts");
+    let more = [
+        ("verify_hosts", Value::from(true)),
+        ("known_hosts_file", Value::from(file.display().to_string())),
+    ];
+    let (error, text) = refused(&server, &more).await;
+    assert!(!error.is_transient() && text.contains("SHA256:"), "{text}");
+    assert!(text.contains("`trust_on_first_use: true`") && text.contains("`verify_hosts: false`"));
+    assert!(text.contains(&server.known_hosts_line()), "{text}");
+    assert_eq!(server.logins(), 0);
+    fs::write(&file, server.known_hosts_line()).expect("written");
+    connect(&server, &more).await.expect("known now");
+}
+
+#[tokio::test]
+async fn the_first_key_is_remembered_where_asked_and_a_changed_one_refused() {
+    let server = Server::start(How::default()).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("known_hosts");
+    let more = |first_use| {
+        [
+            ("verify_hosts", Value::from(true)),
+            ("trust_on_first_use", Value::from(first_use)),
+            ("known_hosts_file", Value::from(file.display().to_string())),
+        ]
+    };
+    connect(&server, &more(true)).await.expect("remembered");
+    connect(&server, &more(false)).await.expect("known");
+    let other = super::known_hosts::line("127.0.0.1", server.port, key(2).public_key());
+    fs::write(&file, format!("# devices\n{other}\n")).expect("written");
+    let (error, text) = refused(&server, &more(true)).await;
+    let Error::HostKey(problem) = error else {
+        panic!("another error: {error}")
+    };
+    assert!(
+        matches!(*problem, HostKeyProblem::Changed { line: 2, .. }),
+        "{text}"
+    );
+    assert!(
+        text.contains("known_hosts:2 has ssh-ed25519 SHA256:"),
+        "{text}"
+    );
+    fs::write(
+        &file,
+        format!(
+            "@revoked * {}\n",
+            server.host_key.to_openssh().expect("a key")
+        ),
+    )
+    .expect("written");
+    let (_, text) = refused(&server, &more(true)).await;
+    assert!(text.contains("is revoked at"), "{text}");
+    assert_eq!(server.logins(), 2);
+}
+
+#[tokio::test]
+async fn weak_algorithms_are_refused_by_name_and_allowed_on_request() {
+    let server = Server::start(How {
+        preferred: Preferred {
+            kex: Cow::Borrowed(&[kex::DH_G14_SHA1]),
+            cipher: Cow::Borrowed(&[cipher::AES_128_CBC]),
+            mac: Cow::Borrowed(&[mac::HMAC_SHA1]),
+            ..Preferred::default()
+        },
+        ..How::default()
+    })
+    .await;
+    let (error, text) = refused(&server, &[]).await;
+    assert!(
+        matches!(error, Error::Negotiation { .. }) && !error.is_transient(),
+        "{text}"
+    );
+    assert!(
+        text.contains("it offers diffie-hellman-group14-sha1"),
+        "{text}"
+    );
+    assert!(text.contains("`legacy_algorithms: true`"), "{text}");
+    connect(&server, &[("legacy_algorithms", Value::from(true))])
+        .await
+        .expect("allowed");
+}
+
+#[tokio::test]
+async fn a_host_that_says_nothing_is_given_up_at_the_timeout() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let silent = Server::listen(
+        TcpListener::bind("127.0.0.1:0").await.expect("a port"),
+        How::default(),
+    );
+    let port = i64::from(listener.local_addr().expect("an address").port());
+    let more = [("port", Value::from(port)), ("timeout", Value::Float(0.2))];
+    let (error, text) = refused(&silent, &more).await;
+    assert!(
+        matches!(
+            error,
+            Error::TimedOut {
+                phase: Phase::KeyExchange,
+                ..
+            }
+        ),
+        "{text}"
+    );
+    assert!(error.is_transient());
+}
+
+#[tokio::test]
+async fn another_protocol_and_a_closed_port_are_told_apart() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let port = i64::from(listener.local_addr().expect("an address").port());
+    let server = Server::start(How::default()).await;
+    let web = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.expect("a client");
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        let _ = stream.shutdown().await;
+    });
+    let more = [("port", Value::from(port)), ("timeout", Value::from(1))];
+    let (_, text) = refused(&server, &more).await;
+    assert!(text.contains("during key exchange"), "{text}");
+    web.await.expect("no panic");
+    let (error, text) = refused(&server, &more).await;
+    assert!(
+        matches!(error, Error::Unreachable { .. }) && error.is_transient(),
+        "{text}"
+    );
+    assert!(text.contains("connection refused"), "{text}");
+}
+
+#[tokio::test]
+async fn a_name_without_an_address_is_told_at_once() {
+    let server = Server::start(How::default()).await;
+    let (error, text) = refused(&server, &[("host", Value::from("nowhere.invalid"))]).await;
+    assert!(
+        matches!(error, Error::Resolve { .. }) && !error.is_transient(),
+        "{text}"
+    );
+    let settings =
+        Settings::read(&server.info(&[("host", Value::from("[::1]"))])).expect("settings");
+    assert_eq!(settings.peer(), format!("[::1]:{}", server.port));
+    assert_eq!(settings.timeout, Duration::from_secs(5));
+}

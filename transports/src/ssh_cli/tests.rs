@@ -1,0 +1,177 @@
+//! Sessions from end to end, over SSH on the loopback.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use devgate_schemas::Value;
+
+use super::SshCli;
+use crate::cli::fake::{Bench, Do, Fake, say, usual};
+use crate::error::Interruption;
+use crate::ssh::server::{How, Server};
+use crate::{Connect, Error, Line};
+
+async fn session(server: &Server, bench: &Bench) -> super::SshCliSession {
+    let cli = SshCli::with_dialect(usual());
+    cli.open(&bench.ctx(), &server.info(&[]))
+        .await
+        .expect("a session")
+}
+
+#[tokio::test]
+async fn a_session_runs_commands_tells_facts_and_says_goodbye() {
+    let device = || Fake::new("r1#").on("show x", &[Do::Lines(1_000)]);
+    let server = Server::start(How {
+        device,
+        ..How::default()
+    })
+    .await;
+    let bench = Bench::default();
+    let ctx = bench.ctx();
+    let cli = SshCli::with_dialect(usual());
+    let transport = cli
+        .connect(&ctx, &server.info(&[]))
+        .await
+        .expect("a session");
+    transport.verify(&ctx).await.expect("alive");
+    let facts = transport.facts(&ctx).await.expect("facts");
+    let version = facts
+        .get("ssh.version")
+        .and_then(Value::as_str)
+        .expect("a version");
+    assert!(version.starts_with("SSH-2.0-"), "{version}");
+    let over = ctx.over(transport.as_ref());
+    let session = over
+        .transport::<super::SshCliSession>()
+        .expect("an ssh_cli session");
+    let output = session.exec(&over, "show x").await.expect("an output");
+    assert_eq!(output.lines().count(), 1_000);
+    transport.close(&ctx).await;
+    assert_eq!(server.connections(), 1);
+    while server.goodbyes() == 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn commands_that_are_asked_at_once_take_turns() {
+    let device = || {
+        Fake::new("r1#")
+            .on("show x", &[say("x\r\n")])
+            .on("show y", &[say("y\r\n")])
+    };
+    let server = Server::start(How {
+        device,
+        ..How::default()
+    })
+    .await;
+    let bench = Bench::default();
+    let (session, ctx) = (session(&server, &bench).await, bench.ctx());
+    for _ in 0..20 {
+        let (x, y) = tokio::join!(session.exec(&ctx, "show x"), session.exec(&ctx, "show y"));
+        assert_eq!(
+            (x.expect("x").as_str(), y.expect("y").as_str()),
+            ("x\n", "y\n")
+        );
+    }
+}
+
+/// A device that loses its first connection in the middle of some commands.
+fn forgetful() -> Fake {
+    static SESSIONS: AtomicUsize = AtomicUsize::new(0);
+    let fake = Fake::new("r1#").on("configure terminal", &[Do::Prompt("r1(config)#")]);
+    if SESSIONS.fetch_add(1, Ordering::Relaxed) == 0 {
+        fake.on("show x", &[say("half an ans"), Do::Close])
+    } else {
+        fake.on("show x", &[say("whole\r\n")])
+            .on("fatal", &[Do::Close])
+    }
+}
+
+#[tokio::test]
+async fn what_only_reads_is_asked_again_and_what_changes_is_not() {
+    let server = Server::start(How {
+        device: forgetful,
+        ..How::default()
+    })
+    .await;
+    let bench = Bench::default();
+    let (session, ctx) = (session(&server, &bench).await, bench.ctx());
+    assert_eq!(
+        session.exec(&ctx, "show x").await.expect("an output"),
+        "whole\n"
+    );
+    assert_eq!(server.connections(), 2);
+    let notices = bench.notices();
+    assert!(
+        notices[0].contains("could not run `show x` on 127.0.0.1"),
+        "{notices:?}"
+    );
+
+    let error = session
+        .exec_once(&ctx, &Line::new("fatal"))
+        .await
+        .expect_err("lost");
+    let Error::Interrupted(interrupted) = error else {
+        panic!("another error: {error}")
+    };
+    assert_eq!(interrupted.why, Interruption::Lost);
+    assert_eq!(server.connections(), 2);
+
+    let lines = [Line::new("fatal")];
+    let error = session
+        .configure(&ctx, &lines)
+        .await
+        .expect_err("lost")
+        .to_string();
+    assert!(error.contains("not sent again"), "{error}");
+    assert_eq!(server.connections(), 3);
+    assert_eq!(
+        session.exec(&ctx, "show x").await.expect("an output"),
+        "whole\n"
+    );
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_be_opened_again_keeps_what_had_arrived() {
+    let device = || Fake::new("r1#").on("show x", &[say("half an ans"), Do::Close]);
+    let server = Server::start(How {
+        device,
+        ..How::default()
+    })
+    .await;
+    let bench = Bench::patient_for(2);
+    let session = session(&server, &bench).await;
+    // The open connection stays; no other is taken.
+    drop(server);
+    let error = session
+        .exec(&bench.ctx(), "show x")
+        .await
+        .expect_err("gone");
+    assert!(matches!(error, Error::PatienceSpent(_)), "{error}");
+    assert_eq!(error.partial_output(), Some("half an ans"));
+}
+
+#[test]
+fn every_setting_teaches() {
+    let cli = SshCli::new();
+    assert_eq!(cli.schema().name(), "ssh_cli");
+    for (name, attribute) in cli.schema().connection_info() {
+        assert!(attribute.desc.len() > 20, "{name}: {}", attribute.desc);
+    }
+    let secrets: Vec<&str> = cli
+        .schema()
+        .connection_info()
+        .iter()
+        .filter(|(_, attribute)| attribute.sensitive)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(
+        secrets,
+        [
+            "password",
+            "private_key",
+            "private_key_passphrase",
+            "enable_password"
+        ]
+    );
+}
