@@ -143,3 +143,104 @@ impl fmt::Display for Regexp {
         inspect::inspect(&self.source, f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn regexp(source: &str) -> Regexp {
+        Regexp::new(source).expect("a regular expression")
+    }
+
+    fn matches(source: &str, text: &str) -> bool {
+        regexp(source).is_match(text).expect("an answer")
+    }
+
+    #[test]
+    fn line_anchors_stand_at_every_line() {
+        assert!(matches("^b$", "a\nb\nc"));
+        assert!(!matches("\\Ab\\z", "a\nb\nc"));
+        assert!(matches("\\Ab\\Z", "b\n"));
+    }
+
+    #[test]
+    fn shorthands_are_ascii_and_brackets_are_not() {
+        assert!(!matches("\\w", "é"));
+        assert!(matches("[[:alpha:]]", "é"));
+        assert!(matches("(?u)\\w", "é"));
+        assert!(matches("\\h\\H", "fg"));
+    }
+
+    #[test]
+    fn options_reach_as_far_as_in_ruby() {
+        assert!(matches("(?m)a.b", "a\nb"));
+        assert!(!matches("a.b", "a\nb"));
+        assert!(
+            matches("a(?i)b|c", "aC"),
+            "alternatives stay behind the options"
+        );
+        assert!(matches("(?x) a b # comment", "ab"));
+        assert!(!matches("(?i:a)b", "AB"));
+    }
+
+    #[test]
+    fn groups_are_found_by_name_whatever_their_order() -> Result<(), Runaway> {
+        let title = regexp("^(?<name>.*[^/])/(?<port>\\d+)$|^(?<name>.*)$");
+        let names: Vec<&str> = title.names().collect();
+        assert_eq!(names, ["name", "port"]);
+        let captures = title.captures("eth0/7")?.expect("a match");
+        assert_eq!(
+            (captures.name("name"), captures.name("port")),
+            (Some("eth0"), Some("7"))
+        );
+        let captures = title.captures("lo")?.expect("a match");
+        assert_eq!(
+            (captures.name("name"), captures.name("port")),
+            (Some("lo"), None)
+        );
+        assert_eq!(captures.group(0), Some("lo"));
+        Ok(())
+    }
+
+    #[test]
+    fn look_around_references_and_possessive_repeats_work() {
+        assert!(matches("\\A(?!root\\z)[a-z]+\\z", "admin"));
+        assert!(matches("(?<a>x)\\k<a>", "xx"));
+        assert!(!matches("\\Aa++a", "aaa"));
+        assert!(matches("\\A(?<p>\\((?:[^()]|\\g<p>)*\\))\\z", "(a(b)c)"));
+    }
+
+    #[test]
+    fn what_ruby_refuses_is_refused_in_its_words() {
+        for (source, reason) in [
+            ("[", "premature end of char-class: /[/"),
+            ("a/(", "end pattern with unmatched parenthesis: /a\\/(/"),
+            ("a)", "unmatched close parenthesis: /a)/"),
+            ("+", "target of repeat operator is not specified: /+/"),
+            ("[z-a]", "empty range in char class: /[z-a]/"),
+            ("(?<=a+)b", "invalid pattern in look-behind: /(?<=a+)b/"),
+            (
+                "\\p{Nope}",
+                "invalid character property name {Nope}: /\\p{Nope}/",
+            ),
+        ] {
+            assert_eq!(
+                Regexp::new(source).expect_err("refused").to_string(),
+                reason
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_engine_lacks_is_refused_and_not_matched_differently() {
+        let error = Regexp::new("\\X").expect_err("refused");
+        assert!(matches!(error, RegexpError::Unsupported { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_runaway_match_is_given_up() {
+        let runaway = regexp("\\A(a|a)*\\1?b\\z");
+        assert_eq!(runaway.is_match(&"a".repeat(40)), Err(Runaway));
+        assert_eq!(runaway.is_match("aab"), Ok(true));
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::instance::Subject;
 use super::model::{Alias, Interval, KeyKind, Member, Range, Text, Type, Words};
+use super::secret::hidden;
 use crate::{Hash, Key, Value};
 
 /// How deeply values may be nested to be judged by what they hold: more than JSON readers take.
@@ -13,7 +14,7 @@ pub(super) fn is_deeper(value: &Value, levels: usize) -> bool {
         Value::Array(_) | Value::Hash(_) if levels == 0 => true,
         Value::Array(items) => items.iter().any(|item| is_deeper(item, levels - 1)),
         Value::Hash(hash) => hash.iter().any(|(_, value)| is_deeper(value, levels - 1)),
-        Value::Sensitive(secret) => is_deeper(secret.reveal(), levels),
+        Value::Sensitive(secret) => is_deeper(hidden(secret), levels),
         _ => false,
     }
 }
@@ -30,7 +31,7 @@ pub(super) fn exact(value: &Value) -> Type {
         }),
         Value::String(text) => Type::String(Text::Exactly(text.clone())),
         Value::Symbol(name) => symbol(name),
-        Value::Sensitive(secret) => Type::Hidden(Box::new(exact(secret.reveal()))),
+        Value::Sensitive(secret) => Type::Hidden(Box::new(exact(hidden(secret)))),
         Value::Array(items) if items.is_empty() => Type::array(Type::Unit, Some(Range::ZERO)),
         Value::Array(items) => Type::Tuple(items.iter().map(exact).collect(), None),
         Value::Hash(hash) => exact_hash(hash),
@@ -92,7 +93,7 @@ pub(super) fn reduced(subject: Subject<'_>) -> Type {
             Some(Range::of_size(hash.len())),
         ),
         Subject::Value(Value::Sensitive(secret)) => {
-            Type::Hidden(Box::new(reduced(Subject::Value(secret.reveal()))))
+            Type::Hidden(Box::new(reduced(Subject::Value(hidden(secret)))))
         }
         other => plain(other),
     }

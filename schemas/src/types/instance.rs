@@ -2,6 +2,7 @@
 
 use super::infer::{MAX_DEPTH, is_deeper, reduced};
 use super::model::{Alias, Member, Range, Text, Type};
+use super::secret::hidden;
 use crate::{Key, Value};
 
 /// A part of a hash or a list, seen as a value: a hash's keys are none.
@@ -26,9 +27,9 @@ impl Type {
     pub(super) fn admits(&self, value: &Value) -> bool {
         match value {
             Value::Sensitive(secret) => match self {
-                Self::Sensitive(inner) => inner.admits(secret.reveal()),
+                Self::Sensitive(inner) => inner.admits(hidden(secret)),
                 _ if self.speaks_of_secrets() => self.admits_plain(Subject::Value(value)),
-                _ => self.admits(secret.reveal()),
+                _ => self.admits(hidden(secret)),
             },
             Value::String(text) => self.admits_plain(Subject::Text(text)),
             Value::Integer(number) => self.admits_plain(Subject::Integer(*number)),
@@ -224,7 +225,7 @@ impl Alias {
             Value::Hash(hash) => hash.iter().all(|(key, value)| {
                 (is_rich || matches!(key, Key::String(_))) && self.admits_value(value, levels - 1)
             }),
-            Value::Sensitive(secret) => is_rich || self.admits_value(secret.reveal(), levels),
+            Value::Sensitive(secret) => is_rich || self.admits_value(hidden(secret), levels),
         }
     }
 }

@@ -122,11 +122,7 @@ impl Parser<'_> {
     /// Goes one level deeper, if that is allowed.
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         if self.depth == MAX_DEPTH {
-            return Err(Fault::syntax_at(
-                format!("Nested more than {MAX_DEPTH} levels deep"),
-                self.text,
-                self.peek().offset,
-            ));
+            return Err(self.too_deep());
         }
         self.depth += 1;
         let result = inner(self);
@@ -134,11 +130,17 @@ impl Parser<'_> {
         result
     }
 
+    fn too_deep(&self) -> Fault {
+        let message = format!("Nested more than {MAX_DEPTH} levels deep");
+        Fault::syntax_at(message, self.text, self.peek().offset)
+    }
+
     /// An expression whose operators bind more tightly than `above`.
     fn expression(&mut self, above: u8) -> Result<Expression, Fault> {
         self.nested(|parser| {
             let mut left = parser.prefix()?;
-            loop {
+            // Every link makes the expression one level deeper, on its left.
+            for _ in 0..MAX_DEPTH {
                 if let Some(longer) = parser.suffix(&mut left)? {
                     left = longer;
                 } else if above < binding::SELECTOR && parser.is("?") {
@@ -153,6 +155,7 @@ impl Parser<'_> {
                     left = Expression::at(Form::Other(vec![left, right]), &operator);
                 }
             }
+            Err(parser.too_deep())
         })
     }
 

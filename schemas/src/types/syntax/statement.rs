@@ -1,6 +1,6 @@
 //! Statements, resources and conditions: never a type, but what is wrong with them can be said.
 
-use super::{Parser, Shape, binding};
+use super::{MAX_DEPTH, Parser, Shape, binding};
 use crate::types::error::Fault;
 use crate::types::expression::{Expression, Form};
 use crate::types::lexer::Kind;
@@ -84,7 +84,12 @@ impl Parser<'_> {
 
     pub(super) fn shaped_assignment(&mut self) -> Result<(Expression, Shape), Fault> {
         let (mut left, mut shape) = self.resource()?;
+        let mut links = 0;
         while ["->", "~>", "<-", "<~"].iter().any(|edge| self.is(edge)) {
+            links += 1;
+            if links > MAX_DEPTH {
+                return Err(self.too_deep());
+            }
             let operator = self.next();
             let (right, _) = self.resource()?;
             left = Expression::at(Form::Other(vec![left, right]), &operator);
@@ -112,12 +117,16 @@ impl Parser<'_> {
             }
         }
         let mut left = self.expression(binding::LOOSEST)?;
-        let mut shape = Shape::Expression;
-        while self.is("{") {
-            left = self.resource_body(left)?;
-            shape = Shape::More;
+        if !self.is("{") {
+            return Ok((left, Shape::Expression));
         }
-        Ok((left, shape))
+        for _ in 0..MAX_DEPTH {
+            left = self.resource_body(left)?;
+            if !self.is("{") {
+                return Ok((left, Shape::More));
+            }
+        }
+        Err(self.too_deep())
     }
 
     /// What stands in braces after an expression: a title and attributes, or attributes alone.
