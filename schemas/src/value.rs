@@ -2,9 +2,9 @@
 
 mod deserialize;
 
-use std::fmt;
+use std::{fmt, hash};
 
-use indexmap::IndexMap;
+use indexmap::{Equivalent, IndexMap};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use zeroize::Zeroize;
 
@@ -38,7 +38,7 @@ pub enum Value {
 pub struct Hash(IndexMap<Key, Value>);
 
 /// A hash's key: a text, except where YAML or Ruby had a number.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
     /// A text, as nearly always.
     String(String),
@@ -120,7 +120,7 @@ impl Hash {
 
     /// The value at a text key.
     pub fn get(&self, key: &str) -> Option<&Value> {
-        self.0.get(&Key::from(key))
+        self.0.get(key)
     }
 
     /// The value at a key, to be changed in its place.
@@ -186,6 +186,22 @@ impl Key {
             Self::String(text) => Some(text),
             Self::Integer(_) => None,
         }
+    }
+}
+
+/// A text key hashes as its text does, so that one finds it by a borrowed text.
+impl hash::Hash for Key {
+    fn hash<H: hash::Hasher>(&self, state: &mut H) {
+        match self {
+            Self::String(text) => text.hash(state),
+            Self::Integer(number) => number.hash(state),
+        }
+    }
+}
+
+impl Equivalent<Key> for str {
+    fn equivalent(&self, key: &Key) -> bool {
+        key.as_str() == Some(self)
     }
 }
 

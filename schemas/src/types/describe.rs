@@ -41,6 +41,10 @@ impl Describer {
         self.one(Reason::Match { expected, actual })
     }
 
+    fn wrong_size(&self, expected: Range, actual: Range) -> Vec<Violation> {
+        self.one(Reason::Size { expected, actual })
+    }
+
     /// The violations one step further.
     fn at(&mut self, step: Step, expected: &Type, actual: &Type) -> Vec<Violation> {
         self.path.push(step);
@@ -70,7 +74,7 @@ impl Describer {
             Type::Variant(types) => self.variant(types, original, actual),
             Type::Struct(members) => self.members(members, original, actual),
             Type::Hash(key, value, size) => self.hash((key, value), *size, original, actual),
-            Type::Tuple(types, size) => self.tuple(expected, types, *size, original, actual),
+            Type::Tuple(types, _) => self.tuple(expected, types, original, actual),
             Type::Array(element, size) => self.array(element, *size, original, actual),
             Type::Optional(inner) => match inner {
                 Some(inner) if *actual != Type::Undef => {
@@ -130,10 +134,7 @@ impl Describer {
             Type::Tuple(types, _) => {
                 let actual_size = Range::of_size(types.len());
                 if !expected.covers(actual_size) {
-                    return self.one(Reason::Size {
-                        expected,
-                        actual: actual_size,
-                    });
+                    return self.wrong_size(expected, actual_size);
                 }
                 let mut found = Vec::new();
                 for (index, one) in types.iter().enumerate() {
@@ -148,10 +149,7 @@ impl Describer {
                 if expected.covers(actual_size) {
                     self.wrong_type(original, &Type::Array(others.clone(), None))
                 } else {
-                    self.one(Reason::Size {
-                        expected,
-                        actual: actual_size,
-                    })
+                    self.wrong_size(expected, actual_size)
                 }
             }
             _ => self.wrong_type(original, actual),
@@ -170,10 +168,7 @@ impl Describer {
             Type::Struct(members) => {
                 let actual_size = Range::of_size(members.len());
                 if !expected.covers(actual_size) {
-                    return self.one(Reason::Size {
-                        expected,
-                        actual: actual_size,
-                    });
+                    return self.wrong_size(expected, actual_size);
                 }
                 let mut found = Vec::new();
                 for member in members {
@@ -197,10 +192,7 @@ impl Describer {
                 if expected.covers(actual_size) {
                     self.wrong_type(original, &Type::Hash(keys.clone(), values.clone(), None))
                 } else {
-                    self.one(Reason::Size {
-                        expected,
-                        actual: actual_size,
-                    })
+                    self.wrong_size(expected, actual_size)
                 }
             }
             _ => self.wrong_type(original, actual),
@@ -244,10 +236,7 @@ impl Describer {
                 if expected.covers(actual_size) {
                     self.wrong_type(original, &Type::Hash(keys.clone(), values.clone(), None))
                 } else {
-                    self.one(Reason::Size {
-                        expected,
-                        actual: actual_size,
-                    })
+                    self.wrong_size(expected, actual_size)
                 }
             }
             _ => self.wrong_type(original, actual),
@@ -258,7 +247,6 @@ impl Describer {
         &mut self,
         expected: &Type,
         types: &[Type],
-        _size: Option<Range>,
         original: &Type,
         actual: &Type,
     ) -> Vec<Violation> {
@@ -270,10 +258,7 @@ impl Describer {
             Type::Tuple(others, _) => {
                 let actual_size = actual.tuple_size();
                 if !sizes.covers(actual_size) {
-                    return self.one(Reason::Size {
-                        expected: sizes,
-                        actual: actual_size,
-                    });
+                    return self.wrong_size(sizes, actual_size);
                 }
                 let mut found = Vec::new();
                 for (index, one) in others.iter().enumerate() {
@@ -287,10 +272,7 @@ impl Describer {
             Type::Array(element, size) => {
                 let actual_size = size.unwrap_or(Range::SIZES);
                 if !sizes.covers(actual_size) {
-                    return self.one(Reason::Size {
-                        expected: sizes,
-                        actual: actual_size,
-                    });
+                    return self.wrong_size(sizes, actual_size);
                 }
                 let mut found = Vec::new();
                 for (index, expected) in types.iter().enumerate() {
@@ -349,6 +331,7 @@ fn merge(violations: Vec<Violation>, alternatives: usize) -> Vec<Violation> {
     violations
 }
 
+/// Both in one. Puppet takes the normal form of what is there already, which may join more.
 fn merge_two(one: Violation, other: Violation) -> Violation {
     let both = |expected: Type, more: Type| Type::variant(vec![expected, more]).normalize();
     let reason = match (one.reason, other.reason) {
@@ -361,14 +344,14 @@ fn merge_two(one: Violation, other: Violation) -> Violation {
             Reason::Type { expected: more, .. } | Reason::Match { expected: more, .. },
         ) => Reason::Type {
             expected: both(expected, more),
-            actual,
+            actual: actual.normalize(),
         },
         (
             Reason::Match { expected, actual },
             Reason::Type { expected: more, .. } | Reason::Match { expected: more, .. },
         ) => Reason::Match {
             expected: both(expected, more),
-            actual,
+            actual: actual.normalize(),
         },
         (reason, _) => reason,
     };

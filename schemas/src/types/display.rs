@@ -206,7 +206,7 @@ impl Signature {
 /// A float as Ruby prints it: always with a fraction, with an exponent when very large or small.
 pub(super) fn float(number: f64) -> String {
     let size = number.abs();
-    if number != 0.0 && !(1e-4..1e16).contains(&size) && number.is_finite() {
+    if number != 0.0 && !(1e-4..1e15).contains(&size) && number.is_finite() {
         let text = format!("{number:e}");
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let fraction = if mantissa.contains('.') { "" } else { ".0" };
