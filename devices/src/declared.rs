@@ -3,6 +3,7 @@
 mod cli;
 mod read;
 mod rows;
+mod send;
 #[cfg(test)]
 mod tests;
 

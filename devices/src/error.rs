@@ -50,15 +50,17 @@ pub enum Error {
     #[error("{0}")]
     Row(String),
 
-    /// A desired value holds a character that a terminal acts upon.
+    /// A desired value holds a character that a command line acts upon instead of taking it.
     #[error(
-        "`{attribute}` of {title} holds a control character: nothing was sent; take it out of the value"
+        "`{attribute}` of {title} holds {character:?}, which a command line does not take as text: nothing was sent"
     )]
-    ControlCharacter {
+    Untypable {
         /// Whose attribute.
         title: String,
         /// The attribute.
         attribute: String,
+        /// The first such character.
+        character: char,
     },
 
     /// The type or the session has no such ability.

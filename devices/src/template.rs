@@ -66,7 +66,7 @@ impl Expression {
         names: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self, Error> {
         let expression = LANGUAGE.compile_expression_owned(source.to_owned())?;
-        check_names(expression.undeclared_variables(false), names)?;
+        check_names(source, expression.undeclared_variables(false), names)?;
         Ok(Self(expression))
     }
 
@@ -103,7 +103,11 @@ impl Template {
         let mut environment = LANGUAGE.clone();
         environment.add_template_owned(NAME, source.to_owned())?;
         let template = Self(environment);
-        check_names(template.compiled().undeclared_variables(false), names)?;
+        check_names(
+            source,
+            template.compiled().undeclared_variables(false),
+            names,
+        )?;
         Ok(template)
     }
 
@@ -122,26 +126,39 @@ impl Template {
     }
 }
 
+/// Refuses the names that are used and not known, at the line of the first.
 fn check_names<'a>(
+    source: &str,
     used: impl IntoIterator<Item = String>,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Result<(), Error> {
     let known: Vec<&str> = known.into_iter().collect();
-    let mut unknown: Vec<String> = used
+    let used = used
         .into_iter()
-        .filter(|name| !known.contains(&name.as_str()))
-        .map(|name| {
-            let hint = did_you_mean(&name, known.iter().copied());
-            format!("`{name}` is not known here{hint}")
+        .filter(|name| !known.contains(&name.as_str()));
+    let at = |name: &str| {
+        source
+            .find(name)
+            .map_or(0, |at| source[..at].matches('\n').count())
+    };
+    let mut unknown: Vec<(usize, String)> = used.map(|name| (at(&name) + 1, name)).collect();
+    unknown.sort();
+    let Some((line, _)) = unknown.first() else {
+        return Ok(());
+    };
+    let named: Vec<String> = unknown
+        .iter()
+        .map(|(_, name)| {
+            format!(
+                "`{name}` is not known here{}",
+                did_you_mean(name, known.iter().copied())
+            )
         })
         .collect();
-    unknown.sort();
-    if unknown.is_empty() {
-        return Ok(());
-    }
+    let message = format!("{}; known are {}", named.join(", "), known.join(", "));
     Err(Error {
-        line: 1,
-        message: format!("{}; known are {}", unknown.join(", "), known.join(", ")),
+        line: *line,
+        message,
     })
 }
 

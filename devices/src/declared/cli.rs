@@ -116,9 +116,10 @@ impl Cli {
         };
         let mut secrets = Secrets::default();
         let scope = Scope::of_change(schema, is, should, &mut secrets);
-        let scope = scope.map_err(|attribute| Error::ControlCharacter {
+        let scope = scope.map_err(|(attribute, character)| Error::Untypable {
             title: format!("{}[{name}]", schema.name()),
             attribute,
+            character,
         })?;
         let failed = |error| Error::Data(template.problem(&error));
         let text = template.value.text(&scope).map_err(failed)?;
@@ -127,119 +128,6 @@ impl Cli {
             Error::Data(template.place.problem(message))
         })
     }
-
-    /// Makes changes, all in one visit to configuration mode as long as nothing is refused.
-    ///
-    /// A resource whose lines are refused has failed, and the others go on; nothing is sent twice.
-    ///
-    /// # Errors
-    /// The loss of the session; the resource that was under way has then failed, too.
-    pub(super) async fn set(
-        &self,
-        ctx: &Context<'_>,
-        schema: &TypeSchema,
-        changes: Vec<(Name, Change)>,
-    ) -> Result<()> {
-        let mut ready = Vec::new();
-        for (name, change) in changes {
-            match self.lines(schema, &name, &change) {
-                Ok(lines) => ready.push(Ready {
-                    name,
-                    what: What::of(&change),
-                    lines,
-                }),
-                Err(error) => ctx.failed(name.title(), error.to_string()),
-            }
-        }
-        if ctx.noop() {
-            return Ok(());
-        }
-        let session = session(ctx)?;
-        let mut rest = ready.as_slice();
-        while !rest.is_empty() {
-            let (lines, owners) = typed(rest);
-            let outcome = session.configure(ctx, &lines).await;
-            let stopped = match &outcome {
-                Ok(()) => rest.len(),
-                // The last line that was sent is the one that is refused or in doubt.
-                Err(devgate_transports::Error::Configuration(problem)) => problem
-                    .sent
-                    .checked_sub(1)
-                    .and_then(|at| owners.get(at))
-                    .copied()
-                    .unwrap_or(0),
-                Err(_) => 0,
-            };
-            for done in &rest[..stopped] {
-                done.what.tell(ctx, done.name.title());
-            }
-            let Err(error) = outcome else { break };
-            match &error {
-                devgate_transports::Error::Configuration(problem)
-                    if problem.interrupted.is_none() =>
-                {
-                    if let Some(failed) = rest.get(stopped) {
-                        ctx.failed(failed.name.title(), error.to_string());
-                    }
-                    rest = rest.get(stopped + 1..).unwrap_or_default();
-                }
-                _ => return Err(error.into()),
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A change that is ready to be sent.
-struct Ready {
-    name: Name,
-    what: What,
-    lines: Vec<Line>,
-}
-
-/// What a change does to its resource.
-#[derive(Clone, Copy)]
-enum What {
-    Create,
-    Update,
-    Delete,
-}
-
-impl What {
-    fn of(change: &Change) -> Self {
-        match (&change.should, change.is.resource()) {
-            (None, _) => Self::Delete,
-            (Some(should), _) if !should.is_present() => Self::Delete,
-            (Some(_), Some(is)) if is.is_present() => Self::Update,
-            (Some(_), _) => Self::Create,
-        }
-    }
-
-    fn tell(self, ctx: &Context<'_>, title: &str) {
-        match self {
-            Self::Create => ctx.created(title),
-            Self::Update => ctx.updated(title),
-            Self::Delete => ctx.deleted(title),
-        }
-    }
-}
-
-/// The lines of several changes as they are typed, modes left in between; and for each line, the
-/// index of the change that it belongs to.
-fn typed(changes: &[Ready]) -> (Vec<devgate_transports::Line>, Vec<usize>) {
-    let mut typed = Vec::new();
-    let mut owners = Vec::new();
-    let mut last: Option<&Line> = None;
-    for (owner, change) in changes.iter().enumerate() {
-        for line in &change.lines {
-            let leave = last.map(|last| last.leaving_for(line));
-            typed.extend(leave.into_iter().flatten());
-            typed.push(line.typed());
-            owners.resize(typed.len(), owner);
-            last = Some(line);
-        }
-    }
-    (typed, owners)
 }
 
 #[async_trait]

@@ -34,6 +34,9 @@ impl DeclaredType {
         top.only(&KEYS, problems);
         let schema = schema(top, problems);
         let cli = top.required("cli", problems);
+        if let Some(cli) = &cli {
+            cli.only(&["get", "create", "update", "delete"], problems);
+        }
         let schema = schema?;
         let attributes: Vec<&str> = schema.attributes().keys().map(String::as_str).collect();
         let title = top
@@ -71,7 +74,6 @@ impl Cli {
         read: &dyn Fn(&str) -> crate::Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        top.only(&["get", "create", "update", "delete"], problems);
         let get = top.required("get", problems);
         let get = get
             .iter()

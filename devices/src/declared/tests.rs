@@ -251,7 +251,7 @@ async fn a_value_with_a_line_end_fails_before_anything_is_sent() {
     outcome.result.expect("only the resource failed");
     assert_eq!(outcome.failed, ["10"]);
     assert_eq!(outcome.typed, [""; 0]);
-    assert!(outcome.heard[0].contains("`name` of vlan[10] holds a control character"));
+    assert!(outcome.heard[0].contains("`name` of vlan[10] holds '\\n'"));
 }
 
 #[tokio::test]

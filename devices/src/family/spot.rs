@@ -131,10 +131,19 @@ impl<'a> Spot<'a> {
 
     /// Refuses every key of a mapping but these.
     pub(crate) fn only(&self, known: &[&str], problems: &mut Problems) {
-        for (key, spot) in self.pairs(problems) {
-            if !known.contains(&key) {
-                let hint = suggest(key, known.iter().copied());
-                problems.push(spot.problem(format!("unknown key `{key}`{hint}")));
+        let Some(mapping) = self.node.as_mapping() else {
+            problems.push(self.expected("a mapping"));
+            return;
+        };
+        for (key, _) in mapping.iter() {
+            let name = key.to_value().as_str().unwrap_or_default().to_owned();
+            if !known.contains(&name.as_str()) {
+                let hint = suggest(&name, known.iter().copied());
+                let key = Self {
+                    node: key,
+                    ..self.clone()
+                };
+                problems.push(key.problem(format!("unknown key `{name}`{hint}")));
             }
         }
     }

@@ -35,20 +35,17 @@ impl Scope {
     /// `should`. An attribute that nobody mentions stays what it is; one that is not there is none.
     ///
     /// # Errors
-    /// The name of an attribute whose desired value has a control character.
+    /// The name of an attribute whose desired value cannot be typed, and the character in it.
     pub(crate) fn of_change(
         schema: &TypeSchema,
         is: Option<&Resource>,
         should: Option<&Resource>,
         secrets: &mut Secrets,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, (String, char)> {
         let names = || schema.attributes().keys();
         for name in names() {
-            if should
-                .and_then(|should| should.get(name))
-                .is_some_and(has_control)
-            {
-                return Err(name.clone());
+            if let Some(character) = should.and_then(|should| untypable(should.get(name)?)) {
+                return Err((name.clone(), character));
             }
         }
         let mut seen = |resource: Option<&Resource>| -> Vec<(String, Seen)> {
@@ -145,16 +142,21 @@ fn next_veil(text: &str) -> Option<(&str, usize, &str)> {
     Some((before, number.parse().ok()?, after))
 }
 
-/// Whether a text in a value has a character that would end or change a line.
-fn has_control(value: &Value) -> bool {
+/// A character in a value that a command line acts upon: one that ends or changes the line, or `?`,
+/// which asks for help.
+fn untypable(value: &Value) -> Option<char> {
+    let within = |text: &str| {
+        text.chars()
+            .find(|&found| found.is_control() || found == '?')
+    };
     match value {
-        Value::String(text) | Value::Symbol(text) => text.contains(char::is_control),
-        Value::Array(items) => items.iter().any(has_control),
+        Value::String(text) | Value::Symbol(text) => within(text),
+        Value::Array(items) => items.iter().find_map(untypable),
         Value::Hash(pairs) => pairs
             .iter()
-            .any(|(key, value)| key.to_string().contains(char::is_control) || has_control(value)),
-        Value::Sensitive(secret) => has_control(secret.reveal()),
-        Value::Undef | Value::Boolean(_) | Value::Integer(_) | Value::Float(_) => false,
+            .find_map(|(key, value)| within(&key.to_string()).or_else(|| untypable(value))),
+        Value::Sensitive(secret) => untypable(secret.reveal()),
+        Value::Undef | Value::Boolean(_) | Value::Integer(_) | Value::Float(_) => None,
     }
 }
 
