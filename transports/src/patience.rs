@@ -123,10 +123,7 @@ impl Attempts<'_> {
         }
         match result {
             Ok(result) => result,
-            Err(_) => {
-                self.patience.take(left);
-                Err(self.spent())
-            }
+            Err(_) => Err(self.spent()),
         }
     }
 
@@ -142,7 +139,6 @@ impl Attempts<'_> {
         let left = self.patience.left();
         self.tries = self.tries.max(1);
         if pause >= left {
-            self.patience.take(left);
             self.last = Some(Box::new(error));
             return Err(self.spent());
         }
@@ -169,17 +165,20 @@ impl Attempts<'_> {
         self.patience.take(time);
     }
 
+    /// Ends the run's patience with this target, even if a little is left that is too short for
+    /// another try.
     fn spent(&mut self) -> Error {
+        let left = self.patience.left();
+        self.patience.take(left);
         let last_error = self.last.take();
         let last = match &last_error {
             Some(error) => error.to_string(),
-            None if self.tries == 0 => "this run has no patience left for this target".to_owned(),
             None => "no answer".to_owned(),
         };
         Error::PatienceSpent(Box::new(PatienceSpent {
             what: self.what.clone(),
             tries: self.tries,
-            waited: self.patience.limit,
+            waited: self.patience.limit - left,
             last,
             last_error,
         }))
@@ -253,7 +252,7 @@ mod tests {
         assert!(patience.is_spent());
         let error = result.expect_err("spent").to_string();
         assert!(
-            error.contains("connection refused") && error.contains("30 s"),
+            error.contains("connection refused") && error.contains("tries in "),
             "{error}"
         );
         let heard = heard.0.lock().expect("no poison");
@@ -333,7 +332,10 @@ mod tests {
         })
         .await;
         let error = result.expect_err("spent").to_string();
-        assert!(error.contains("no patience left"), "{error}");
+        assert!(
+            error.contains("has waited 3 s for the target already"),
+            "{error}"
+        );
         assert!(!asked.into_inner());
     }
 

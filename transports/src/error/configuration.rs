@@ -1,0 +1,79 @@
+//! What became of a configuration that was not applied in full.
+
+use std::fmt;
+
+use super::Error;
+use super::text::one_line;
+
+/// What became of a configuration that was not applied in full.
+#[derive(Debug)]
+pub struct ConfigurationProblem {
+    /// Whom.
+    pub peer: String,
+    /// The line that the target refused, if it did. No line was sent after it.
+    pub refused: Option<RefusedLine>,
+    /// How many lines were sent, a refused one among them.
+    pub sent: usize,
+    /// How many there were.
+    pub of: usize,
+    /// Why it ended otherwise, if it did; the last line sent is then perhaps without effect.
+    pub interrupted: Option<Box<Error>>,
+}
+
+/// A line of configuration that the target refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedLine {
+    /// Its place, from 1.
+    pub number: usize,
+    /// The line; secrets in it are redacted.
+    pub line: String,
+    /// What the target said; secrets in it are redacted.
+    pub said: String,
+}
+
+impl fmt::Display for ConfigurationProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            peer,
+            refused,
+            sent,
+            of,
+            interrupted,
+        } = self;
+        if let Some(RefusedLine { number, line, said }) = refused {
+            write!(
+                f,
+                "{peer} refuses line {number} of {of}, `{line}`: {}; ",
+                one_line(said)
+            )?;
+        }
+        if let Some(error) = interrupted {
+            write!(f, "{error}; ")?;
+        }
+        match (refused, interrupted, sent) {
+            (_, _, 0) => write!(
+                f,
+                "none of {of} lines was sent: the configuration is unchanged"
+            ),
+            (Some(_), None, 1) => write!(f, "no other line was sent"),
+            (Some(_), None, sent) => {
+                write!(
+                    f,
+                    "the lines before it stand ({} of {of}), no other was sent",
+                    sent - 1
+                )
+            }
+            (_, _, sent) => write!(
+                f,
+                "{sent} of {of} lines were sent, the last of them perhaps without effect; they \
+                 are not sent again: read the configuration back to see what stands"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ConfigurationProblem {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.interrupted.as_deref().map(|error| error as _)
+    }
+}

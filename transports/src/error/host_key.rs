@@ -1,0 +1,87 @@
+//! Why a host is not trusted.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a host's key was not accepted.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum HostKeyProblem {
+    /// No file knows the host.
+    #[error(
+        "the host key of {peer} is not known: {algorithm} {fingerprint}; if it is the right one, \
+         add this line to {}:\n{line}\nor set `trust_on_first_use: true` (remembers the first \
+         key) or `verify_hosts: false` (accepts any key)", file.display()
+    )]
+    Unknown {
+        /// Whom.
+        peer: String,
+        /// The key's algorithm.
+        algorithm: String,
+        /// The key's SHA-256 fingerprint.
+        fingerprint: String,
+        /// The line that would make it known.
+        line: String,
+        /// The file for the line.
+        file: PathBuf,
+    },
+    /// A file has another key of this host.
+    #[error(
+        "the host key of {peer} has changed: it shows {algorithm} {fingerprint}, but {}:{line} \
+         has {known}; someone may be in between, or the device was replaced: if so, remove that \
+         line", file.display()
+    )]
+    Changed {
+        /// Whom.
+        peer: String,
+        /// The key's algorithm.
+        algorithm: String,
+        /// The key's SHA-256 fingerprint.
+        fingerprint: String,
+        /// The fingerprint on record.
+        known: String,
+        /// The file with the record.
+        file: PathBuf,
+        /// Its line.
+        line: usize,
+    },
+    /// A file says that this key must not be used any more.
+    #[error("the host key of {peer} ({fingerprint}) is revoked at {}:{line}", file.display())]
+    Revoked {
+        /// Whom.
+        peer: String,
+        /// The key's SHA-256 fingerprint.
+        fingerprint: String,
+        /// The file with the record.
+        file: PathBuf,
+        /// Its line.
+        line: usize,
+    },
+    /// The host is recorded only by an authority that signs host certificates.
+    #[error(
+        "{} trusts {peer} only through a certificate authority (line {line}), which is not \
+         supported: add the host's own key:\n{entry}", file.display()
+    )]
+    OnlyAuthority {
+        /// Whom.
+        peer: String,
+        /// The file with the record.
+        file: PathBuf,
+        /// Its line.
+        line: usize,
+        /// The line that would make the host's own key known.
+        entry: String,
+    },
+    /// The file of known hosts cannot be read or written.
+    #[error("cannot {what} the known hosts in {}: {cause}", file.display())]
+    File {
+        /// Read, write.
+        what: &'static str,
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
+}

@@ -1,0 +1,92 @@
+//! Why a command did not come to its end.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::text::{seconds, shortened};
+
+/// What stood between a command and its end.
+#[derive(Debug)]
+pub struct Interrupted {
+    /// Whom.
+    pub peer: String,
+    /// What was asked; secrets in it are redacted.
+    pub doing: String,
+    /// What happened.
+    pub why: Interruption,
+    /// What had arrived until then: not the whole answer.
+    pub partial: String,
+}
+
+/// How a command was interrupted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Interruption {
+    /// The connection ended.
+    Lost,
+    /// No byte came for so long.
+    Silent(Duration),
+    /// It took longer than it may in all.
+    TooLong(Duration),
+    /// More bytes came than it may have.
+    TooMuch(usize),
+    /// The device asks what it was answered already, or what nobody can answer.
+    Asked(String),
+    /// Question and answer no longer fit together.
+    OutOfStep(&'static str),
+    /// The session was given up by an earlier doubt.
+    Broken,
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            peer,
+            doing,
+            why,
+            partial,
+        } = self;
+        match why {
+            Interruption::Lost => write!(f, "{peer} closed the connection during {doing}")?,
+            Interruption::Silent(idle) => write!(
+                f,
+                "{peer} sent nothing for {} s during {doing} (`idle_timeout`): the end of its \
+                 answer was not seen",
+                seconds(*idle)
+            )?,
+            Interruption::TooLong(limit) => write!(
+                f,
+                "{peer} did not end within {} s: {doing} (`command_timeout`)",
+                seconds(*limit)
+            )?,
+            Interruption::TooMuch(limit) => {
+                write!(f, "{peer} sent more than {limit} bytes during {doing}")?;
+            }
+            Interruption::Asked(question) => {
+                write!(f, "{peer} asks `{}` during {doing}", shortened(question))?;
+            }
+            Interruption::OutOfStep(what) => write!(
+                f,
+                "{peer} and the gateway are out of step during {doing}: {what}; the session was \
+                 given up so that no answer is taken for another's"
+            )?,
+            Interruption::Broken => {
+                return write!(
+                    f,
+                    "the session with {peer} was given up earlier: {doing} was not sent"
+                );
+            }
+        }
+        match partial.trim().lines().last() {
+            None => write!(f, "; no output arrived"),
+            Some(last) => write!(
+                f,
+                "; partial output of {} bytes, its last line: `{}`",
+                partial.len(),
+                shortened(last)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Interrupted {}

@@ -1,0 +1,261 @@
+//! What can go wrong between the gateway and a target: one variant per situation.
+
+mod authentication;
+mod configuration;
+mod host_key;
+mod interrupted;
+mod patience_spent;
+mod text;
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use thiserror::Error;
+
+pub use authentication::AuthenticationProblem;
+pub use configuration::{ConfigurationProblem, RefusedLine};
+pub use host_key::HostKeyProblem;
+pub use interrupted::{Interrupted, Interruption};
+pub use patience_spent::PatienceSpent;
+use text::{one_line, reason, saying, seconds};
+
+/// The result of asking a target for something.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a target could not be reached, asked or changed.
+///
+/// `peer` is always `host:port`.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The protocol has no such ability, or the open session is of another kind.
+    #[error("{0}")]
+    Unsupported(String),
+
+    /// The connection info fits its schema but cannot be used: a key that cannot be read.
+    #[error("{setting}: {problem}")]
+    Setting {
+        /// The setting's name.
+        setting: &'static str,
+        /// What is wrong and what to do.
+        problem: String,
+    },
+
+    /// The host's name has no address.
+    #[error("the name `{host}` cannot be resolved ({}): check `host`, or the name server", reason(.cause))]
+    Resolve {
+        /// The name.
+        host: String,
+        /// What the resolver says.
+        cause: io::Error,
+    },
+
+    /// No TCP connection: refused, reset, no route.
+    #[error("no connection to {peer} ({}): check `host` and `port`, and that the device is up", reason(.cause))]
+    Unreachable {
+        /// Whom.
+        peer: String,
+        /// What the system says.
+        cause: io::Error,
+    },
+
+    /// The target did not answer in time while a session was being opened.
+    #[error("{peer} did not answer within {} s during {phase}{hint}", seconds(*.limit))]
+    TimedOut {
+        /// Whom.
+        peer: String,
+        /// Where the opening stood.
+        phase: Phase,
+        /// The limit that passed.
+        limit: Duration,
+        /// What it may mean, and the setting to change; empty, or begins with a separator.
+        hint: String,
+    },
+
+    /// The connection ended while a session was being opened.
+    #[error("{peer} closed the connection during {phase}{}", saying(.said))]
+    Closed {
+        /// Whom.
+        peer: String,
+        /// Where the opening stood.
+        phase: Phase,
+        /// What the target said, if anything.
+        said: String,
+    },
+
+    /// The peer speaks another protocol, or breaks this one.
+    #[error("{peer} does not speak SSH as it should, during {phase}: {problem}")]
+    Protocol {
+        /// Whom.
+        peer: String,
+        /// Where the opening stood.
+        phase: Phase,
+        /// What was wrong.
+        problem: String,
+    },
+
+    /// Both sides have no algorithm in common.
+    #[error(
+        "no common {kind} algorithm with {peer}: it offers {theirs}{}",
+        if *.legacy_helps { "; `legacy_algorithms: true` allows one of these, weak as it is" } else { "" }
+    )]
+    Negotiation {
+        /// Whom.
+        peer: String,
+        /// What kind of algorithm.
+        kind: String,
+        /// What the peer offers.
+        theirs: String,
+        /// Whether one of them is among those that `legacy_algorithms` allows.
+        legacy_helps: bool,
+    },
+
+    /// The host's key is not to be trusted.
+    #[error("{0}")]
+    HostKey(Box<HostKeyProblem>),
+
+    /// The target refuses the credentials.
+    #[error("{0}")]
+    Authentication(Box<AuthenticationProblem>),
+
+    /// Logged in, but the target gives no terminal or subsystem.
+    #[error("{peer} accepted the login but refuses a {what}{}", saying(.said))]
+    ChannelRefused {
+        /// Whom.
+        peer: String,
+        /// A terminal, a subsystem.
+        what: String,
+        /// What the target said, if anything.
+        said: String,
+        /// Whether it only lacks a free line just now.
+        busy: bool,
+    },
+
+    /// A command, or the way to a prompt, did not come to its end.
+    #[error("{0}")]
+    Interrupted(Box<Interrupted>),
+
+    /// The target says that a command failed.
+    #[error("{peer} refuses `{command}`: {}", one_line(.said))]
+    CommandFailed {
+        /// Whom.
+        peer: String,
+        /// The command; secrets in it are redacted.
+        command: String,
+        /// What the target said, as it said it.
+        said: String,
+    },
+
+    /// Some lines of configuration were refused or may not have arrived.
+    #[error("{0}")]
+    Configuration(Box<ConfigurationProblem>),
+
+    /// Privileged mode was refused.
+    #[error("{peer} does not allow privileged mode with `{command}`: {problem}")]
+    Enable {
+        /// Whom.
+        peer: String,
+        /// The command that asks for it.
+        command: String,
+        /// What was wrong, and which setting to check.
+        problem: String,
+    },
+
+    /// A text that would be typed holds a character that a terminal acts upon.
+    #[error("{what} holds the control character {character:?}: nothing was sent")]
+    ControlCharacter {
+        /// Which text.
+        what: String,
+        /// The first such character.
+        character: char,
+    },
+
+    /// The run has waited for this target as long as it may.
+    #[error("{0}")]
+    PatienceSpent(Box<PatienceSpent>),
+}
+
+/// How far the opening of a session had come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The TCP connection.
+    Connection,
+    /// SSH's version exchange and key exchange.
+    KeyExchange,
+    /// The login.
+    Authentication,
+    /// The request for a terminal or a subsystem.
+    Channel,
+    /// The wait for the first prompt.
+    Prompt,
+    /// The way to privileged mode.
+    Enable,
+}
+
+impl Error {
+    /// Whether the same request may succeed a little later. What is not named here is permanent.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Unreachable { cause, .. } => is_passing(cause),
+            Self::TimedOut { phase, .. } => {
+                matches!(phase, Phase::Connection | Phase::KeyExchange)
+            }
+            Self::Closed { .. } => true,
+            Self::ChannelRefused { busy, .. } => *busy,
+            Self::Interrupted(interrupted) => interrupted.why == Interruption::Lost,
+            Self::Unsupported(_)
+            | Self::Setting { .. }
+            | Self::Resolve { .. }
+            | Self::Protocol { .. }
+            | Self::Negotiation { .. }
+            | Self::HostKey(_)
+            | Self::Authentication(_)
+            | Self::CommandFailed { .. }
+            | Self::Configuration(_)
+            | Self::Enable { .. }
+            | Self::ControlCharacter { .. }
+            | Self::PatienceSpent(_) => false,
+        }
+    }
+
+    /// What had arrived of an answer when it was interrupted: never the whole of it.
+    pub fn partial_output(&self) -> Option<&str> {
+        match self {
+            Self::Interrupted(interrupted) => Some(&interrupted.partial),
+            Self::PatienceSpent(spent) => spent.last_error.as_ref()?.partial_output(),
+            Self::Configuration(problem) => problem.interrupted.as_ref()?.partial_output(),
+            _ => None,
+        }
+    }
+}
+
+/// Whether the system's error is of the kind that a restarting device causes.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+            | io::ErrorKind::NetworkDown
+            | io::ErrorKind::TimedOut
+            | io::ErrorKind::NotConnected
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::UnexpectedEof
+    )
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Connection => "connection",
+            Self::KeyExchange => "key exchange",
+            Self::Authentication => "authentication",
+            Self::Channel => "channel request",
+            Self::Prompt => "the wait for a prompt",
+            Self::Enable => "the change to privileged mode",
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! Words that the errors share.
+
+use std::io;
+use std::time::Duration;
+
+pub(super) fn seconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 10.0).round() / 10.0
+}
+
+pub(super) fn reason(error: &io::Error) -> String {
+    let text = error.to_string().to_lowercase();
+    text.split(" (os error")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+pub(super) fn saying(text: &str) -> String {
+    let text = text.trim();
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!(", saying `{}`", one_line(text))
+    }
+}
+
+/// A peer's text on one line, and short enough for a message.
+pub(super) fn one_line(text: &str) -> String {
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    shortened(&lines.join(" / "))
+}
+
+pub(super) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 400;
+    match text.char_indices().nth(LONGEST) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}...", &text[..end]),
+    }
+}
