@@ -9,6 +9,7 @@ mod practice;
 mod process;
 mod project;
 mod registry;
+mod results;
 mod run;
 mod session;
 mod task_run;

@@ -2,14 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, IsTerminal, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use serde_json::Value as Json;
 
-use crate::cli::{Ending, Global, When};
+use crate::cli::{Global, When};
 use crate::failure::Failure;
 use crate::project::Format;
 
@@ -20,44 +19,7 @@ pub(crate) struct Output {
     stdout: RefCell<AutoStream<io::Stdout>>,
 }
 
-/// What became of one target.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Item {
-    /// The target's name.
-    pub(crate) target: String,
-    /// What was asked: `task`, `facts`, `verify`, `device`.
-    pub(crate) action: &'static str,
-    /// The task's name, where it was one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) object: Option<String>,
-    /// Whether it went well.
-    pub(crate) status: Status,
-    /// What came of it; with `_error` where it failed.
-    pub(crate) value: Json,
-    /// What a person reads instead of the value.
-    #[serde(skip)]
-    pub(crate) text: Option<String>,
-}
-
-/// Whether a target did what was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Status {
-    Success,
-    Failure,
-}
-
-/// Results of many targets, printed one by one as they come.
-#[derive(Debug)]
-pub(crate) struct Results<'a> {
-    output: &'a Output,
-    begun: Instant,
-    succeeded: Vec<String>,
-    failed: Vec<String>,
-}
-
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 
 impl Output {
     /// Stdout, as the global options want it.
@@ -113,19 +75,6 @@ impl Output {
             self.text(&human());
         }
     }
-
-    /// Begins the results of many targets.
-    pub(crate) fn results(&self) -> Results<'_> {
-        if self.is_json() {
-            self.text("{ \"items\": [\n");
-        }
-        Results {
-            output: self,
-            begun: Instant::now(),
-            succeeded: Vec::new(),
-            failed: Vec::new(),
-        }
-    }
 }
 
 /// Writes on the output.
@@ -140,159 +89,6 @@ impl Write for Writer<'_> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-impl Item {
-    /// A success.
-    pub(crate) fn success(target: &str, action: &'static str, value: Json) -> Self {
-        Self {
-            target: target.to_owned(),
-            action,
-            object: None,
-            status: Status::Success,
-            value,
-            text: None,
-        }
-    }
-
-    /// A failure; its value says why.
-    pub(crate) fn failure(target: &str, action: &'static str, value: Json) -> Self {
-        Self {
-            status: Status::Failure,
-            ..Self::success(target, action, value)
-        }
-    }
-
-    /// The same item, with a text for people.
-    pub(crate) fn with_text(self, text: String) -> Self {
-        Self {
-            text: Some(text),
-            ..self
-        }
-    }
-
-    fn human(&self) -> String {
-        let (style, word) = match self.status {
-            Status::Success => (GOOD, "Finished"),
-            Status::Failure => (BAD, "Failed"),
-        };
-        let mut text = format!("{style}{word} on {}:{style:#}\n", self.target);
-        let message = self.value.pointer("/_error/msg").and_then(Json::as_str);
-        let mut paragraphs: Vec<String> = Vec::new();
-        paragraphs.extend(message.map(|message| format!("{BAD}{message}{BAD:#}")));
-        for (detail, heading) in [("stderr", "stderr"), ("partial_output", "partial output")] {
-            let text = self.value.pointer(&format!("/_error/details/{detail}"));
-            let text = text
-                .and_then(Json::as_str)
-                .filter(|text| !text.trim().is_empty());
-            paragraphs.extend(text.map(|text| format!("{heading}:\n{}", indented(text))));
-        }
-        match &self.text {
-            Some(text) => paragraphs.push(text.clone()),
-            None => paragraphs.extend(body(&self.value)),
-        }
-        if paragraphs.is_empty() {
-            paragraphs.push(format!(
-                "{} completed successfully with no result",
-                sentence(self.action)
-            ));
-        }
-        for paragraph in paragraphs {
-            for line in paragraph.trim_end().lines() {
-                text.push_str(&format!("  {line}\n"));
-            }
-        }
-        text
-    }
-}
-
-/// The value as a person reads it: plain output as it is, the rest as JSON, the error left out.
-fn body(value: &Json) -> Option<String> {
-    let Json::Object(pairs) = value else {
-        return Some(value.to_string());
-    };
-    let mut pairs = pairs.clone();
-    pairs.shift_remove("_error");
-    let output = pairs.shift_remove("_output");
-    let output = output.map(|output| {
-        output
-            .as_str()
-            .map_or_else(|| output.to_string(), str::to_owned)
-    });
-    let rest = (!pairs.is_empty())
-        .then(|| serde_json::to_string_pretty(&Json::Object(pairs)).expect("keys are texts"));
-    match (output, rest) {
-        (Some(output), Some(rest)) => Some(format!("{}\n{rest}", output.trim_end())),
-        (output, rest) => output.or(rest),
-    }
-}
-
-fn indented(text: &str) -> String {
-    text.trim_end()
-        .lines()
-        .map(|line| format!("  {line}\n"))
-        .collect()
-}
-
-fn sentence(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(chars).collect()
-    })
-}
-
-impl Results<'_> {
-    /// Prints what became of one target.
-    pub(crate) fn item(&mut self, item: Item) {
-        let first = self.succeeded.is_empty() && self.failed.is_empty();
-        if self.output.is_json() {
-            let separator = if first { "" } else { ",\n" };
-            let json = serde_json::to_string(&item).expect("results have text keys");
-            self.output.text(&format!("{separator}{json}"));
-        } else {
-            self.output.text(&item.human());
-        }
-        let list = match item.status {
-            Status::Success => &mut self.succeeded,
-            Status::Failure => &mut self.failed,
-        };
-        list.push(item.target);
-    }
-
-    /// Prints the sum, and says how it went.
-    pub(crate) fn end(self) -> Ending {
-        let elapsed = self.begun.elapsed();
-        let count = self.succeeded.len() + self.failed.len();
-        if self.output.is_json() {
-            let seconds = elapsed.as_secs();
-            self.output.text(&format!(
-                "\n],\n\"target_count\": {count}, \"elapsed_time\": {seconds} }}\n"
-            ));
-        } else {
-            for (style, word, targets) in [
-                (GOOD, "Successful", &self.succeeded),
-                (BAD, "Failed", &self.failed),
-            ] {
-                if !targets.is_empty() {
-                    let names = targets.join(",");
-                    let targets = counted(targets.len());
-                    self.output
-                        .line(format!("{style}{word} on {targets}: {names}{style:#}"));
-                }
-            }
-            self.output
-                .line(format!("Ran on {} in {}", counted(count), seconds(elapsed)));
-        }
-        if self.failed.is_empty() {
-            Ending::Well
-        } else {
-            Ending::Badly
-        }
-    }
-}
-
-fn counted(targets: usize) -> String {
-    format!("{targets} target{}", if targets == 1 { "" } else { "s" })
 }
 
 /// A time as people read it: `0.12 sec`, `2 min, 3 sec`.

@@ -13,7 +13,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{Ending, Setting};
 use crate::inventory::Target;
-use crate::output::{Item, Output};
+use crate::output::Output;
+use crate::results::{Item, Results};
 use crate::voice::{Listener, Voice};
 
 /// One target's part of a run.
@@ -52,7 +53,7 @@ pub(crate) async fn over(
     work: impl AsyncFn(&Job<'_>) -> Item,
 ) -> anyhow::Result<Ending> {
     let voice = &setting.voice;
-    let mut results = output.results();
+    let mut results = Results::begin(output);
     voice.begin(targets.len());
     let work = &work;
     let items = stream::iter(targets).map(|target| async move {

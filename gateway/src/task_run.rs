@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 
 use crate::failure::Failure;
 use crate::inventory::{Kind, Target};
-use crate::output::Status;
 use crate::registry::Registry;
+use crate::results::Status;
 use crate::run::Job;
 use crate::tasks::{
     Invocation, LocalSettings, Mode, Parameters, Place, Task, local_features, run_local,

@@ -110,7 +110,7 @@ impl Demo {
         .await
         .context("cannot start the practice switch")?;
         let temporary = tempfile::tempdir().context("cannot make a temporary folder")?;
-        let project = self.keep.as_deref().unwrap_or(temporary.path());
+        let project = self.keep.as_deref().unwrap_or_else(|| temporary.path());
         write(project, &practice)
             .with_context(|| format!("cannot write to {}", project.display()))?;
         let address = practice.address();

@@ -15,7 +15,8 @@ use super::{Ending, Setting, Targets, facts};
 use crate::device_run::{self, Desired};
 use crate::failure::Failure;
 use crate::inventory::Target;
-use crate::output::{Item, Output};
+use crate::output::Output;
+use crate::results::Item;
 use crate::{run, session};
 
 const ACTION: &str = "device";

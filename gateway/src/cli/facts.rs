@@ -6,7 +6,8 @@ use clap::Args;
 use devgate_schemas::Value;
 
 use super::{Ending, Setting, Targets};
-use crate::output::{Item, Output};
+use crate::output::Output;
+use crate::results::Item;
 use crate::{run, session};
 
 const ACTION: &str = "facts";

@@ -8,7 +8,8 @@ use clap::{Args, Subcommand};
 use devgate_schemas::task::Metadata;
 
 use super::{Ending, Setting, Targets};
-use crate::output::{self, Item, Output};
+use crate::output::{self, Output};
+use crate::results::Item;
 use crate::run;
 use crate::task_run::TaskRun;
 use crate::tasks::{Catalogue, Mode, Task as Definition, given_parameters};

@@ -4,7 +4,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::{Ending, Setting, Targets};
-use crate::output::{Item, Output};
+use crate::output::Output;
+use crate::results::Item;
 use crate::{run, session};
 
 const ACTION: &str = "verify";

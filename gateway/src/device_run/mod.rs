@@ -1,5 +1,6 @@
 //! Device runs: what a manifest desires, checked before anything is sent, then brought about.
 
+mod difference;
 mod manifest;
 mod transaction;
 

@@ -2,14 +2,11 @@
 //!
 //! By type: `get` once with all names, compare, `set` once with what differs, read back.
 
-use devgate_devices::{
-    Change, Changes, Current, Error, InSync, Provider, ResourceType, Shown, Which,
-};
-use devgate_schemas::{
-    Attribute, Behaviour, Compare, Feature, Name, Report, Resource, ResourceReport, TypeSchema,
-    Value,
-};
+use devgate_devices::{Change, Changes, Current, Error, Provider, ResourceType, Shown, Which};
+use devgate_schemas::{Feature, Name, Report, Resource, ResourceReport, TypeSchema};
 use devgate_transports::{Context, Mode, Resources};
+
+use super::difference::{Difference, Sides, compare};
 
 /// The desired resources of one type, checked.
 #[derive(Debug)]
@@ -30,22 +27,6 @@ pub(crate) async fn run(ctx: &Context<'_>, desired: Vec<Desired<'_>>, mode: Mode
         reports.extend(entries);
     }
     Report::new(reports)
-}
-
-/// One thing that is not as desired.
-enum Difference {
-    /// The resource is not there.
-    Missing,
-    /// The resource is there and should not be.
-    Unwanted,
-    /// A property has another value, both as a message shows them.
-    Property {
-        name: String,
-        is: String,
-        should: String,
-    },
-    /// A property differs in the provider's own words.
-    Custom { name: String, why: String },
 }
 
 struct Transaction<'a> {
@@ -111,7 +92,8 @@ impl<'a> Transaction<'a> {
         for entry in &mut self.entries {
             let row = rows.iter().find(|row| entry.name.names(row));
             entry.report.is = row.filter(|row| row.is_present()).cloned();
-            match compare(self.schema, &mut *self.provider, ctx, entry).await {
+            let sides = entry.sides(entry.report.is.as_ref());
+            match compare(self.schema, &mut *self.provider, ctx, sides).await {
                 Ok(wanted) => entry.wanted = wanted,
                 Err(message) => entry.fail(&message),
             }
@@ -227,11 +209,9 @@ impl<'a> Transaction<'a> {
             .iter_mut()
             .filter(|entry| !entry.wanted.is_empty())
         {
-            let before = entry.report.is.take();
             let row = rows.iter().find(|row| entry.name.names(row));
-            entry.report.is = row.filter(|row| row.is_present()).cloned();
-            let left = compare(self.schema, &mut *self.provider, ctx, entry).await;
-            entry.report.is = before;
+            let sides = entry.sides(row.filter(|row| row.is_present()));
+            let left = compare(self.schema, &mut *self.provider, ctx, sides).await;
             match left {
                 // What failed half-way may yet have been done.
                 Ok(left) if entry.report.failed => entry.report.changed = left.is_empty(),
@@ -249,106 +229,18 @@ impl<'a> Transaction<'a> {
     }
 }
 
-/// What differs between the device and the desired state; nothing when in sync.
-async fn compare(
-    schema: &TypeSchema,
-    provider: &mut dyn Provider,
-    ctx: &Context<'_>,
-    entry: &Entry,
-) -> Result<Vec<Difference>, String> {
-    let should = &entry.report.should;
-    let Some(is) = &entry.report.is else {
-        return Ok(should
-            .is_present()
-            .then_some(Difference::Missing)
-            .into_iter()
-            .collect());
-    };
-    if !should.is_present() {
-        return Ok(vec![Difference::Unwanted]);
-    }
-    let mut wanted = Vec::new();
-    for (property, value) in should.iter() {
-        let Some(attribute) = schema.attributes().get(property) else {
-            continue;
-        };
-        let held = is.get(property);
-        match attribute.behaviour {
-            Behaviour::Namevar | Behaviour::Parameter | Behaviour::ReadOnly => continue,
-            Behaviour::InitOnly if held != Some(value) => {
-                return Err(format!(
-                    "Attempting to change `{property}` init_only attribute value from {} to {}",
-                    shown(attribute, held),
-                    shown(attribute, Some(value))
-                ));
-            }
-            Behaviour::InitOnly => continue,
-            Behaviour::Property => {}
-        }
-        if property == "ensure" || attribute.compare == Compare::Never {
-            continue;
-        }
-        let verdict = if schema.has(Feature::CustomInsync) {
-            provider
-                .insync(ctx, &entry.name, property, is, should)
-                .await
-        } else {
-            Ok(InSync::ByValue)
-        };
-        match verdict.map_err(|error| error.to_string())? {
-            InSync::Yes => {}
-            InSync::ByValue if held == Some(value) => {}
-            InSync::No { why: Some(why) } => {
-                wanted.push(Difference::Custom {
-                    name: property.to_owned(),
-                    why,
-                });
-            }
-            InSync::ByValue | InSync::No { why: None } => wanted.push(Difference::Property {
-                name: property.to_owned(),
-                is: shown(attribute, held),
-                should: shown(attribute, Some(value)),
-            }),
-        }
-    }
-    Ok(wanted)
-}
-
-/// A value as a message shows it; a secret as Puppet shows it.
-fn shown(attribute: &Attribute, value: Option<&Value>) -> String {
-    match value {
-        _ if attribute.sensitive => "[redacted]".to_owned(),
-        None => "unset".to_owned(),
-        Some(value) => value.to_json().to_string(),
-    }
-}
-
-impl Difference {
-    /// The difference as it stands, in Puppet's manner.
-    fn open(&self) -> String {
-        match self {
-            Self::Missing => "is absent, should be present".to_owned(),
-            Self::Unwanted => "is present, should be absent".to_owned(),
-            Self::Property { name, is, should } => format!("{name} is {is}, should be {should}"),
-            Self::Custom { name, why } => format!("{name}: {why}"),
-        }
-    }
-
-    /// What was done about it.
-    fn settled(&self) -> String {
-        match self {
-            Self::Missing => "created".to_owned(),
-            Self::Unwanted => "removed".to_owned(),
-            Self::Property { name, is, should } => format!("{name} changed {is} to {should}"),
-            Self::Custom { name, why } => format!("{name}: {why}"),
-        }
-    }
-}
-
 impl Entry {
     /// Whether `set` is still to bring it to its desired state.
     fn is_pending(&self) -> bool {
         !self.wanted.is_empty() && !self.report.failed
+    }
+
+    fn sides<'a>(&'a self, is: Option<&'a Resource>) -> Sides<'a> {
+        Sides {
+            name: &self.name,
+            is,
+            should: &self.report.should,
+        }
     }
 
     fn change(&self) -> Change {

@@ -61,10 +61,6 @@ fn hash(json: Json) -> Hash {
     }
 }
 
-fn paths(names: &[&str]) -> Vec<PathBuf> {
-    names.iter().map(PathBuf::from).collect()
-}
-
 /// A run to come of the task `m::t`.
 struct Run {
     modules: Modules,

@@ -1,0 +1,211 @@
+//! Reading a type's definition, with everything that is wrong with it.
+
+use indexmap::IndexMap;
+
+use super::{Feature, TypeSchema};
+use crate::attribute::{ruby_class, shown};
+use crate::problem::Problems;
+use crate::{Attribute, Behaviour, Hash, Regexp, Value, suggest};
+
+/// Attribute names that Puppet keeps for itself.
+const FORBIDDEN: [&str; 15] = [
+    "title",
+    "provider",
+    "alias",
+    "audit",
+    "before",
+    "consume",
+    "export",
+    "loglevel",
+    "noop",
+    "notify",
+    "require",
+    "schedule",
+    "stage",
+    "subscribe",
+    "tag",
+];
+
+impl TypeSchema {
+    /// Reads a type's definition: `{name, desc, attributes, features, title_patterns}`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in the Resource API gem's words where it has them.
+    pub fn register(definition: &Value) -> Result<Self, Problems> {
+        let mut problems = Problems::default();
+        let Value::Hash(definition) = definition else {
+            let class = ruby_class(definition);
+            problems.add(
+                &[],
+                format!("a type definition must be a Hash, not `{class}`"),
+            );
+            return Err(problems);
+        };
+        let name = definition
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        if name.is_empty() {
+            problems.add(&["name"], "a type definition must have a name");
+        }
+        let desc = match (definition.get("desc"), definition.get("docs")) {
+            (Some(_), Some(_)) => {
+                let message = format!("`{name}` has both `desc` and `docs`, prefer using `desc`");
+                problems.add(&["docs"], message);
+                ""
+            }
+            (desc, docs) => desc.or(docs).and_then(Value::as_str).unwrap_or_default(),
+        };
+        let attributes = Self::attributes_of(name, definition, &mut problems);
+        let namevars: Vec<String> = attributes
+            .iter()
+            .filter(|(_, attribute)| attribute.behaviour == Behaviour::Namevar)
+            .map(|(name, _)| name.clone())
+            .collect();
+        if namevars.is_empty() && !attributes.is_empty() {
+            let message = format!("`{name}` has no attribute with `behaviour: namevar`");
+            problems.add(&["attributes"], message);
+        }
+        let features = Self::features_of(definition, &mut problems);
+        let title_patterns = Self::title_patterns_of(definition, &namevars, &mut problems);
+        problems.or(|| Self {
+            name: name.to_owned(),
+            desc: desc.trim().to_owned(),
+            attributes,
+            features,
+            title_patterns,
+            namevars,
+        })
+    }
+
+    fn attributes_of(
+        name: &str,
+        definition: &Hash,
+        problems: &mut Problems,
+    ) -> IndexMap<String, Attribute> {
+        let mut attributes = IndexMap::new();
+        let defined = match definition.get("attributes") {
+            Some(Value::Hash(defined)) => defined,
+            None => {
+                problems.add(&[], format!("`{name}` must have `attributes`"));
+                return attributes;
+            }
+            Some(other) => {
+                let class = ruby_class(other);
+                let message = format!("`{name}.attributes` must be a hash, not `{class}`");
+                problems.add(&["attributes"], message);
+                return attributes;
+            }
+        };
+        for (key, attribute) in defined.iter() {
+            let key = key.to_string();
+            if FORBIDDEN.contains(&key.as_str()) {
+                let message = format!("must not define an attribute called `:{key}`");
+                problems.add(&["attributes", &key], message);
+            }
+            if key == "rsapi_custom_insync_trigger" {
+                let message = "`rsapi_custom_insync_trigger` cannot be specified as an attribute; it \
+                               is reserved for propertyless types with the custom_insync feature";
+                problems.add(&["attributes", &key], message);
+            }
+            let attribute = Attribute::register(name, "attributes", &key, attribute, problems);
+            let Some(attribute) = attribute else { continue };
+            if key == "ensure" && !is_ensure(&attribute) {
+                let message = format!(
+                    "`{name}.ensure` must be an `Enum[present, absent]`, not `{}`",
+                    attribute.data_type
+                );
+                problems.add(&["attributes", "ensure", "type"], message);
+            }
+            attributes.insert(key, attribute);
+        }
+        attributes
+    }
+
+    fn features_of(definition: &Hash, problems: &mut Problems) -> Vec<Feature> {
+        let mut features = Vec::new();
+        match definition.get("features") {
+            None => {}
+            Some(Value::Array(words)) => {
+                for word in words {
+                    match word.as_str().and_then(Feature::named) {
+                        Some(feature) => features.push(feature),
+                        None => {
+                            let word = shown(word);
+                            let hint = suggest(&word, Feature::ALL.map(Feature::name));
+                            let message = format!("unknown feature `{word}`{hint}");
+                            problems.add(&["features"], message);
+                        }
+                    }
+                }
+            }
+            Some(other) => {
+                let class = ruby_class(other);
+                problems.add(
+                    &["features"],
+                    format!("`:features` must be an array, not `{class}`"),
+                );
+            }
+        }
+        features
+    }
+
+    fn title_patterns_of(
+        definition: &Hash,
+        namevars: &[String],
+        problems: &mut Problems,
+    ) -> Vec<Regexp> {
+        const PATH: [&str; 1] = ["title_patterns"];
+        let mut patterns = Vec::new();
+        match definition.get("title_patterns") {
+            None if namevars.len() > 1 => problems.add(
+                &PATH,
+                "a type with several namevars needs `title_patterns` that take a title apart",
+            ),
+            None => {}
+            Some(Value::Array(items)) => {
+                for item in items {
+                    // The document has `{pattern, desc}`; a bare text serves where no words are needed.
+                    let pattern = item
+                        .as_hash()
+                        .and_then(|item| item.get("pattern"))
+                        .unwrap_or(item);
+                    let Some(source) = pattern.as_str() else {
+                        problems.add(&PATH, "a title pattern is a text, or `{pattern, desc}`");
+                        continue;
+                    };
+                    match Regexp::new(source) {
+                        Err(error) => problems.add(&PATH, format!("`{source}`: {error}")),
+                        Ok(pattern) => {
+                            for capture in pattern.names() {
+                                if !namevars.iter().any(|namevar| namevar == capture) {
+                                    let message = format!(
+                                        "`{source}` captures `{capture}`, which is not a namevar"
+                                    );
+                                    problems.add(&PATH, message);
+                                }
+                            }
+                            patterns.push(pattern);
+                        }
+                    }
+                }
+            }
+            Some(other) => {
+                let class = ruby_class(other);
+                let message = format!("`:title_patterns` must be an array, not `{class}`");
+                problems.add(&PATH, message);
+            }
+        }
+        patterns
+    }
+}
+
+/// The gem takes `Enum[present, absent]`, and an Optional of it, for `ensure`.
+fn is_ensure(attribute: &Attribute) -> bool {
+    let canonical = attribute.data_type.to_string();
+    [
+        "Enum['absent', 'present']",
+        "Optional[Enum['absent', 'present']]",
+    ]
+    .contains(&canonical.as_str())
+}

@@ -1,0 +1,136 @@
+//! Tests of type schemas: definitions, titles, desired resources, rows.
+
+use super::*;
+use crate::{Value, yaml};
+
+const ROUTE: &str = r"
+name: route
+desc: A route.
+features: [remote_resource]
+attributes:
+  ensure: { type: 'Enum[present, absent]', default: present }
+  prefix: { type: 'Pattern[/\A[0-9.]+\/\d+\z/]', behaviour: namevar }
+  table: { type: Integer, behaviour: namevar }
+  metric: { type: 'Optional[Integer[1, 255]]' }
+  key: { type: 'Optional[String[8]]', sensitive: true }
+  seen: { type: 'Optional[String]', behaviour: read_only }
+  owner: { type: String }
+title_patterns: ['\A(?<prefix>\S+) table (?<table>\d+)\z']
+";
+
+fn schema() -> TypeSchema {
+    TypeSchema::register(&yaml::parse(ROUTE).expect("YAML").to_value()).expect("a schema")
+}
+
+fn given(text: &str) -> Hash {
+    match yaml::parse(text).expect("YAML").to_value() {
+        Value::Hash(hash) => hash,
+        _ => Hash::new(),
+    }
+}
+
+#[test]
+fn a_title_gives_the_namevars_with_their_types() {
+    let (name, resource) = schema()
+        .desire("10.0.0.0/8 table 7", given("{owner: me, key: canary-x}"))
+        .expect("it fits");
+    assert_eq!(name.title(), "10.0.0.0/8 table 7");
+    assert_eq!(resource.get("table"), Some(&Value::Integer(7)));
+    assert_eq!(resource.get("ensure"), Some(&Value::from("present")));
+    assert!(matches!(resource.get("key"), Some(Value::Sensitive(_))));
+}
+
+#[test]
+fn everything_wrong_with_a_desired_resource_is_told_and_no_secret_quoted() {
+    let wrong = schema()
+        .desire(
+            "10.0.0.0 table 7",
+            given("{metrik: 1, metric: 300, seen: x, key: canary}"),
+        )
+        .expect_err("it is wrong");
+    assert_eq!(
+        wrong.problems(),
+        [
+            "`route` has no attribute `metrik`; did you mean `metric`?",
+            "Attempting to set `seen` read_only attribute value to `x`",
+            "`prefix` expects a match for Pattern[/\\A[0-9.]+\\/\\d+\\z/], got '10.0.0.0'",
+            "`metric` expects a value of type Undef or Integer[1, 255], got Integer[300, 300]",
+            "`key` expects a value of type Undef or String[8], got String",
+            "The following mandatory attributes were not provided:\n    *  owner",
+        ]
+    );
+    let wrong = schema()
+        .desire("nonsense", Hash::new())
+        .expect_err("no pattern takes it");
+    assert!(
+        wrong
+            .to_string()
+            .starts_with("no set of title patterns matched the title")
+    );
+}
+
+#[test]
+fn an_absent_resource_needs_no_properties() {
+    schema()
+        .desire("10.0.0.0/8 table 7", given("{ensure: absent}"))
+        .expect("it fits");
+}
+
+#[test]
+fn a_row_is_checked_and_named() {
+    let row = |text| Resource::from(given(text));
+    let name = schema()
+        .check_row(&row(
+            "{title: 1.0.0.0/8 table 2, prefix: 1.0.0.0/8, table: 2, owner: me}",
+        ))
+        .expect("it fits");
+    assert_eq!(name.title(), "1.0.0.0/8 table 2");
+    let wrong = |text| {
+        schema()
+            .check_row(&row(text))
+            .expect_err("it is wrong")
+            .to_string()
+    };
+    assert_eq!(
+        wrong("{prefix: 1.0.0.0/8}"),
+        "`route.get` did not return a value for the `table` namevar attribute"
+    );
+    assert_eq!(
+        wrong("{prefix: 1.0.0.0/8, table: 2}"),
+        "route#get has not provided a title attribute."
+    );
+    assert!(
+        wrong("{title: 1.0.0.0/8 table 3, prefix: 1.0.0.0/8, table: 2}")
+            .ends_with("Namevars which do not match: table")
+    );
+    assert_eq!(
+        wrong("{title: 1.0.0.0/8 table 2, prefix: 1.0.0.0/8, table: 2, x: 1, metric: no}"),
+        "Provider returned data that does not match the Type Schema for `route[1.0.0.0/8 table \
+             2]`\n Unknown attribute:\n    * x\n Value type mismatch:\n    * metric: false (expects \
+             a value of type Undef or Integer, got Boolean)"
+    );
+}
+
+#[test]
+fn a_wrong_definition_is_refused_with_every_problem() {
+    let problems = TypeSchema::register(
+        &yaml::parse(
+            "name: x\nfeatures: [remote_resorce]\nattributes:\n  title: {type: String}\n  \
+                 ensure: {type: String}\n  a: {type: String, behaviour: namevar}\n  \
+                 b: {type: String, behaviour: namevar}\n",
+        )
+        .expect("YAML")
+        .to_value(),
+    )
+    .expect_err("it is wrong");
+    let problems: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
+    assert_eq!(
+        problems,
+        [
+            "must not define an attribute called `:title`",
+            "`x.ensure` must be an `Enum[present, absent]`, not `String`",
+            "unknown feature `remote_resorce`; did you mean `remote_resource`?",
+            "a type with several namevars needs `title_patterns` that take a title apart",
+        ]
+    );
+}
