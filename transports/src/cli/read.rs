@@ -146,6 +146,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             return Ok(None);
         }
         if self.echo == Echo::Yes {
+            let unsolicited = &self.terms.dialect.unsolicited;
+            if text
+                .lines()
+                .all(|line| prompt.is(line) || is_silence(line, unsolicited))
+            {
+                // Late answers to empty lines, on a slow line: the echo is still to come.
+                return Ok(None);
+            }
             return Err(Interruption::OutOfStep(
                 "the device did not echo the command",
             ));

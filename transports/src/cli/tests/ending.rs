@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::io::{AsyncWriteExt, duplex};
+use tokio::time::{Instant, timeout};
 
 use super::super::Line;
 use super::super::dialect::Dialect;
-use super::super::fake::{Bench, Do, Echoing, Fake, say};
+use super::super::fake::{Bench, Do, Echoing, Fake, say, usual};
 use crate::error::Interruption;
 use crate::{Error, Result};
 
@@ -160,7 +161,7 @@ async fn a_command_that_is_abandoned_leaves_no_session_behind() {
         .await;
     let ctx = bench.ctx();
     let slow = Line::new("slow");
-    let abandoned = tokio::time::timeout(Duration::from_secs(1), cli.run(&ctx, &slow)).await;
+    let abandoned = timeout(Duration::from_secs(1), cli.run(&ctx, &slow)).await;
     assert!(abandoned.is_err());
     assert!(!cli.is_usable());
 }
@@ -250,6 +251,34 @@ async fn a_device_that_stops_echoing_is_out_of_step() {
     assert!(matches!(why, Interruption::OutOfStep(_)), "{text}");
     assert!(partial.contains("x\n"), "{partial}");
     assert!(!cli.is_usable());
+}
+
+#[tokio::test(start_paused = true)]
+async fn late_answers_to_empty_lines_are_no_answer_to_a_command() {
+    // On a slow line more empty lines are sent than are needed: one answer comes with the next command.
+    let script = [
+        (0, "r1#"),
+        (450, "\r\nr1#"),
+        (10, "\r\nr1#terminal length 0\r\nr1#"),
+        (450, "\r\nr1#"),
+        (10, "\r\nr1#"),
+        (2_000, "show x\r\nx\r\nr1#"),
+        (10, "\r\nr1#"),
+    ];
+    let (near, mut far) = duplex(1024);
+    tokio::spawn(async move {
+        for (pause, text) in script {
+            let _ = timeout(Duration::from_millis(pause), std::future::pending::<()>()).await;
+            far.write_all(text.as_bytes())
+                .await
+                .expect("somebody reads");
+        }
+        std::future::pending::<()>().await;
+    });
+    let bench = Bench::default();
+    let mut cli = bench.open(near, usual(), None).await.expect("a session");
+    let output = cli.run(&bench.ctx(), &"show x".into()).await;
+    assert_eq!(output.expect("an output"), "x\n");
 }
 
 #[tokio::test(start_paused = true)]
