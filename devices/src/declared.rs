@@ -12,6 +12,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use devgate_schemas::{InvalidResource, Name, Resource, TypeSchema, Value};
 use devgate_transports::Context;
+use indexmap::IndexMap;
 
 use crate::family::Placed;
 use crate::template::{Expression, Scope, Template};
@@ -147,7 +148,8 @@ impl Definition {
     /// The resources in the outputs of the commands, in the commands' order. What several rows say
     /// of one resource is put together; the later row wins.
     fn resources(&self, outputs: &[String]) -> Result<Vec<Resource>> {
-        let mut found: Vec<(Name, Resource)> = Vec::new();
+        // By title, which stands for the namevars: a table may have a hundred thousand routes.
+        let mut found: IndexMap<String, Resource> = IndexMap::new();
         for mut row in self.cli.rows(&self.schema, outputs)? {
             self.canonicalize(&mut row)?;
             if let Some(title) = &self.title {
@@ -158,16 +160,12 @@ impl Definition {
             }
             let refused = |error: InvalidResource| Error::Row(error.to_string());
             let name = self.schema.check_row(&row).map_err(refused)?;
-            match found.iter_mut().find(|(known, _)| *known == name) {
-                None => found.push((name, row)),
-                Some((_, known)) => {
-                    for (attribute, value) in row.iter() {
-                        known.set(attribute, value.clone());
-                    }
-                }
+            let known = found.entry(name.title().to_owned()).or_default();
+            for (attribute, value) in row.iter() {
+                known.set(attribute, value.clone());
             }
         }
-        Ok(found.into_iter().map(|(_, resource)| resource).collect())
+        Ok(found.into_values().collect())
     }
 
     fn canonicalize(&self, resource: &mut Resource) -> Result<()> {

@@ -169,3 +169,124 @@ fn seconds(seconds: f64) -> String {
         format!("{seconds:.2}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, PoisonError};
+
+    use devgate_schemas::{Event, Listen, TypeSchema, Value, yaml};
+    use devgate_transports::{Mode, Patience, Resources};
+
+    use super::*;
+    use crate::Error;
+
+    /// Holds `old`, and refuses whatever is called `bad`.
+    struct Shelf(Vec<String>);
+
+    #[async_trait]
+    impl SimpleProvider for Shelf {
+        async fn get(&mut self, _: &Context<'_>, _: Which<'_>) -> Result<Vec<Resource>> {
+            self.0.push("get".to_owned());
+            Ok(vec![named("old")])
+        }
+
+        async fn create(&mut self, _: &Context<'_>, name: &Name, _: &Resource) -> Result<()> {
+            self.0.push(format!("create {name}"));
+            match name.title() {
+                "bad" => Err(Error::Unsupported("no room".to_owned())),
+                _ => Ok(()),
+            }
+        }
+
+        async fn update(&mut self, _: &Context<'_>, name: &Name, _: &Resource) -> Result<()> {
+            self.0.push(format!("update {name}"));
+            Ok(())
+        }
+
+        async fn delete(&mut self, _: &Context<'_>, name: &Name) -> Result<()> {
+            self.0.push(format!("delete {name}"));
+            Ok(())
+        }
+    }
+
+    #[derive(Default)]
+    struct Heard(Mutex<Vec<(Option<String>, String)>>);
+
+    impl Listen for Heard {
+        fn hear(&self, event: Event) {
+            let message = format!("{}: {}", event.level, event.message);
+            self.0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push((event.subject, message));
+        }
+    }
+
+    fn named(name: &str) -> Resource {
+        let mut resource = Resource::new();
+        resource.set("name", Value::from(name));
+        resource
+    }
+
+    fn change(title: &str, is: Current, should: Option<Resource>) -> (Name, Change) {
+        let namevars = [("name", Value::from(title))].into_iter().collect();
+        (Name::new(title, namevars), Change { is, should })
+    }
+
+    #[tokio::test]
+    async fn each_change_becomes_the_call_for_it_and_a_failure_stops_no_other() {
+        let definition =
+            "{name: book, desc: x, attributes: {name: {type: String, behaviour: namevar}}}";
+        let definition = yaml::parse(definition).expect("it is YAML").to_value();
+        let schema = TypeSchema::register(&definition).expect("it is a type");
+        let resources = Resources::new(&schema, Mode::Enforce);
+        let (heard, patience) = (Heard::default(), Patience::new());
+        let ctx = Context::new("shelf", &heard, &patience);
+        let ctx = ctx.for_resources(&resources);
+        let mut absent = named("gone");
+        absent.set("ensure", Value::from("absent"));
+        let changes = [
+            change("bad", Current::Absent, Some(named("bad"))),
+            change("new", Current::Absent, Some(named("new"))),
+            change("old", Current::NotAsked, Some(named("old"))),
+            change("gone", Current::Present(named("gone")), Some(absent)),
+            change("never", Current::Absent, None),
+        ];
+        let mut shelf = Shelf(Vec::new());
+        Provider::set(&mut shelf, &ctx, changes.into_iter().collect())
+            .await
+            .expect("it goes on");
+        assert_eq!(
+            shelf.0,
+            [
+                "create bad",
+                "create new",
+                "get",
+                "update old",
+                "delete gone"
+            ]
+        );
+        let failed: Vec<String> = resources
+            .failed()
+            .into_iter()
+            .map(|one| one.title)
+            .collect();
+        assert_eq!(failed, ["bad"]);
+        let heard = heard.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let of_new: Vec<&str> = heard
+            .iter()
+            .filter(|(subject, _)| subject.as_deref() == Some("book[new]"))
+            .map(|(_, message)| message.split(" in 0").next().unwrap_or_default())
+            .collect();
+        assert_eq!(
+            of_new,
+            ["debug: Creating: Start", "notice: Creating: Finished"]
+        );
+    }
+
+    #[test]
+    fn seconds_are_written_as_the_gem_writes_them() {
+        assert_eq!(seconds(0.000_036), "0.000036");
+        assert_eq!(seconds(12.3456), "12.35");
+    }
+}
