@@ -1,12 +1,13 @@
 //! The beginning of a session: its prompt is learnt, privileges are taken, paging is turned off.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
-use super::proof::Proof;
+use super::proof::{Blanks, Proof};
 use super::question::Question;
 use super::read::Expect;
 use super::wait::Wait;
@@ -35,6 +36,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             typed_at: None,
             output_start: None,
             echo: Echo::Unknown,
+            blanks: Blanks::Unknown,
+            last_blanks: RandomState::new().hash_one(()) as usize,
             state: State::Busy,
             chunk: Vec::new(),
         };

@@ -53,7 +53,7 @@ use crate::{Context, Error, Result};
 use dialect::Dialect;
 pub use line::Line;
 use prompt::Prompt;
-use proof::Proof;
+use proof::{Blanks, Proof};
 use question::Question;
 use read::Expect;
 use screen::Screen;
@@ -78,6 +78,9 @@ pub(crate) struct Cli<S> {
     /// Where in the screen's text the output of the command under way begins, once that is known.
     output_start: Option<usize>,
     echo: Echo,
+    blanks: Blanks,
+    /// How many blanks were typed when a prompt was last asked for.
+    last_blanks: usize,
     /// Whether a command is under way, or was given up: then nothing more is sent.
     state: State,
     chunk: Vec<u8>,
@@ -147,11 +150,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     pub(crate) async fn verify(&mut self, ctx: &Context<'_>) -> Result<()> {
         let doing = "the test of the session";
         self.begin(doing)?;
-        let mut wait = Wait::for_command(ctx, doing, &self.terms);
+        let mut wait = Wait::new(ctx, doing, self.terms.timeout, self.terms.timeout);
         self.screen.keep_last_line();
-        let proof = Proof::asked_at(&self.screen);
-        let newline = self.terms.dialect.newline.as_str();
-        let result = match self.send(newline, &mut wait).await {
+        let mut proof = Proof::default();
+        let result = match self.probe(&mut proof, &mut wait).await {
             Ok(()) => {
                 self.read_answer(&mut wait, Expect::Prompt, None, &mut [], proof)
                     .await

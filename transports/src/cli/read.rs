@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::output::{without_late_messages, without_pagers};
 use super::prompt::Prompt;
-use super::proof::{Proof, Verdict, is_silence};
+use super::proof::{Blanks, Proof, Verdict, is_silence};
 use super::question::{Answered, Question};
 use super::wait::{Got, Wait};
 use super::{Cli, Echo, Line, State, echo};
@@ -21,6 +21,9 @@ const NO_ECHO: Duration = Duration::from_secs(1);
 
 /// How long a device may be silent after the login before an empty line is sent to wake it.
 const NO_PROMPT: Duration = Duration::from_secs(2);
+
+/// How many blanks are typed at most to ask for a prompt.
+const MOST_BLANKS: usize = 16;
 
 /// How long a last line may be that is held against patterns.
 pub(super) const LONGEST_PROMPT: usize = 512;
@@ -82,11 +85,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 && self.screen.is_settled()
             {
                 match self.judge(&proof, expect) {
-                    Some(Verdict::Proven(end)) => {
+                    Some(Verdict::Proven(end, blanks)) => {
                         if expect != Expect::Config {
-                            self.learn(end);
+                            self.learn(end, blanks);
                         }
-                        return Ok(self.output(start, end, &answered));
+                        return Ok(self.output(start, end, &answered, &proof));
                     }
                     Some(Verdict::Ask) if proof.may_ask() => {
                         self.probe(&mut proof, wait).await?;
@@ -168,23 +171,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let unsolicited = &self.terms.dialect.unsolicited;
         match (&self.prompt, expect) {
             (_, Expect::Config) if self.is_config(tail) => {
-                Some(Verdict::Proven(self.screen.last_line_start()))
+                Some(Verdict::Proven(self.screen.last_line_start(), self.blanks))
             }
             (Some(prompt), Expect::Config) if prompt.is(tail) => {
-                Some(Verdict::Proven(self.screen.last_line_start()))
+                Some(Verdict::Proven(self.screen.last_line_start(), self.blanks))
             }
-            (Some(prompt), Expect::Prompt) if prompt.is(tail) => {
-                Some(proof.judge(&self.screen, |line| prompt.is(line), unsolicited))
-            }
+            (Some(prompt), Expect::Prompt) if prompt.is(tail) => Some(proof.judge(
+                &self.screen,
+                |line| prompt.is(line),
+                self.blanks,
+                unsolicited,
+            )),
             (_, Expect::AnyPrompt) if self.is_prompt_like(tail) => {
                 let same = |line: &str| Prompt::learn(line, tail).is_some();
-                Some(proof.judge(&self.screen, same, unsolicited))
+                Some(proof.judge(&self.screen, same, self.blanks, unsolicited))
             }
             (Some(prompt), Expect::Prompt | Expect::Config)
                 if proof.has_asked() && self.is_prompt_like(tail) && prompt.may_become(tail) =>
             {
                 let same = |line: &str| Prompt::learn(line, tail).is_some();
-                Some(proof.judge(&self.screen, same, unsolicited))
+                Some(proof.judge(&self.screen, same, self.blanks, unsolicited))
             }
             _ => None,
         }
@@ -243,14 +249,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         })
     }
 
-    async fn probe(&mut self, proof: &mut Proof, wait: &mut Wait<'_>) -> Result<(), Interruption> {
-        proof.ask(&self.screen);
+    /// Asks for a prompt by a line of blanks.
+    pub(super) async fn probe(
+        &mut self,
+        proof: &mut Proof,
+        wait: &mut Wait<'_>,
+    ) -> Result<(), Interruption> {
+        self.last_blanks = self.last_blanks % MOST_BLANKS + 1;
+        proof.ask(&self.screen, self.last_blanks);
         let newline = self.terms.dialect.newline.as_str();
-        self.send(newline, wait).await
+        let line = [&" ".repeat(self.last_blanks), newline].concat();
+        self.send(&line, wait).await
     }
 
     /// Learns the prompt anew where it has changed.
-    fn learn(&mut self, end: usize) {
+    fn learn(&mut self, end: usize, blanks: Blanks) {
+        self.blanks = blanks;
         let tail = self.screen.last_line();
         if self.prompt.as_ref().is_some_and(|prompt| prompt.is(tail)) {
             return;
@@ -260,9 +274,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 
     /// The output between echo and prompt.
-    fn output(&self, start: usize, end: usize, answered: &[Answered]) -> String {
+    fn output(&self, start: usize, end: usize, answered: &[Answered], proof: &Proof) -> String {
         let mut output = self.screen.text()[start..end.max(start)].to_owned();
         without_pagers(&mut output, start, answered);
+        proof.without_blanks(&mut output, start);
         if self.echo == Echo::No && output.starts_with('\n') {
             // The end of the line that was not echoed.
             output.remove(0);
