@@ -180,3 +180,61 @@ cli:
         "line 3: expected `    \"id\": 20`, found `    \"id\": 10`"
     );
 }
+
+/// The files in a page: each code block that begins with its path.
+fn files_in(page: &str) -> Vec<(&str, &str)> {
+    let blocks = page.split("```").skip(1).step_by(2);
+    let file = |block: &'_ str| -> Option<(usize, usize)> {
+        let start = block.find("\n# ")? + 3;
+        Some((start, start + block[start..].find('\n')?))
+    };
+    let files = blocks.filter_map(|block| {
+        let (start, end) = file(block)?;
+        Some((&block[start..end], &block[end + 1..]))
+    });
+    files.collect()
+}
+
+#[test]
+fn the_example_in_the_readme_works() {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"));
+    let folder = folder(&files_in(&readme.expect("it is there")));
+    let family = Family::load(folder.path()).unwrap_or_else(|error| panic!("{error}"));
+    let resources = r#"[
+  {
+    "id": 10,
+    "name": "users",
+    "ensure": "present"
+  },
+  {
+    "id": 20,
+    "ensure": "present"
+  }
+]
+"#;
+    fs::write(folder.path().join("cases/vlans/resources.json"), resources).expect("written");
+    let cases = family
+        .test(Refresh::No)
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(cases.len(), 2);
+    for case in cases {
+        assert_eq!(case.outcome, Ok(()), "{}", case.name);
+    }
+    let outputs = [
+        ("show version", "AcmeOS 1.2\nup for 1d02h03m\n"),
+        ("show ports", "e1 mtu 1500\ne1.10 mtu 1400\n"),
+    ];
+    let output = |command: &str| outputs.iter().find(|(c, _)| *c == command).map(|(_, o)| *o);
+    let facts = family.facts_of(output, |problem| panic!("{problem}"));
+    assert_eq!(
+        serde_json::json!(facts),
+        serde_json::json!({
+            "os": {"name": "AcmeOS", "release": {"full": "1.2"}},
+            "system_uptime": {"seconds": 93_780},
+            "networking": {"interfaces": {"e1": {"mtu": 1500}, "e1.10": {"mtu": 1400}}},
+            "operatingsystem": "AcmeOS",
+            "operatingsystemrelease": "1.2",
+            "uptime_seconds": 93_780,
+        })
+    );
+}
