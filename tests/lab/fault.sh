@@ -21,10 +21,9 @@ inside() { nsenter --mount --uts --pid --target "$INNER" "$@"; }
 
 # Every process of the device but its process 1, which the kernel guards from signals of its own namespace.
 signal_all() {
-    local namespace process
-    namespace=$(readlink "/proc/$INNER/ns/pid")
+    local process
     for process in /proc/[0-9]*; do
-        [ "$(readlink "$process/ns/pid" 2>/dev/null)" != "$namespace" ] || kill "-$1" "${process#/proc/}" 2>/dev/null
+        [ ! "$process/ns/pid" -ef "/proc/$INNER/ns/pid" ] || kill "-$1" "${process#/proc/}" 2>/dev/null
     done
     return 0
 }

@@ -1,0 +1,143 @@
+//! Wrong input and targets that cannot be reached: a clear error, status 1, in bounded time, and nothing sent.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::lab::Device;
+use crate::support::project::Project;
+
+#[test]
+fn a_value_with_a_newline_is_refused_and_nothing_is_sent() {
+    let device = Device::lease();
+    let mut project = Project::with(&device);
+    let description = json!({ "description": "uplink\nshutdown" });
+    let manifest = project.manifest(json!({ "frr_interface": { "swp1": description } }));
+    let before = device.vtysh("show running-config");
+    project
+        .devgate(&format!("device --target router --apply {manifest}"))
+        .failed()
+        .says(&["description"]);
+    assert_eq!(device.vtysh("show running-config"), before);
+}
+
+#[test]
+fn wrong_attributes_are_refused_by_name_and_nothing_is_sent() {
+    let device = Device::lease();
+    let mut project = Project::with(&device);
+    let title = "10.43.0.0/16 via 10.0.0.9";
+    for (attributes, named) in [
+        (json!({ "distanse": 20 }), "distanse"),
+        (json!({ "distance": "far" }), "distance"),
+    ] {
+        let manifest = project.manifest(json!({ "frr_static_route": { title: attributes } }));
+        project
+            .devgate(&format!("device --target router --apply {manifest}"))
+            .failed()
+            .says(&[named]);
+    }
+    let manifest = project.manifest(json!({ "frr_statik_route": { title: {} } }));
+    project
+        .devgate(&format!("device --target router --apply {manifest}"))
+        .failed()
+        .says(&["frr_statik_route"]);
+    assert!(!device.vtysh("show running-config").contains("10.43.0.0"));
+}
+
+#[test]
+fn a_wrong_password_is_told_at_once_and_not_tried_again() {
+    let device = Device::lease();
+    let attempts = || {
+        let log = fs::read_to_string(device.path("log/ssh.log")).expect("the SSH server has a log");
+        log.matches("Failed password for admin").count()
+    };
+    let before = attempts();
+    let error = verify_fails(&device, json!({ "password": "a-wrong-canary-pass" }));
+    assert!(message(&error).contains("admin"), "{error:#}");
+    assert_eq!(attempts(), before + 1);
+}
+
+#[test]
+fn an_unknown_host_key_is_refused() {
+    let device = Device::lease();
+    let mut project = Project::new();
+    let empty = project.write("known_hosts", "");
+    project.add("router", &device, json!({ "known_hosts_file": empty }));
+    project.devgate("verify -t router").failed().says(&[
+        "host key",
+        "is not known",
+        "trust_on_first_use",
+    ]);
+}
+
+#[test]
+fn a_changed_host_key_is_refused() {
+    let device = Device::lease();
+    let mut project = Project::new();
+    // The legacy server's line holds another key: as if somebody else answered here.
+    let hosts = fs::read_to_string(device.known_hosts()).expect("the lab has known hosts");
+    let own = format!("[127.0.0.1]:{} ", device.port("port"));
+    let key = |line: &&str| {
+        line.starts_with("[127.0.0.1]:") && !line.starts_with(&own) && line.contains("ed25519")
+    };
+    let other = hosts
+        .lines()
+        .rev()
+        .find(key)
+        .and_then(|line| line.split_once(' '))
+        .expect("another device")
+        .1;
+    assert!(
+        !hosts.contains(&format!("{own}{other}")),
+        "the other key is another one"
+    );
+    let known = project.write("known_hosts", &format!("{own}{other}\n"));
+    project.add("router", &device, json!({ "known_hosts_file": known }));
+    project
+        .devgate("verify -t router")
+        .failed()
+        .says(&["host key", "has changed"]);
+}
+
+#[test]
+fn a_closed_port_is_told_after_patience() {
+    let device = Device::lease();
+    device.fault("refuse");
+    let error = verify_fails(&device, json!({}));
+    assert!(message(&error).contains("refused"), "{error:#}");
+}
+
+#[test]
+fn an_address_that_does_not_answer_is_told_after_patience() {
+    let device = Device::lease();
+    device.fault("drop");
+    let error = verify_fails(&device, json!({ "timeout": 3 }));
+    assert!(message(&error).contains("did not answer"), "{error:#}");
+}
+
+#[test]
+fn an_address_without_a_route_is_told_after_patience() {
+    let device = Device::lease();
+    device.fault("unreach");
+    verify_fails(&device, json!({}));
+}
+
+/// Verifies a router that cannot be: the error is told in both formats.
+fn verify_fails(device: &Device, settings: Value) -> Value {
+    let project = Project::with_settings(device, settings);
+    let item = project
+        .devgate("verify -t router --format json")
+        .failed()
+        .item();
+    assert_eq!(
+        [&item["target"], &item["status"]],
+        [&json!("router"), &json!("failure")],
+        "{item:#}"
+    );
+    assert!(item["value"]["_error"]["kind"].is_string(), "{item:#}");
+    item["value"]["_error"].clone()
+}
+
+fn message(error: &Value) -> &str {
+    error["msg"].as_str().expect("an error has a message")
+}

@@ -1,0 +1,164 @@
+//! The lab as `tests/lab/frr.sh` describes it in `lab.json`, and its devices, lent to one test at a time.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// A device that this test has for itself, over all test processes; given back, healed, when it is dropped.
+pub(crate) struct Device {
+    lab: Value,
+    device: Value,
+    _lease: File,
+}
+
+impl Device {
+    /// Waits for a device that no other test uses.
+    pub(crate) fn lease() -> Self {
+        let lab = lab();
+        let devices = lab["devices"].as_array().expect("lab.json lists devices");
+        loop {
+            for device in devices {
+                let lease = File::create(Path::new(text(device, "dir")).join("lease"))
+                    .expect("a lease can be made");
+                if lease.try_lock().is_ok() {
+                    let met = Path::new(text(&lab, "dir"))
+                        .join("met")
+                        .join(text(device, "name"));
+                    fs::create_dir_all(met.parent().expect("it is in a folder"))
+                        .expect("a folder can be made");
+                    File::create(met).expect("a file can be made");
+                    return Self {
+                        device: device.clone(),
+                        lab,
+                        _lease: lease,
+                    };
+                }
+            }
+            pause(Duration::from_millis(50));
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        text(&self.device, "name")
+    }
+
+    /// Which it is, from 1: its addresses and its AS go by that.
+    pub(crate) fn number(&self) -> u32 {
+        self.name()[1..]
+            .parse()
+            .expect("a device is d and its number")
+    }
+
+    /// A file of the device, as the machine sees it.
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        Path::new(text(&self.device, "dir")).join(file)
+    }
+
+    /// A port of its SSH servers: `port`, `keyboard_interactive_port` or `legacy_port`.
+    pub(crate) fn port(&self, which: &str) -> u16 {
+        let port = self.device[which]
+            .as_u64()
+            .unwrap_or_else(|| panic!("lab.json has no {which}"));
+        u16::try_from(port).expect("a port has 16 bits")
+    }
+
+    pub(crate) fn password(&self) -> &str {
+        text(&self.lab["users"]["admin"], "password")
+    }
+
+    pub(crate) fn private_key(&self) -> &str {
+        text(&self.lab, "private_key")
+    }
+
+    pub(crate) fn known_hosts(&self) -> &str {
+        text(&self.lab, "known_hosts")
+    }
+
+    /// What an inventory says to reach the device with the administrator's password.
+    pub(crate) fn connection_info(&self) -> Value {
+        json!({
+            "remote-transport": "frr",
+            "host": text(&self.device, "host"),
+            "port": self.port("port"),
+            "user": "admin",
+            "password": self.password(),
+            "known_hosts_file": self.known_hosts(),
+        })
+    }
+
+    /// Asks the device past SSH and devgate.
+    pub(crate) fn vtysh(&self, command: &str) -> String {
+        let mut line = self.device["vtysh"]
+            .as_array()
+            .expect("vtysh is a list")
+            .iter()
+            .filter_map(Value::as_str);
+        let program = line.next().expect("vtysh names its program");
+        output(command_for(program).args(line).args(["-c", command]))
+    }
+
+    /// Brings a fault about: see `tests/lab/fault.sh`.
+    pub(crate) fn fault(&self, fault: &str) {
+        output(&mut self.fault_command(fault));
+    }
+
+    fn fault_command(&self, fault: &str) -> Command {
+        let mut command = command_for(text(&self.lab, "fault"));
+        command.args([fault, text(&self.device, "dir")]);
+        command
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        // The test may be failing already: that must stay what is told.
+        let _ = self.fault_command("clear").status();
+    }
+}
+
+fn lab() -> Value {
+    let path = std::env::var_os("DEVGATE_LAB").map(PathBuf::from).unwrap_or_else(|| {
+        panic!("this test needs a real device, and DEVGATE_LAB does not say where the lab is: run tests/run")
+    });
+    let text = fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}: run tests/run", path.display()));
+    serde_json::from_str(&text).expect("lab.json is JSON")
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key]
+        .as_str()
+        .unwrap_or_else(|| panic!("lab.json has no {key}"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the lab is made of programs")]
+fn command_for(program: &str) -> Command {
+    Command::new(program)
+}
+
+fn output(command: &mut Command) -> String {
+    let output = command
+        .output()
+        .expect("a program of the lab can be started");
+    let (stdout, stderr) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(
+        output.status.success(),
+        "a program of the lab failed: {stdout}{stderr}"
+    );
+    stdout.into_owned()
+}
+
+/// Lets time pass, where only time can help.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test may wait for the world outside"
+)]
+pub(crate) fn pause(duration: Duration) {
+    std::thread::sleep(duration);
+}

@@ -1,0 +1,49 @@
+//! A slow line to a device: a test can act while bytes are under way.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use super::lab::pause;
+
+/// Listens on a port of its own, which it gives; takes `delay` to carry anything to `port`, and as long back.
+pub(crate) fn slow_line(port: u16, delay: Duration) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let own = listener.local_addr().expect("a listener has an address");
+    std::thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let Ok(device) = TcpStream::connect(("127.0.0.1", port)) else {
+                continue;
+            };
+            let (up, down) = (client.try_clone(), device.try_clone());
+            carry(up.expect("a socket can be cloned"), device, delay);
+            carry(down.expect("a socket can be cloned"), client, delay);
+        }
+    });
+    own.port()
+}
+
+fn carry(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
+    let (sender, receiver) = channel::<(Instant, Vec<u8>)>();
+    std::thread::spawn(move || {
+        let mut bytes = [0; 16 * 1024];
+        while let Ok(read @ 1..) = from.read(&mut bytes) {
+            if sender
+                .send((Instant::now() + delay, bytes[..read].to_vec()))
+                .is_err()
+            {
+                return;
+            }
+        }
+    });
+    std::thread::spawn(move || {
+        for (due, bytes) in receiver {
+            pause(due.saturating_duration_since(Instant::now()));
+            if to.write_all(&bytes).is_err() {
+                return;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Both);
+    });
+}

@@ -1,0 +1,8 @@
+//! What the tests of the whole share: a project to run devgate in, the runs, and the lab with its devices.
+
+#[expect(dead_code, reason = "its own test uses more of it")]
+pub(crate) mod awkward;
+pub(crate) mod lab;
+pub(crate) mod line;
+pub(crate) mod project;
+pub(crate) mod run;

@@ -1,0 +1,198 @@
+//! One run of devgate: its words as they come, its end within a limit, and that no run shows a secret.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// No run may take longer, whatever its device does: silence and patience together never exceed a minute.
+const LIMIT: Duration = Duration::from_secs(75);
+
+/// The word that every secret of the tests contains.
+pub(crate) const CANARY: &str = "canary";
+
+/// A run that has not ended.
+pub(crate) struct Running {
+    process: Process,
+    stdout: JoinHandle<String>,
+    stderr: Receiver<String>,
+    heard: String,
+    deadline: Instant,
+}
+
+impl Running {
+    pub(crate) fn start(mut command: Command) -> Self {
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut process = Process(child.expect("the binary can be started"));
+        let mut stdout = process.0.stdout.take().expect("standard output is a pipe");
+        let stderr = process.0.stderr.take().expect("standard error is a pipe");
+        Self {
+            process,
+            stdout: std::thread::spawn(move || {
+                let mut bytes = Vec::new();
+                stdout.read_to_end(&mut bytes).expect("a pipe can be read");
+                String::from_utf8_lossy(&bytes).into_owned()
+            }),
+            stderr: lines_of(stderr),
+            heard: String::new(),
+            deadline: Instant::now() + LIMIT,
+        }
+    }
+
+    /// Waits until standard error has a line with `text` in it.
+    pub(crate) fn wait_for(&mut self, text: &str) {
+        let mut from = 0;
+        while !self.heard[from..].contains(text) {
+            from = self.heard.len();
+            assert!(
+                self.hear(),
+                "the run ended without saying {text:?}:\n{}",
+                self.heard
+            );
+        }
+    }
+
+    /// Takes one more line; false at the end.
+    fn hear(&mut self) -> bool {
+        match self
+            .stderr
+            .recv_timeout(self.deadline.saturating_duration_since(Instant::now()))
+        {
+            Ok(line) => self.heard.push_str(&line),
+            Err(RecvTimeoutError::Disconnected) => return false,
+            Err(RecvTimeoutError::Timeout) => {
+                panic!(
+                    "the run has not ended after {LIMIT:?}; so far:\n{}",
+                    self.heard
+                );
+            }
+        }
+        true
+    }
+
+    /// Waits for the end, and checks that the run has shown no secret.
+    pub(crate) fn finish(mut self) -> Run {
+        while self.hear() {}
+        let status = self.process.0.wait().expect("a child can be waited for");
+        let run = Run {
+            status,
+            stdout: self.stdout.join().expect("the reader does not panic"),
+            stderr: self.heard,
+        };
+        assert!(
+            !run.stdout.contains(CANARY) && !run.stderr.contains(CANARY),
+            "the run shows a secret:\n{run}"
+        );
+        run
+    }
+}
+
+/// A child that does not outlive the test that started it.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn lines_of(stderr: ChildStderr) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut stderr = BufReader::new(stderr);
+        let mut line = Vec::new();
+        while stderr
+            .read_until(b'\n', &mut line)
+            .is_ok_and(|read| read > 0)
+        {
+            if sender
+                .send(String::from_utf8_lossy(&line).into_owned())
+                .is_err()
+            {
+                return;
+            }
+            line.clear();
+        }
+    });
+    receiver
+}
+
+/// A run that has ended. It is shown whole where a check fails.
+pub(crate) struct Run {
+    status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    #[track_caller]
+    pub(crate) fn succeeded(self) -> Self {
+        assert_eq!(
+            self.status.code(),
+            Some(0),
+            "the run should have succeeded:\n{self}"
+        );
+        self
+    }
+
+    /// It ended with status 1, and not by a panic or a signal.
+    #[track_caller]
+    pub(crate) fn failed(self) -> Self {
+        assert_eq!(
+            self.status.code(),
+            Some(1),
+            "the run should have failed:\n{self}"
+        );
+        assert!(
+            !self.stderr.contains("panicked"),
+            "the run panicked:\n{self}"
+        );
+        self
+    }
+
+    /// One of its two outputs contains each of the texts.
+    #[track_caller]
+    pub(crate) fn says(self, texts: &[&str]) -> Self {
+        for text in texts {
+            assert!(
+                self.stdout.contains(text) || self.stderr.contains(text),
+                "the run should say {text:?}:\n{self}"
+            );
+        }
+        self
+    }
+
+    /// What it says of its only target in JSON.
+    #[track_caller]
+    pub(crate) fn item(&self) -> Value {
+        let document = self.json();
+        let items = document["items"]
+            .as_array()
+            .unwrap_or_else(|| panic!("items is no list:\n{self}"));
+        assert_eq!(items.len(), 1, "one target was asked for:\n{self}");
+        items[0].clone()
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("standard output is not JSON: {error}\n{self}"))
+    }
+}
+
+impl std::fmt::Display for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{}\n--- standard output\n{}\n--- standard error\n{}",
+            self.status, self.stdout, self.stderr
+        )
+    }
+}
