@@ -14,6 +14,9 @@ mod rewrite;
 /// How many times a match may backtrack before it counts as runaway.
 pub(crate) const STEPS: usize = 1_000_000;
 
+/// How large a compiled expression may be, in instructions: calls of groups are written out.
+const PROGRAM: usize = 100_000;
+
 /// A compiled regular expression with Ruby's meaning.
 #[derive(Clone, Debug)]
 pub struct Regexp {
@@ -71,6 +74,7 @@ impl Regexp {
             .oniguruma_mode(true)
             .multi_line(true)
             .backtrack_limit(STEPS)
+            .max_prog_size(PROGRAM)
             .build()
             .map_err(|error| RegexpError::Unsupported {
                 reason: error
@@ -235,6 +239,19 @@ mod tests {
     fn what_the_engine_lacks_is_refused_and_not_matched_differently() {
         let error = Regexp::new("\\X").expect_err("refused");
         assert!(matches!(error, RegexpError::Unsupported { .. }), "{error}");
+    }
+
+    #[test]
+    fn repeats_that_would_take_too_long_are_refused() {
+        for source in ["x{100000}", "((x{100}){100}){100}", "(x{50}y{50}){60}"] {
+            let error = Regexp::new(source).expect_err("refused");
+            assert!(matches!(error, RegexpError::Unsupported { .. }), "{error}");
+        }
+        assert!(matches("\\A.{1,1024}\\z", "x"));
+        assert!(matches(
+            "\\A(?:[a-z]{1,63}\\.){0,20}[[:alpha:]]+\\z",
+            "a.b.c"
+        ));
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub(super) fn to_engine(source: &str) -> Result<Rewritten, RegexpError> {
         groups,
         opened: 0,
         depth: 0,
+        atoms: 0,
         behind: false,
     };
     rewriter.alternatives()?;
@@ -38,6 +39,10 @@ pub(super) fn to_engine(source: &str) -> Result<Rewritten, RegexpError> {
         names: rewriter.groups.names,
     })
 }
+
+/// How many atoms an expression may have when its counted repeats are written out: the engine does,
+/// and takes time in proportion for every character of the text.
+const MAX_ATOMS: u64 = 5_000;
 
 /// How deeply groups may be nested.
 const MAX_DEPTH: usize = 50;
@@ -77,6 +82,8 @@ struct Rewriter<'s> {
     /// How many capturing groups have been opened.
     opened: usize,
     depth: usize,
+    /// How many atoms there are so far, repeats written out.
+    atoms: u64,
     /// Whether this is inside a look-behind, which must have one length.
     behind: bool,
 }
@@ -134,6 +141,8 @@ impl Rewriter<'_> {
         let mut atom = None;
         // Where the last anchor or look-around starts.
         let mut anchor = None;
+        // How many atoms there were before the last one.
+        let mut atoms = self.atoms;
         while let Some(c) = self.peek() {
             let start = self.out.len();
             match c {
@@ -165,6 +174,7 @@ impl Rewriter<'_> {
                             self.repeat_anchor(start, low == 0);
                         } else {
                             self.repeat_interval(start, low, high)?;
+                            self.count_copies(atoms, high.unwrap_or(low))?;
                         }
                         continue;
                     }
@@ -173,7 +183,10 @@ impl Rewriter<'_> {
                 }
                 '(' => {
                     self.next();
-                    match self.group()? {
+                    let before = self.atoms;
+                    let opened = self.group()?;
+                    atoms = before;
+                    match opened {
                         group::Opened::Atom => {}
                         group::Opened::Look => anchor = Some(start),
                         group::Opened::Nothing => continue,
@@ -217,6 +230,10 @@ impl Rewriter<'_> {
                     self.literal(c);
                 }
             }
+            if c != '(' {
+                atoms = self.atoms;
+            }
+            self.atoms += 1;
             atom = Some(start);
         }
         for _ in 0..open_options {
@@ -275,6 +292,16 @@ impl Rewriter<'_> {
             self.out.push('?');
         }
         self.wrap(atom);
+        Ok(())
+    }
+
+    /// Counts what was added since then so many times.
+    fn count_copies(&mut self, before: u64, times: u32) -> Result<(), RegexpError> {
+        let copies = (self.atoms - before).saturating_mul(u64::from(times).max(1));
+        self.atoms = before.saturating_add(copies);
+        if self.atoms > MAX_ATOMS {
+            return Err(self.unsupported(format!("repeats of more than {MAX_ATOMS} atoms in all")));
+        }
         Ok(())
     }
 
