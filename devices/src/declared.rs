@@ -5,7 +5,7 @@ mod read;
 mod rows;
 mod send;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use crate::family::{Problems, Spot};
 
 /// A session that refuses lines with a word in them, or is lost at one.
 #[derive(Debug, Default)]
-pub(super) struct FakeSession {
+pub(crate) struct FakeSession {
     output: &'static str,
     refuses: Option<&'static str>,
     lost_at: Option<&'static str>,
@@ -25,6 +25,14 @@ pub(super) struct FakeSession {
 impl Session for FakeSession {
     async fn exec(&self, _: &Context<'_>, command: &str) -> devgate_transports::Result<String> {
         self.note(format!("> {command}"));
+        if self.refuses.is_some_and(|word| command.contains(word)) {
+            let (peer, command, said) = ("fake:22".into(), command.into(), "% no".into());
+            return Err(devgate_transports::Error::CommandFailed {
+                peer,
+                command,
+                said,
+            });
+        }
         Ok(self.output.to_owned())
     }
 
@@ -69,6 +77,15 @@ impl Transport for FakeSession {
 }
 
 impl FakeSession {
+    /// A session that says the same to every command but those with a word, which it refuses.
+    pub(crate) fn saying(output: &'static str, refuses: &'static str) -> Self {
+        Self {
+            output,
+            refuses: Some(refuses),
+            ..Self::default()
+        }
+    }
+
     fn note(&self, text: String) {
         self.typed
             .lock()
@@ -84,8 +101,16 @@ impl FakeSession {
     }
 }
 
+/// What was said, with its level.
 #[derive(Default)]
-struct Heard(Mutex<Vec<String>>);
+pub(crate) struct Heard(Mutex<Vec<String>>);
+
+impl Heard {
+    /// All of it.
+    pub(crate) fn into_lines(self) -> Vec<String> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Listen for Heard {
     fn hear(&self, event: Event) {
@@ -178,7 +203,7 @@ async fn set(session: FakeSession, changes: Vec<(Name, Change)>, mode: Mode) -> 
         .into_iter()
         .map(|failure| failure.title)
         .collect();
-    let heard = heard.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let heard = heard.into_lines();
     Outcome {
         result,
         failed,

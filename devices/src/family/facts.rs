@@ -76,23 +76,30 @@ impl FactSources {
     /// Adds what the device behind `ctx` tells; what cannot be read is absent, and told.
     ///
     /// # Errors
-    /// That the session is lost, or is none at a command line.
+    /// That the session is lost before anything was read, or is none at a command line.
     pub(super) async fn collect(
         &self,
         ctx: &Context<'_>,
         facts: &mut Facts,
     ) -> devgate_transports::Result<()> {
-        for source in &self.0 {
-            let session = session(ctx).map_err(into_transport)?;
+        let session = session(ctx).map_err(into_transport)?;
+        for (number, source) in self.0.iter().enumerate() {
             match session.exec(ctx, &source.command).await {
                 Ok(output) => source.tell(&output, facts, &mut |problem| ctx.warning(problem)),
-                Err(error @ devgate_transports::Error::CommandFailed { .. }) => {
+                Err(error) => {
+                    // What the device refuses says nothing of the next command; what was lost does.
+                    let refused = matches!(error, devgate_transports::Error::CommandFailed { .. });
+                    if !refused && number == 0 {
+                        return Err(error);
+                    }
                     ctx.warning(format!(
                         "facts of `{}` are left out: {error}",
                         source.command
                     ));
+                    if !refused {
+                        break;
+                    }
                 }
-                Err(error) => return Err(error),
             }
         }
         add_flat(facts);

@@ -4,8 +4,12 @@ use std::env;
 use std::fs;
 use std::path::Path;
 
+use devgate_schemas::Value;
+use devgate_transports::Patience;
+
 use super::*;
 use crate::Refresh;
+use crate::declared::tests::{FakeSession, Heard};
 
 #[test]
 fn every_case_of_every_built_in_family_comes_out_as_expected() {
@@ -179,6 +183,29 @@ cli:
         difference,
         "line 3: expected `    \"id\": 20`, found `    \"id\": 10`"
     );
+}
+
+#[tokio::test]
+async fn a_command_that_is_refused_loses_no_facts_but_its_own() {
+    let family = all()
+        .into_iter()
+        .find(|family| family.name() == "frr")
+        .expect("it is built in");
+    let inner = FakeSession::saying("FRRouting 8.4.4 (r1.example.org).\n", "show interface");
+    let session = Session::new(Box::new(inner), Arc::clone(&family.facts));
+    let (heard, patience) = (Heard::default(), Patience::new());
+    let facts = session
+        .facts(&Context::new("r1", &heard, &patience))
+        .await
+        .expect("some facts");
+    let fact = |path| facts.get(path).and_then(Value::as_str);
+    assert_eq!(fact("os.release.full"), Some("8.4.4"));
+    assert_eq!(fact("networking.domain"), Some("example.org"));
+    assert_eq!(fact("hostname"), Some("r1"));
+    assert_eq!(fact("networking.interfaces"), None);
+    let expected =
+        "warning: facts of `show interface` are left out: fake:22 refuses `show interface`: % no";
+    assert_eq!(heard.into_lines(), [expected]);
 }
 
 /// The files in a page: each code block that begins with its path.
