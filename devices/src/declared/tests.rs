@@ -169,7 +169,7 @@ fn change(kind: &DeclaredType, id: i64, name: Option<&str>) -> (Name, Change) {
     let given = name.map(|name| ("name", Value::from(name)));
     let desired = kind
         .schema()
-        .desire(&id.to_string(), given.into_iter().collect());
+        .desire(Some(&id.to_string()), given.into_iter().collect());
     let (title, should) = desired.expect("it fits");
     (
         title,
@@ -331,7 +331,7 @@ fn a_secret_is_redacted_in_lines_and_never_quoted_in_errors() {
     let given = [("key", Value::from("canary"))];
     let (name, should) = kind
         .schema()
-        .desire("10", given.into_iter().collect())
+        .desire(Some("10"), given.into_iter().collect())
         .expect("it fits");
     let change = Change {
         is: Current::Absent,

@@ -196,10 +196,13 @@ fn lines(kind: &dyn ResourceType, changes: &Spot<'_>) -> Result<Result<Vec<Strin
             .unwrap_or_default();
         let (name, should) = match hash("should") {
             Some(should) => {
-                let (name, should) = schema.desire(title, should).map_err(refused)?;
+                let (name, should) = schema.desire(Some(title), should).map_err(refused)?;
                 (name, Some(should))
             }
-            None => (schema.desire(title, Hash::new()).map_err(refused)?.0, None),
+            None => (
+                schema.desire(Some(title), Hash::new()).map_err(refused)?.0,
+                None,
+            ),
         };
         let is = match hash("is") {
             None => Current::Absent,

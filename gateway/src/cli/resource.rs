@@ -91,20 +91,9 @@ fn render(
         Value::String(title) => title,
         other => other.to_json().to_string(),
     });
-    let schema = kind.schema();
-    let title = match title {
-        Some(title) => title,
-        None => match schema.namevars() {
-            [namevar] => match should.get(namevar) {
-                Some(Value::String(name)) => name.clone(),
-                Some(other) => other.to_json().to_string(),
-                None => bail!("--should: expected `{namevar}` or `title`, to name the resource"),
-            },
-            _ => String::new(),
-        },
-    };
-    let (name, should) = schema
-        .desire(&title, should)
+    let (name, should) = kind
+        .schema()
+        .desire(title.as_deref(), should)
         .map_err(|e| anyhow!("--should: {e}"))?;
     let is = is.map(|is| hash("--is", is)).transpose()?;
     let change = Change {

@@ -38,7 +38,7 @@ pub(crate) fn desired<'a>(
                 continue;
             }
         };
-        match kind.schema().desire(&title, attributes) {
+        match kind.schema().desire(Some(&title), attributes) {
             Ok(resource) => {
                 let empty = || Desired {
                     kind,

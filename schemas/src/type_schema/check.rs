@@ -66,22 +66,29 @@ impl TypeSchema {
     ///
     /// # Errors
     /// Every unknown, wrong, read-only and missing attribute. Secrets are not quoted.
-    pub fn desire(&self, title: &str, given: Hash) -> Result<(Name, Resource), InvalidResource> {
+    pub fn desire(
+        &self,
+        title: Option<&str>,
+        given: Hash,
+    ) -> Result<(Name, Resource), InvalidResource> {
         let mut wrong = Vec::new();
         let mut resource = Resource::new();
-        match self.parse_title(title) {
-            Ok(namevars) => {
+        let named_by_attributes = self.namevars.iter().all(|namevar| {
+            given.get(namevar).is_some() || self.attributes[namevar].default.is_some()
+        });
+        match title.map(|title| self.parse_title(title)) {
+            Some(Ok(namevars)) => {
                 for (namevar, value) in namevars {
                     resource.set(&namevar.to_string(), value);
                 }
             }
             // Without a title to take apart, the namevars may still all be given.
-            Err(_)
-                if self
-                    .namevars
-                    .iter()
-                    .all(|namevar| given.get(namevar).is_some()) => {}
-            Err(InvalidResource(problems)) => wrong.extend(problems),
+            None | Some(Err(_)) if named_by_attributes => {}
+            Some(Err(InvalidResource(problems))) => wrong.extend(problems),
+            None => wrong.push(format!(
+                "expected a `title`, or {}",
+                self.namevars.join(", ")
+            )),
         }
         for (key, value) in given {
             let key = key.to_string();
@@ -124,7 +131,9 @@ impl TypeSchema {
         }
         self.check_mandatory(&resource, &mut wrong);
         if wrong.is_empty() {
-            Ok((Name::new(title, self.namevars_of(&resource)), resource))
+            let namevars = self.namevars_of(&resource);
+            let title = title.map_or_else(|| joined(&namevars), str::to_owned);
+            Ok((Name::new(title, namevars), resource))
         } else {
             Err(InvalidResource(wrong))
         }
@@ -254,6 +263,12 @@ impl TypeSchema {
             differing.join(", ")
         )]))
     }
+}
+
+/// What stands for the title of a resource that has none.
+fn joined(namevars: &Hash) -> String {
+    let values: Vec<String> = namevars.iter().map(|(_, value)| shown(value)).collect();
+    values.join(" ")
 }
 
 impl InvalidResource {

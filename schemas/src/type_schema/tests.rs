@@ -32,7 +32,10 @@ fn given(text: &str) -> Hash {
 #[test]
 fn a_title_gives_the_namevars_with_their_types() {
     let (name, resource) = schema()
-        .desire("10.0.0.0/8 table 7", given("{owner: me, key: canary-x}"))
+        .desire(
+            Some("10.0.0.0/8 table 7"),
+            given("{owner: me, key: canary-x}"),
+        )
         .expect("it fits");
     assert_eq!(name.title(), "10.0.0.0/8 table 7");
     assert_eq!(resource.get("table"), Some(&Value::Integer(7)));
@@ -44,7 +47,7 @@ fn a_title_gives_the_namevars_with_their_types() {
 fn everything_wrong_with_a_desired_resource_is_told_and_no_secret_quoted() {
     let wrong = schema()
         .desire(
-            "10.0.0.0 table 7",
+            Some("10.0.0.0 table 7"),
             given("{metrik: 1, metric: 300, seen: x, key: canary}"),
         )
         .expect_err("it is wrong");
@@ -60,7 +63,7 @@ fn everything_wrong_with_a_desired_resource_is_told_and_no_secret_quoted() {
         ]
     );
     let wrong = schema()
-        .desire("nonsense", Hash::new())
+        .desire(Some("nonsense"), Hash::new())
         .expect_err("no pattern takes it");
     assert!(
         wrong
@@ -72,7 +75,7 @@ fn everything_wrong_with_a_desired_resource_is_told_and_no_secret_quoted() {
 #[test]
 fn an_absent_resource_needs_no_properties() {
     schema()
-        .desire("10.0.0.0/8 table 7", given("{ensure: absent}"))
+        .desire(Some("10.0.0.0/8 table 7"), given("{ensure: absent}"))
         .expect("it fits");
 }
 
@@ -133,4 +136,16 @@ fn a_wrong_definition_is_refused_with_every_problem() {
             "a type with several namevars needs `title_patterns` that take a title apart",
         ]
     );
+}
+
+#[test]
+fn namevars_name_a_resource_that_has_no_title() {
+    let (name, _) = schema()
+        .desire(None, given("{prefix: 10.0.0.0/8, table: 7, owner: me}"))
+        .expect("it fits");
+    assert_eq!(name.title(), "10.0.0.0/8 7");
+    let wrong = schema()
+        .desire(None, given("{table: 7, owner: me}"))
+        .expect_err("it has no name");
+    assert_eq!(wrong.problems(), ["expected a `title`, or prefix, table"]);
 }
