@@ -51,7 +51,7 @@ pub enum RegexpError {
     },
 }
 
-/// The match took more than [`STEPS`] steps and was given up.
+/// The match went back more often than one may, and was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the regular expression was given up after {STEPS} steps")]
 pub struct Runaway;

@@ -1,7 +1,7 @@
 //! The practice switch: an SSH server in the binary that speaks a small but true part of Cisco
 //! IOS and remembers what it is told, so that devgate can be tried without a device.
 //!
-//! [`Practice::start`] runs one beside whoever asks, [`serve`] runs one for a person. Everything
+//! [`Practice::start`] runs one beside whoever asks, [`serve()`] runs one for a person. Everything
 //! that is IOS ([`terminal`] and below) is a state machine without I/O; [`server`] connects it to
 //! SSH. Sessions share one switch: what one configures, the others see.
 

@@ -3,7 +3,7 @@
 //!
 //! A task travels one way: [`Catalogue::find`] gives a [`Task`]; [`Task::parameters`] checks what
 //! was given; [`Task::choose`] refuses or picks the implementation; an [`Invocation`] joins these
-//! with the metaparameters; [`run_local`] runs it and gives a [`TaskOutput`].
+//! with the metaparameters; [`run_local`] runs it and gives a [`TaskOutput`](local::TaskOutput).
 
 mod catalogue;
 mod choose;
