@@ -15,14 +15,14 @@ use devgate_transports::Context;
 use indexmap::IndexMap;
 
 use crate::family::Placed;
-use crate::template::{Expression, Scope, Template};
+use crate::template::{Expression, Scope, Template, untypable};
 use crate::{Change, Changes, Error, InSync, Provider, ResourceType, Result, Shown, Which};
 
 pub(crate) use cli::{Cli, PlacedFsm, session};
 
 /// A resource type that a family's file declares.
 #[derive(Clone, Debug)]
-pub struct DeclaredType(Arc<Definition>);
+pub(crate) struct DeclaredType(Arc<Definition>);
 
 /// What the file says.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ struct DeclaredProvider(Arc<Definition>);
 
 impl DeclaredType {
     /// The commands whose output `get` reads.
-    pub fn commands(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn commands(&self) -> impl Iterator<Item = &str> {
         self.0.cli.commands()
     }
 
@@ -170,8 +170,11 @@ impl Definition {
 
     fn canonicalize(&self, resource: &mut Resource) -> Result<()> {
         for (name, expression) in &self.canonical {
-            if resource.get(name).is_none_or(Value::is_undef) {
-                continue;
+            // What cannot be typed stays as it is, to be refused: no filter may smooth it over.
+            match resource.get(name) {
+                None | Some(Value::Undef) => continue,
+                Some(value) if untypable(value).is_some() => continue,
+                Some(_) => {}
             }
             let scope = Scope::of_resource(&self.schema, resource);
             let value = expression.value.value(&scope).map_err(|error| {

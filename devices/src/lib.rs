@@ -16,7 +16,6 @@ mod simple;
 mod template;
 mod textfsm;
 
-pub use declared::DeclaredType;
 pub use error::{Error, Place, Problem, Result};
 pub use family::{Case, Family, Refresh, all};
 pub use provider::{Change, Changes, Current, InSync, Provider, ResourceType, Shown, Which};

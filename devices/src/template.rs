@@ -14,7 +14,7 @@ use devgate_schemas::{Value, did_you_mean};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 
-pub(crate) use scope::{Lifted, Scope, Secrets};
+pub(crate) use scope::{Lifted, Scope, Secrets, untypable};
 
 /// An expression, compiled.
 pub(crate) struct Expression(minijinja::Expression<'static, 'static>);

@@ -367,6 +367,22 @@ fn rows_are_in_canonical_form() {
     assert_eq!(rows[0].get("ensure"), Some(&Value::from("present")));
 }
 
+#[tokio::test]
+async fn what_cannot_be_typed_is_not_brought_into_a_form_in_which_it_could() {
+    let (heard, patience) = (Heard::default(), Patience::new());
+    let ctx = Context::new("sw1", &heard, &patience);
+    let mut wanted = [Resource::new(), Resource::new()];
+    wanted[0].set("name", Value::from("A\nB"));
+    wanted[1].set("name", Value::from("AB"));
+    vlan()
+        .provider()
+        .canonicalize(&ctx, &mut wanted)
+        .await
+        .expect("nothing is wrong");
+    assert_eq!(wanted[0].get("name"), Some(&Value::from("A\nB")));
+    assert_eq!(wanted[1].get("name"), Some(&Value::from("ab")));
+}
+
 #[test]
 fn text_that_does_not_fit_its_type_is_told_with_its_place() {
     let error = vlan()

@@ -144,7 +144,7 @@ fn next_veil(text: &str) -> Option<(&str, usize, &str)> {
 
 /// A character in a value that a command line acts upon: one that ends or changes the line, or `?`,
 /// which asks for help.
-fn untypable(value: &Value) -> Option<char> {
+pub(crate) fn untypable(value: &Value) -> Option<char> {
     let within = |text: &str| {
         text.chars()
             .find(|&found| found.is_control() || found == '?')
