@@ -1,12 +1,12 @@
 //! A device for tests: a line editor, a few commands, and every bad habit on request.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use devgate_schemas::{Event, Level, Listen};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout_at};
 
 use super::dialect::Dialect;
 use super::{Cli, Line, Terms};
@@ -27,8 +27,6 @@ pub(crate) enum Do {
     Hidden,
     /// Has another prompt from now on.
     Prompt(&'static str),
-    /// Echoes like this from now on.
-    Echo(Echoing),
     /// Ends the connection.
     Close,
     /// Never does anything again.
@@ -42,6 +40,8 @@ pub(crate) enum Echoing {
     Editor,
     /// In rows of so many columns, as a line editor wraps it.
     Wrapped(usize),
+    /// Twice where nobody reads: at once by the terminal, and again by the editor that reads it later.
+    Terminal,
     /// Not at all, but for the line end.
     Never,
 }
@@ -49,9 +49,13 @@ pub(crate) enum Echoing {
 pub(crate) struct Fake {
     prompt: String,
     echo: Echoing,
+    /// How many lines are echoed before it stops doing so.
+    echoes: usize,
     greeting: Vec<Do>,
     commands: HashMap<&'static str, Vec<Do>>,
     received: Arc<Mutex<Vec<String>>>,
+    /// What was typed while nobody read.
+    typed_ahead: VecDeque<u8>,
 }
 
 /// What a test needs besides the device: the clock, the ears, the limits.
@@ -71,9 +75,11 @@ impl Fake {
         Self {
             prompt: prompt.to_owned(),
             echo: Echoing::Editor,
+            echoes: usize::MAX,
             greeting: Vec::new(),
             commands,
             received: Arc::default(),
+            typed_ahead: VecDeque::new(),
         }
     }
 
@@ -84,6 +90,11 @@ impl Fake {
 
     pub(crate) fn echo(mut self, echo: Echoing) -> Self {
         self.echo = echo;
+        self
+    }
+
+    pub(crate) fn echoes(mut self, echoes: usize) -> Self {
+        self.echoes = echoes;
         self
     }
 
@@ -113,6 +124,10 @@ impl Fake {
         }
         loop {
             line.write_all(self.prompt.as_bytes()).await?;
+            self.echoes = self.echoes.saturating_sub(1);
+            if self.echoes == 0 {
+                self.echo = Echoing::Never;
+            }
             let typed = self.read_line(&mut line).await?;
             line.write_all(b"\r\n").await?;
             let command = typed.trim();
@@ -130,11 +145,14 @@ impl Fake {
         }
     }
 
-    async fn read_line(&self, line: &mut DuplexStream) -> std::io::Result<String> {
+    async fn read_line(&mut self, line: &mut DuplexStream) -> std::io::Result<String> {
         let mut typed = Vec::new();
         let mut column = self.prompt.len();
         loop {
-            let byte = line.read_u8().await?;
+            let byte = match self.typed_ahead.pop_front() {
+                Some(byte) => byte,
+                None => line.read_u8().await?,
+            };
             if byte == b'\n' {
                 return Ok(String::from_utf8_lossy(&typed).into_owned());
             }
@@ -161,11 +179,21 @@ impl Fake {
                 }
             }
             Do::Pause(milliseconds) => {
-                let _ = timeout(
-                    Duration::from_millis(*milliseconds),
-                    std::future::pending::<()>(),
-                )
-                .await;
+                let end = Instant::now() + Duration::from_millis(*milliseconds);
+                while self.echo == Echoing::Terminal {
+                    let Ok(byte) = timeout_at(end, line.read_u8()).await else {
+                        break;
+                    };
+                    let byte = byte?;
+                    self.typed_ahead.push_back(byte);
+                    line.write_all(if byte == b'\n' {
+                        b"\r\n"
+                    } else {
+                        std::slice::from_ref(&byte)
+                    })
+                    .await?;
+                }
+                let _ = timeout_at(end, std::future::pending::<()>()).await;
             }
             Do::Key => drop(line.read_u8().await?),
             Do::Hidden => {
@@ -179,7 +207,6 @@ impl Fake {
                 self.received.lock().expect("no poison").push(hidden);
             }
             Do::Prompt(prompt) => (*prompt).clone_into(&mut self.prompt),
-            Do::Echo(echo) => self.echo = *echo,
             Do::Close => return Err(std::io::ErrorKind::ConnectionReset.into()),
             Do::Hang => std::future::pending().await,
         }

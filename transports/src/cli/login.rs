@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
-use super::proof::{Blanks, Proof};
+use super::proof::Proof;
 use super::question::Question;
 use super::read::Expect;
 use super::wait::Wait;
@@ -36,8 +36,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             typed_at: None,
             output_start: None,
             echo: Echo::Unknown,
-            blanks: Blanks::Unknown,
-            last_blanks: RandomState::new().hash_one(()) as usize,
+            manner: None,
+            last_proof: Proof::default(),
+            probes: RandomState::new().hash_one(()) as usize,
             state: State::Busy,
             chunk: Vec::new(),
         };

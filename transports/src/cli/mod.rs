@@ -53,7 +53,7 @@ use crate::{Context, Error, Result};
 use dialect::Dialect;
 pub use line::Line;
 use prompt::Prompt;
-use proof::{Blanks, Proof};
+use proof::{Manner, Proof};
 use question::Question;
 use read::Expect;
 use screen::Screen;
@@ -78,9 +78,12 @@ pub(crate) struct Cli<S> {
     /// Where in the screen's text the output of the command under way begins, once that is known.
     output_start: Option<usize>,
     echo: Echo,
-    blanks: Blanks,
-    /// How many blanks were typed when a prompt was last asked for.
-    last_blanks: usize,
+    /// How the device answers an empty line; known once it was asked.
+    manner: Option<Manner>,
+    /// The questions that proved the end of the last answer.
+    last_proof: Proof,
+    /// How often a prompt was asked for, from a beginning that is new for each session.
+    probes: usize,
     /// Whether a command is under way, or was given up: then nothing more is sent.
     state: State,
     chunk: Vec<u8>,

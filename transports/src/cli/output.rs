@@ -27,7 +27,7 @@ pub(super) fn without_pagers(output: &mut String, start: usize, answered: &[Answ
 
 /// Cuts off messages that the device wrote behind its prompt, and that prompt.
 pub(super) fn without_late_messages(output: &mut String, prompt: &Prompt, unsolicited: &[Pattern]) {
-    let mut end = output.len();
+    let (mut end, mut has_message) = (output.len(), false);
     while end > 0 {
         let start = output[..end]
             .trim_end_matches('\n')
@@ -35,12 +35,15 @@ pub(super) fn without_late_messages(output: &mut String, prompt: &Prompt, unsoli
             .map_or(0, |at| at + 1);
         let line = &output[start..end];
         if prompt.is(line.trim_end_matches('\n')) {
-            output.truncate(start);
+            if has_message {
+                output.truncate(start);
+            }
             return;
         }
         if !is_silence(line, unsolicited) {
             return;
         }
+        has_message |= !line.trim().is_empty();
         end = start;
     }
 }
@@ -66,6 +69,7 @@ mod tests {
             "out\n%SYS-5: in the output\n"
         );
         assert_eq!(cut("out\nr1#\nmore\n"), "out\nr1#\nmore\n");
+        assert_eq!(cut("out\nr1#\n\n"), "out\nr1#\n\n");
         assert_eq!(cut(""), "");
     }
 

@@ -9,7 +9,7 @@ use super::dialect::Pattern;
 use super::screen::Screen;
 
 /// What is known of the end of an answer so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Proof(Vec<Probe>);
 
 /// One question for a prompt.
@@ -23,33 +23,38 @@ struct Probe {
     blanks: usize,
 }
 
-/// Whether the device shows the blanks that are typed at its prompt.
+/// How a device answers a line of blanks at its prompt, as its last answer has shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Manner {
+    /// Whether it shows the blanks; then a prompt without them proves nothing.
+    pub(crate) blanks: Blanks,
+    /// What stands between two prompts: nothing, an empty line, a line such as `[edit]`. It stands
+    /// above the first prompt too and is no output.
+    pub(crate) gap: String,
+}
+
+/// Whether a device shows the blanks that are typed at its prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Blanks {
-    /// Nothing was asked yet.
-    Unknown,
-    /// It does: a prompt without them proves nothing.
     Shown,
-    /// It does not.
     Hidden,
 }
 
 /// What to do when a prompt-like line stands at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Ask for another prompt.
     Ask,
     /// What was asked for is still to come.
     Wait,
-    /// The answer ends here, in the text's offset, and this is how the device treats blanks.
-    Proven(usize, Blanks),
+    /// The answer ends here, in the text's offset.
+    Proven(usize, Manner),
+    /// The answer ends at this line, which needs no proof: what is typed next brings it.
+    Ends,
 }
 
 /// How often a prompt is asked for within one answer.
 const MOST_PROBES: usize = 6;
-
-/// After how many questions a device is believed to have stopped showing blanks.
-const DOUBTFUL: usize = 3;
 
 impl Proof {
     /// Notes that a prompt is asked for now, with so many blanks.
@@ -67,24 +72,30 @@ impl Proof {
         self.0.len() < MOST_PROBES
     }
 
+    /// How often a prompt was asked for.
+    pub(crate) fn asked(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether a prompt was asked for.
     pub(crate) fn has_asked(&self) -> bool {
         !self.0.is_empty()
     }
 
     /// Judges a last line that looks like a prompt; `same` tells whether another line is that one.
+    ///
+    /// Without a known `manner`, what little may stand between two prompts is taken as it is.
     pub(crate) fn judge(
         &self,
         screen: &Screen,
         same: impl Fn(&str) -> bool,
-        blanks: Blanks,
+        manner: Option<&Manner>,
         unsolicited: &[Pattern],
     ) -> Verdict {
         let Some(probe) = self.0.last() else {
             return Verdict::Ask;
         };
-        let (text, last) = (screen.text(), screen.last_line_start());
-        if probe.asked >= text.len() {
+        if probe.asked >= screen.text().len() {
             return Verdict::Wait;
         }
         let ending = blanks_behind(screen.last_line());
@@ -92,19 +103,19 @@ impl Proof {
             let typed = blanks_behind(line).checked_sub(ending);
             same(line) && self.0.iter().any(|probe| Some(probe.blanks) == typed)
         };
-        let mut start = last;
-        while let Some(above) = line_above(text, start, unsolicited)
-            && is_answered(text[above..start].lines().next().unwrap_or_default())
-        {
-            start = above;
+        if let Some((start, gap)) = chain(screen, is_answered, manner, unsolicited, self.0.len()) {
+            return Verdict::Proven(
+                start,
+                Manner {
+                    blanks: Blanks::Shown,
+                    gap,
+                },
+            );
         }
-        if start < last {
-            return Verdict::Proven(start, Blanks::Shown);
-        }
-        if blanks == Blanks::Shown && self.0.len() < DOUBTFUL {
+        if manner.is_some_and(|manner| manner.blanks == Blanks::Shown) {
             return Verdict::Wait;
         }
-        self.judge_unseen(probe, screen, same, unsolicited)
+        self.judge_unseen(probe, screen, same, manner, unsolicited)
     }
 
     /// Without the blanks to be seen: what was asked about is followed by nothing but a prompt. If
@@ -115,24 +126,41 @@ impl Proof {
         probe: &Probe,
         screen: &Screen,
         same: impl Fn(&str) -> bool,
+        manner: Option<&Manner>,
         unsolicited: &[Pattern],
     ) -> Verdict {
         let (text, last) = (screen.text(), screen.last_line_start());
         let asked_about = text[probe.line..probe.asked].trim_end_matches('\n');
-        if last >= probe.asked
-            && same(asked_about)
-            && is_silence(&text[probe.asked..last], unsolicited)
-        {
-            return Verdict::Proven(probe.line, Blanks::Hidden);
-        }
-        let mut start = last;
-        for _ in &self.0 {
-            match line_above(text, start, &[]) {
-                Some(above) if same(text[above..start].trim_end_matches('\n')) => start = above,
-                _ => return Verdict::Wait,
+        let found = match chain(screen, &same, manner, unsolicited, self.0.len()) {
+            Some(found) if last >= probe.asked && same(asked_about) && found.0 <= probe.line => {
+                Some((probe.line, found.1))
             }
-        }
-        Verdict::Proven(start, Blanks::Hidden)
+            Some(found) if prompts_from(&text[found.0..last], &same) >= self.0.len() => Some(found),
+            _ => None,
+        };
+        found.map_or(Verdict::Wait, |(start, gap)| {
+            Verdict::Proven(
+                start,
+                Manner {
+                    blanks: Blanks::Hidden,
+                    gap,
+                },
+            )
+        })
+    }
+
+    /// Whether a text shows the answer to one of these questions, where `same` tells prompts.
+    pub(crate) fn is_answered_in(
+        &self,
+        text: &str,
+        last_line: &str,
+        same: impl Fn(&str) -> bool,
+    ) -> bool {
+        let ending = blanks_behind(last_line);
+        text.lines().any(|line| {
+            let typed = blanks_behind(line).checked_sub(ending);
+            self.0.iter().any(|probe| Some(probe.blanks) == typed) && same(line)
+        })
     }
 
     /// Takes out of an output (which began at `start`) the blanks that were shown behind lines that
@@ -153,18 +181,82 @@ impl Proof {
     }
 }
 
-/// Where the last line above an offset begins, empty lines and messages not counted.
-fn line_above(text: &str, below: usize, unsolicited: &[Pattern]) -> Option<usize> {
-    let mut end = below;
-    while end > 0 {
+/// How many lines may stand between two prompts.
+const LONGEST_GAP: usize = 3;
+
+/// Where the prompts begin of which the last line is the last, and the gap between them: one or
+/// more above it, at most `most`, with nothing in between but the gap and messages.
+fn chain(
+    screen: &Screen,
+    is_prompt: impl Fn(&str) -> bool,
+    manner: Option<&Manner>,
+    unsolicited: &[Pattern],
+    most: usize,
+) -> Option<(usize, String)> {
+    let text = screen.text();
+    let mut start = screen.last_line_start();
+    let mut gap = manner.map(|manner| manner.gap.clone());
+    for found in 0..most {
+        let Some((above, between)) = prompt_above(text, start, &is_prompt, unsolicited) else {
+            return (found > 0).then(|| (start, gap.unwrap_or_default()));
+        };
+        match &gap {
+            Some(gap) if !is_gap(between, gap, unsolicited) => {
+                return (found > 0).then(|| (start, gap.clone()));
+            }
+            Some(_) => {}
+            None => gap = Some(without_messages(between, unsolicited)),
+        }
+        start = above;
+    }
+    Some((start, gap.unwrap_or_default()))
+}
+
+/// The nearest prompt above an offset, and what stands in between.
+fn prompt_above<'t>(
+    text: &'t str,
+    below: usize,
+    is_prompt: impl Fn(&str) -> bool,
+    unsolicited: &[Pattern],
+) -> Option<(usize, &'t str)> {
+    let (mut end, mut lines) = (below, 0);
+    while end > 0 && lines <= LONGEST_GAP {
         let start = text[..end - 1].rfind('\n').map_or(0, |at| at + 1);
         let line = &text[start..end];
-        if !is_silence(line, unsolicited) {
-            return Some(start);
+        if is_prompt(line.trim_end_matches('\n')) {
+            return Some((start, &text[end..below]));
         }
+        lines += usize::from(!is_silence(line, unsolicited) || line.trim().is_empty());
         end = start;
     }
     None
+}
+
+/// Whether this is what stands between two prompts. Where a message is in it, empty lines do not
+/// count, since messages bring their own.
+fn is_gap(between: &str, gap: &str, unsolicited: &[Pattern]) -> bool {
+    if between == gap {
+        return true;
+    }
+    let rest = without_messages(between, unsolicited);
+    let full = |text: &str| -> Vec<String> {
+        text.lines()
+            .filter(|line| !line.trim().is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    rest != between && full(&rest) == full(gap)
+}
+
+fn without_messages(text: &str, unsolicited: &[Pattern]) -> String {
+    let is_message = |line: &&str| unsolicited.iter().any(|pattern| pattern.is_found_in(line));
+    text.split_inclusive('\n')
+        .filter(|line| !is_message(line))
+        .collect()
+}
+
+fn prompts_from(text: &str, is_prompt: impl Fn(&str) -> bool) -> usize {
+    text.lines().filter(|line| is_prompt(line)).count()
 }
 
 fn blanks_behind(line: &str) -> usize {
@@ -182,9 +274,21 @@ pub(crate) fn is_silence(text: &str, unsolicited: &[Pattern]) -> bool {
 mod tests {
     use super::*;
 
-    fn judged(proof: &Proof, screen: &Screen, blanks: Blanks) -> Verdict {
+    fn judged(proof: &Proof, screen: &Screen, manner: Option<Manner>) -> Verdict {
         let log = [Pattern::new("^%SYS-").expect("a pattern")];
-        proof.judge(screen, |line| line.trim_end() == "r1#", blanks, &log)
+        proof.judge(
+            screen,
+            |line| line.trim_end() == "r1#",
+            manner.as_ref(),
+            &log,
+        )
+    }
+
+    fn manner(blanks: Blanks) -> Manner {
+        Manner {
+            blanks,
+            gap: String::new(),
+        }
     }
 
     fn asked(text: &str) -> (Screen, Proof) {
@@ -198,17 +302,14 @@ mod tests {
     fn a_prompt_is_proven_by_the_one_that_was_asked_for() {
         let mut screen = Screen::default();
         screen.push(b"out\r\nr1# ");
-        assert_eq!(
-            judged(&Proof::default(), &screen, Blanks::Unknown),
-            Verdict::Ask
-        );
+        assert_eq!(judged(&Proof::default(), &screen, None), Verdict::Ask);
         for (blanks, shown) in [("     ", Blanks::Shown), ("", Blanks::Hidden)] {
             let (mut screen, proof) = asked("out\r\nr1# ");
-            assert_eq!(judged(&proof, &screen, Blanks::Unknown), Verdict::Wait);
+            assert_eq!(judged(&proof, &screen, None), Verdict::Wait);
             screen.push(format!("{blanks}\r\nr1# ").as_bytes());
             assert_eq!(
-                judged(&proof, &screen, Blanks::Unknown),
-                Verdict::Proven(4, shown)
+                judged(&proof, &screen, None),
+                Verdict::Proven(4, manner(shown))
             );
         }
     }
@@ -217,11 +318,14 @@ mod tests {
     fn where_blanks_are_shown_a_prompt_without_them_proves_nothing() {
         let (mut screen, proof) = asked("out\r\nr1#");
         screen.push(b"\r\nr1#");
-        assert_eq!(judged(&proof, &screen, Blanks::Shown), Verdict::Wait);
+        assert_eq!(
+            judged(&proof, &screen, Some(manner(Blanks::Shown))),
+            Verdict::Wait
+        );
         screen.push(b"\r\nr1#\r\nmore\r\nr1#     \r\nr1#");
         assert_eq!(
-            judged(&proof, &screen, Blanks::Shown),
-            Verdict::Proven(21, Blanks::Shown)
+            judged(&proof, &screen, Some(manner(Blanks::Shown))),
+            Verdict::Proven(21, manner(Blanks::Shown))
         );
     }
 
@@ -230,7 +334,7 @@ mod tests {
         for blanks in ["     ", ""] {
             let (mut screen, proof) = asked("out\r\nr1#");
             screen.push(format!("{blanks}\r\n%SYS-5-CONFIG_I: by admin\r\nr1#").as_bytes());
-            let verdict = judged(&proof, &screen, Blanks::Unknown);
+            let verdict = judged(&proof, &screen, None);
             assert!(matches!(verdict, Verdict::Proven(4, _)), "{verdict:?}");
         }
     }
@@ -239,11 +343,14 @@ mod tests {
     fn a_line_that_only_looked_like_the_prompt_is_output() {
         let (mut screen, proof) = asked("one\r\nr1#");
         screen.push(b"\r\ntwo\r\nr1#");
-        assert_eq!(judged(&proof, &screen, Blanks::Hidden), Verdict::Wait);
+        assert_eq!(
+            judged(&proof, &screen, Some(manner(Blanks::Hidden))),
+            Verdict::Wait
+        );
         screen.push(b"\r\nr1#");
         assert_eq!(
-            judged(&proof, &screen, Blanks::Hidden),
-            Verdict::Proven(12, Blanks::Hidden)
+            judged(&proof, &screen, Some(manner(Blanks::Hidden))),
+            Verdict::Proven(12, manner(Blanks::Hidden))
         );
         assert_eq!(&screen.text()[..12], "one\nr1#\ntwo\n");
     }
@@ -255,5 +362,35 @@ mod tests {
         let mut output = screen.text().to_owned();
         proof.without_blanks(&mut output, 0);
         assert_eq!(output, "one\nr1#\ntwo\n");
+    }
+
+    #[test]
+    fn what_stands_between_prompts_is_learnt_and_nothing_else_may() {
+        let (mut screen, proof) = asked("out\r\n\r\n[edit]\r\nr1#");
+        screen.push(b"     \r\n\r\n[edit]\r\nr1#");
+        let gap = "\n[edit]\n".to_owned();
+        let junos = Manner {
+            blanks: Blanks::Shown,
+            gap,
+        };
+        assert_eq!(
+            judged(&proof, &screen, None),
+            Verdict::Proven(12, junos.clone())
+        );
+        assert_eq!(
+            judged(&proof, &screen, Some(junos)),
+            Verdict::Proven(12, junos_again())
+        );
+        assert_eq!(
+            judged(&proof, &screen, Some(manner(Blanks::Shown))),
+            Verdict::Wait
+        );
+    }
+
+    fn junos_again() -> Manner {
+        Manner {
+            blanks: Blanks::Shown,
+            gap: "\n[edit]\n".to_owned(),
+        }
     }
 }

@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::output::{without_late_messages, without_pagers};
 use super::prompt::Prompt;
-use super::proof::{Blanks, Proof, Verdict, is_silence};
+use super::proof::{Manner, Proof, Verdict, is_silence};
 use super::question::{Answered, Question};
 use super::wait::{Got, Wait};
 use super::{Cli, Echo, Line, State, echo};
@@ -22,8 +22,11 @@ const NO_ECHO: Duration = Duration::from_secs(1);
 /// How long a device may be silent after the login before an empty line is sent to wake it.
 const NO_PROMPT: Duration = Duration::from_secs(2);
 
-/// How many blanks are typed at most to ask for a prompt.
-const MOST_BLANKS: usize = 16;
+/// How many blanks are typed at least to ask for a prompt: more than stand behind lines by chance.
+const FEWEST_BLANKS: usize = 4;
+
+/// How many different numbers of blanks there are.
+const VARIATIONS: usize = 16;
 
 /// How long a last line may be that is held against patterns.
 pub(super) const LONGEST_PROMPT: usize = 512;
@@ -85,10 +88,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 && self.screen.is_settled()
             {
                 match self.judge(&proof, expect) {
-                    Some(Verdict::Proven(end, blanks)) => {
-                        if expect != Expect::Config {
-                            self.learn(end, blanks);
-                        }
+                    Some(Verdict::Proven(end, manner)) => {
+                        self.learn(end, manner);
+                        self.check_step(&self.screen.text()[start..end])?;
+                        self.last_proof = proof.clone();
+                        return Ok(self.output(start, end, &answered, &proof));
+                    }
+                    Some(Verdict::Ends) => {
+                        let end = self.screen.last_line_start();
                         return Ok(self.output(start, end, &answered, &proof));
                     }
                     Some(Verdict::Ask) if proof.may_ask() => {
@@ -98,7 +105,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     None => self.reply(questions, &mut answered, wait).await?,
                 }
             }
-            let quiet = (!quiet_seen).then(|| self.patience(expect));
+            let quiet = (!quiet_seen).then(|| self.patience(expect, &proof));
             match self.receive(wait, quiet).await? {
                 Got::Bytes => quiet_seen = false,
                 Got::Quiet => {
@@ -170,27 +177,21 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let tail = self.screen.last_line();
         let unsolicited = &self.terms.dialect.unsolicited;
         match (&self.prompt, expect) {
-            (_, Expect::Config) if self.is_config(tail) => {
-                Some(Verdict::Proven(self.screen.last_line_start(), self.blanks))
+            (_, Expect::Config) if self.is_config(tail) => Some(Verdict::Ends),
+            (Some(prompt), Expect::Config) if prompt.is(tail) => Some(Verdict::Ends),
+            (Some(prompt), Expect::Prompt) if prompt.is(tail) => {
+                let manner = self.manner.as_ref();
+                Some(proof.judge(&self.screen, |line| prompt.is(line), manner, unsolicited))
             }
-            (Some(prompt), Expect::Config) if prompt.is(tail) => {
-                Some(Verdict::Proven(self.screen.last_line_start(), self.blanks))
-            }
-            (Some(prompt), Expect::Prompt) if prompt.is(tail) => Some(proof.judge(
-                &self.screen,
-                |line| prompt.is(line),
-                self.blanks,
-                unsolicited,
-            )),
             (_, Expect::AnyPrompt) if self.is_prompt_like(tail) => {
                 let same = |line: &str| Prompt::learn(line, tail).is_some();
-                Some(proof.judge(&self.screen, same, self.blanks, unsolicited))
+                Some(proof.judge(&self.screen, same, None, unsolicited))
             }
             (Some(prompt), Expect::Prompt | Expect::Config)
                 if proof.has_asked() && self.is_prompt_like(tail) && prompt.may_become(tail) =>
             {
                 let same = |line: &str| Prompt::learn(line, tail).is_some();
-                Some(proof.judge(&self.screen, same, self.blanks, unsolicited))
+                Some(proof.judge(&self.screen, same, None, unsolicited))
             }
             _ => None,
         }
@@ -214,13 +215,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 
     /// How long nothing must come before the state of things is looked at again.
-    fn patience(&self, expect: Expect) -> Duration {
+    fn patience(&self, expect: Expect, proof: &Proof) -> Duration {
         match (self.output_start, expect) {
             (None, _) => NO_ECHO,
             (Some(_), Expect::AnyPrompt) if !self.is_prompt_like(self.screen.last_line()) => {
                 NO_PROMPT
             }
-            _ => QUIET,
+            // A device that has lost a question is asked again, ever less often.
+            _ => QUIET * 4_u32.pow(u32::try_from(proof.asked()).unwrap_or(0)),
         }
     }
 
@@ -233,6 +235,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         };
         if prompt.is(tail) || (self.is_prompt_like(tail) && prompt.may_become(tail)) {
             return true;
+        }
+        if proof.has_asked() {
+            return false;
         }
         // A message may have been written behind the prompt.
         let start = self.output_start.unwrap_or_default();
@@ -255,16 +260,29 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         proof: &mut Proof,
         wait: &mut Wait<'_>,
     ) -> Result<(), Interruption> {
-        self.last_blanks = self.last_blanks % MOST_BLANKS + 1;
-        proof.ask(&self.screen, self.last_blanks);
+        self.probes = self.probes.wrapping_add(1);
+        let blanks = FEWEST_BLANKS + self.probes % VARIATIONS;
+        proof.ask(&self.screen, blanks);
         let newline = self.terms.dialect.newline.as_str();
-        let line = [&" ".repeat(self.last_blanks), newline].concat();
+        let line = [&" ".repeat(blanks), newline].concat();
         self.send(&line, wait).await
     }
 
+    /// Makes sure that this output is not what came after the command before was taken for ended.
+    fn check_step(&self, output: &str) -> Result<(), Interruption> {
+        let last_line = self.screen.last_line();
+        let same = |line: &str| self.prompt.as_ref().is_some_and(|prompt| prompt.is(line));
+        if self.last_proof.is_answered_in(output, last_line, same) {
+            return Err(Interruption::OutOfStep(
+                "it answers a question that was asked before this command",
+            ));
+        }
+        Ok(())
+    }
+
     /// Learns the prompt anew where it has changed.
-    fn learn(&mut self, end: usize, blanks: Blanks) {
-        self.blanks = blanks;
+    fn learn(&mut self, end: usize, manner: Manner) {
+        self.manner = Some(manner);
         let tail = self.screen.last_line();
         if self.prompt.as_ref().is_some_and(|prompt| prompt.is(tail)) {
             return;
@@ -281,6 +299,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         if self.echo == Echo::No && output.starts_with('\n') {
             // The end of the line that was not echoed.
             output.remove(0);
+        }
+        let gap = self.manner.as_ref().map_or("", |manner| &manner.gap);
+        if let Some(length) = output.strip_suffix(gap).map(str::len) {
+            output.truncate(length);
         }
         if let Some(prompt) = &self.prompt {
             without_late_messages(&mut output, prompt, &self.terms.dialect.unsolicited);

@@ -5,29 +5,19 @@ use std::time::Duration;
 use tokio::io::{AsyncWriteExt, duplex};
 use tokio::time::{Instant, timeout};
 
-use super::super::Line;
 use super::super::dialect::Dialect;
 use super::super::fake::{Bench, Do, Echoing, Fake, say, usual};
+use super::{interruption, r1};
 use crate::error::Interruption;
-use crate::{Error, Result};
-
-fn r1() -> Fake {
-    Fake::new("r1#")
-}
-
-fn interruption<T: std::fmt::Debug>(result: Result<T>) -> (Interruption, String, String) {
-    match result.expect_err("interrupted") {
-        Error::Interrupted(it) => {
-            let text = it.to_string();
-            (it.why, it.partial, text)
-        }
-        other => panic!("another error: {other}"),
-    }
-}
 
 #[tokio::test(start_paused = true)]
 async fn a_line_like_the_prompt_does_not_end_an_answer_however_long_the_pause_behind_it() {
-    for pause in [1, 20, 300, 2_000, 20_000] {
+    let pauses = [1, 20, 300, 2_000, 20_000];
+    let echoes = [Echoing::Editor, Echoing::Terminal, Echoing::Never];
+    for (pause, echo) in pauses
+        .into_iter()
+        .flat_map(|pause| echoes.map(|echo| (pause, echo)))
+    {
         for line_end in ["", "\r\n"] {
             let pausing = [
                 say("one\r\nr1#"),
@@ -40,14 +30,16 @@ async fn a_line_like_the_prompt_does_not_end_an_answer_however_long_the_pause_be
                 }),
             ];
             let bench = Bench::default();
-            let mut cli = bench
-                .session(r1().on("show log", &pausing).on("show x", &[say("x\r\n")]))
-                .await;
+            let fake = r1()
+                .echo(echo)
+                .on("show log", &pausing)
+                .on("show x", &[say("x\r\n")]);
+            let mut cli = bench.session(fake).await;
             let ctx = bench.ctx();
             let output = cli.run(&ctx, &"show log".into()).await.expect("an output");
-            assert_eq!(output, "one\nr1#\ntwo\n", "after {pause} ms");
+            assert_eq!(output, "one\nr1#\ntwo\n", "after {pause} ms, {echo:?}");
             let next = cli.run(&ctx, &"show x".into()).await.expect("an output");
-            assert_eq!(next, "x\n", "after {pause} ms");
+            assert_eq!(next, "x\n", "after {pause} ms, {echo:?}");
         }
     }
 }
@@ -67,102 +59,98 @@ async fn several_such_lines_do_not_either() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn slow_output_has_all_the_time_it_needs() {
-    let mut steps = Vec::new();
-    for number in 0..35 {
-        steps.push(say(&format!("line {number}\r\n")));
-        steps.push(Do::Pause(1_000));
+async fn a_recorded_session_in_the_output_of_a_slow_device_is_only_output() {
+    // One character after the other, as over a console server: every prompt stands at the end once.
+    let recorded = "r1#\r\nr1#\r\nr1#show version\r\nIOS\r\nr1#\r\n";
+    for pause in [5, 500] {
+        let steps: Vec<Do> = recorded
+            .chars()
+            .flat_map(|character| [say(&character.to_string()), Do::Pause(pause)])
+            .collect();
+        let bench = Bench::default();
+        let fake = r1()
+            .on("show recording", &steps)
+            .on("show x", &[say("x\r\n")]);
+        let mut cli = bench.session(fake).await;
+        let ctx = bench.ctx();
+        let output = cli
+            .run(&ctx, &"show recording".into())
+            .await
+            .expect("an output");
+        assert_eq!(output, recorded.replace('\r', ""), "with {pause} ms");
+        assert_eq!(
+            cli.run(&ctx, &"show x".into()).await.expect("an output"),
+            "x\n"
+        );
     }
-    let bench = Bench::default();
-    let output = bench
-        .output(r1().on("show tech", &steps), "show tech")
-        .await;
-    assert_eq!(output.lines().count(), 35);
-    assert!(bench.notices().is_empty());
+}
+
+/// Whatever an output is made of and wherever it pauses, all of it arrives, and nothing of it later.
+#[tokio::test(start_paused = true)]
+async fn any_output_with_any_pauses_arrives_whole() {
+    const PARTS: [&str; 8] = [
+        "r1#",
+        "r1# ",
+        "\r\n",
+        "\r\n",
+        "text",
+        "r1# show x",
+        "#",
+        "\r\nr1#\r\n",
+    ];
+    const PAUSES: [u64; 6] = [0, 0, 1, 40, 700, 3_000];
+    let mut state: u64 = 42;
+    let mut random = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) as usize % below
+    };
+    for round in 0..300 {
+        let mut steps = vec![say("begin\r\n")];
+        let mut expected = "begin\n".to_owned();
+        for _ in 0..random(12) {
+            let part = PARTS[random(PARTS.len())];
+            steps.push(say(part));
+            steps.push(Do::Pause(PAUSES[random(PAUSES.len())]));
+            expected.push_str(&part.replace('\r', ""));
+        }
+        steps.push(say("end\r\n"));
+        expected.push_str("end\n");
+        let bench = Bench::default();
+        let fake = r1().on("show any", &steps).on("show x", &[say("x\r\n")]);
+        let mut cli = bench.session(fake).await;
+        let ctx = bench.ctx();
+        let output = cli.run(&ctx, &"show any".into()).await.expect("an output");
+        assert_eq!(output, expected, "round {round}: {steps:?}");
+        assert_eq!(
+            cli.run(&ctx, &"show x".into()).await.expect("an output"),
+            "x\n"
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]
-async fn output_that_never_ends_is_given_up_after_the_command_timeout() {
-    let steps: Vec<Do> = (0..1_000)
-        .flat_map(|_| [say("tick\r\n"), Do::Pause(1_000)])
-        .collect();
+async fn an_answer_that_was_taken_for_ended_too_early_is_noticed_by_the_next_command() {
+    // The one thing that cannot be told from an end: a terminal that shows what is typed while
+    // nobody reads it, and two prompts in the output without a line end between them.
     let bench = Bench::default();
-    let mut cli = bench.session(r1().on("monitor", &steps)).await;
-    let started = Instant::now();
-    let (why, partial, _) = interruption(cli.run(&bench.ctx(), &"monitor".into()).await);
-    assert_eq!(why, Interruption::TooLong(Duration::from_secs(600)));
-    assert_eq!(started.elapsed().as_secs(), 600);
-    assert!(partial.lines().count() >= 599);
-}
-
-#[tokio::test(start_paused = true)]
-async fn silence_is_told_every_five_seconds_and_ends_after_the_idle_timeout() {
-    let bench = Bench::default();
-    let mut cli = bench
-        .session(r1().on("hang", &[say("part\r\n"), Do::Hang]))
-        .await;
-    let started = Instant::now();
-    let (why, partial, text) = interruption(cli.run(&bench.ctx(), &"hang".into()).await);
-    assert_eq!(why, Interruption::Silent(Duration::from_secs(30)));
-    assert_eq!(started.elapsed().as_secs(), 30);
-    assert_eq!(partial, "part\n");
-    assert!(
-        text.contains("`hang`") && text.contains("partial output"),
-        "{text}"
-    );
-    let notices = bench.notices();
-    assert_eq!(notices.len(), 5, "{notices:?}");
-    assert!(
-        notices[0].contains("for 5 s during `hang`"),
-        "{}",
-        notices[0]
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_closed_connection_is_told_at_once_with_what_had_arrived() {
-    let bench = Bench::default();
-    let mut cli = bench
-        .session(r1().on("show x", &[say("one\r\ntw"), Do::Close]))
-        .await;
-    let started = Instant::now();
-    let (why, partial, text) = interruption(cli.run(&bench.ctx(), &"show x".into()).await);
-    assert_eq!((why, partial.as_str()), (Interruption::Lost, "one\ntw"));
-    assert_eq!(started.elapsed(), Duration::ZERO);
-    assert!(
-        text.contains("192.0.2.1:22 closed the connection during `show x`"),
-        "{text}"
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn after_a_doubt_the_session_sends_nothing_more() {
-    let bench = Bench::default();
+    let steps = [
+        say("r1#"),
+        Do::Pause(900),
+        say("r1#"),
+        Do::Pause(900),
+        say("\r\nmore\r\n"),
+    ];
     let fake = r1()
-        .on("hang", &[Do::Pause(40_000), say("late\r\n")])
-        .on("show x", &[]);
-    let received = fake.received();
+        .echo(Echoing::Terminal)
+        .on("show log", &steps)
+        .on("show x", &[say("x\r\n")]);
     let mut cli = bench.session(fake).await;
-    interruption(cli.run(&bench.ctx(), &"hang".into()).await);
-    assert!(!cli.is_usable());
-    let (why, ..) = interruption(cli.run(&bench.ctx(), &"show x".into()).await);
-    assert_eq!(why, Interruption::Broken);
-    assert_eq!(
-        *received.lock().expect("no poison"),
-        ["terminal length 0", "hang"]
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_command_that_is_abandoned_leaves_no_session_behind() {
-    let bench = Bench::default();
-    let mut cli = bench
-        .session(r1().on("slow", &[Do::Pause(9_000), say("late\r\n")]))
-        .await;
     let ctx = bench.ctx();
-    let slow = Line::new("slow");
-    let abandoned = timeout(Duration::from_secs(1), cli.run(&ctx, &slow)).await;
-    assert!(abandoned.is_err());
+    cli.run(&ctx, &"show log".into()).await.expect("an output");
+    let (why, ..) = interruption(cli.run(&ctx, &"show x".into()).await);
+    assert!(matches!(why, Interruption::OutOfStep(_)), "{why:?}");
     assert!(!cli.is_usable());
 }
 
@@ -243,9 +231,8 @@ async fn devices_without_echo_are_noticed() {
 #[tokio::test(start_paused = true)]
 async fn a_device_that_stops_echoing_is_out_of_step() {
     let bench = Bench::default();
-    let fake = r1()
-        .on("terminal length 0", &[Do::Echo(Echoing::Never)])
-        .on("show x", &[say("x\r\n")]);
+    // The first prompt is asked for once, and so is the one after `terminal length 0`.
+    let fake = r1().echoes(4).on("show x", &[say("x\r\n")]);
     let mut cli = bench.session(fake).await;
     let (why, partial, text) = interruption(cli.run(&bench.ctx(), &"show x".into()).await);
     assert!(matches!(why, Interruption::OutOfStep(_)), "{text}");
@@ -313,10 +300,32 @@ async fn a_changed_hostname_is_learnt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn output_without_a_last_line_end_is_kept() {
-    let bench = Bench::default();
-    let fake = r1().on("show x", &[say("one\r\ntwo"), Do::Prompt("\r\nr1#")]);
-    assert_eq!(bench.output(fake, "show x").await, "one\ntwo\n");
+async fn output_without_a_last_line_end_is_kept_and_what_belongs_to_the_prompt_is_not() {
+    for (prompt, output) in [
+        ("\r\nr1#", "one\r\ntwo"),
+        ("\r\n[edit]\r\nadmin@r1# ", "one\r\ntwo"),
+        ("\r\n\r\n[/interface]\r\nA:r1#", "one\r\ntwo"),
+    ] {
+        let bench = Bench::default();
+        let fake = Fake::new(prompt)
+            .on("show x", &[say(output)])
+            .on("show y", &[say(output), say("\r\n")]);
+        let mut dialect = Dialect::generic();
+        dialect.on_open = vec!["terminal length 0".to_owned()];
+        let mut cli = bench
+            .open(fake.start(), dialect, None)
+            .await
+            .expect("a session");
+        let ctx = bench.ctx();
+        assert_eq!(
+            cli.run(&ctx, &"show x".into()).await.expect("an output"),
+            "one\ntwo"
+        );
+        assert_eq!(
+            cli.run(&ctx, &"show y".into()).await.expect("an output"),
+            "one\ntwo\n"
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -337,52 +346,6 @@ async fn failures_are_told_in_the_device_s_words() {
     );
     // Far inside an answer such a text is only quoted.
     assert!(cli.run(&bench.ctx(), &"show log".into()).await.is_ok());
-}
-
-#[tokio::test(start_paused = true)]
-async fn control_characters_are_refused_before_anything_is_sent() {
-    let bench = Bench::default();
-    let fake = r1();
-    let received = fake.received();
-    let mut cli = bench.session(fake).await;
-    let error = cli
-        .run(&bench.ctx(), &"show x\nreload".into())
-        .await
-        .expect_err("refused");
-    assert!(matches!(error, Error::ControlCharacter { .. }));
-    assert!(cli.is_usable());
-    assert_eq!(received.lock().expect("no poison").len(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn ten_megabytes_arrive_whole() {
-    let bench = Bench::default();
-    let output = bench
-        .output(r1().on("show tech", &[Do::Lines(400_000)]), "show tech")
-        .await;
-    assert_eq!(output.lines().count(), 400_000);
-    assert!(output.len() > 10_000_000);
-}
-
-#[tokio::test(start_paused = true)]
-async fn too_much_output_is_an_error_that_says_so() {
-    let bench = Bench::default();
-    let much = say(&"x".repeat(1024 * 1024));
-    let mut cli = bench.session(r1().on("flood", &vec![much; 65])).await;
-    let (why, ..) = interruption(cli.run(&bench.ctx(), &"flood".into()).await);
-    assert_eq!(why, Interruption::TooMuch(64 * 1024 * 1024));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_session_is_verified_by_an_empty_line() {
-    let bench = Bench::default();
-    let mut cli = bench.session(r1().on("die", &[Do::Hang])).await;
-    let ctx = bench.ctx();
-    for _ in 0..3 {
-        cli.verify(&ctx).await.expect("alive");
-    }
-    interruption(cli.run(&ctx, &"die".into()).await);
-    assert_eq!(interruption(cli.verify(&ctx).await).0, Interruption::Broken);
 }
 
 #[tokio::test(start_paused = true)]

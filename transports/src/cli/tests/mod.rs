@@ -2,4 +2,23 @@
 
 mod configuring;
 mod ending;
+mod limits;
 mod opening;
+
+use super::fake::Fake;
+use crate::error::Interruption;
+use crate::{Error, Result};
+
+fn r1() -> Fake {
+    Fake::new("r1#")
+}
+
+fn interruption<T: std::fmt::Debug>(result: Result<T>) -> (Interruption, String, String) {
+    match result.expect_err("interrupted") {
+        Error::Interrupted(it) => {
+            let text = it.to_string();
+            (it.why, it.partial, text)
+        }
+        other => panic!("another error: {other}"),
+    }
+}

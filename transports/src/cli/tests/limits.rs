@@ -1,0 +1,157 @@
+//! How long and how much, and what is left of a session when that is exceeded.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+
+use super::super::Line;
+use super::super::fake::{Bench, Do, say};
+use super::{interruption, r1};
+use crate::Error;
+use crate::error::Interruption;
+
+#[tokio::test(start_paused = true)]
+async fn output_that_never_ends_is_given_up_after_the_command_timeout() {
+    let steps: Vec<Do> = (0..1_000)
+        .flat_map(|_| [say("tick\r\n"), Do::Pause(1_000)])
+        .collect();
+    let bench = Bench::default();
+    let mut cli = bench.session(r1().on("monitor", &steps)).await;
+    let started = Instant::now();
+    let (why, partial, _) = interruption(cli.run(&bench.ctx(), &"monitor".into()).await);
+    assert_eq!(why, Interruption::TooLong(Duration::from_secs(600)));
+    assert_eq!(started.elapsed().as_secs(), 600);
+    assert!(partial.lines().count() >= 599);
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_is_told_every_five_seconds_and_ends_after_the_idle_timeout() {
+    let bench = Bench::default();
+    let mut cli = bench
+        .session(r1().on("hang", &[say("part\r\n"), Do::Hang]))
+        .await;
+    let started = Instant::now();
+    let (why, partial, text) = interruption(cli.run(&bench.ctx(), &"hang".into()).await);
+    assert_eq!(why, Interruption::Silent(Duration::from_secs(30)));
+    assert_eq!(started.elapsed().as_secs(), 30);
+    assert_eq!(partial, "part\n");
+    assert!(
+        text.contains("`hang`") && text.contains("partial output"),
+        "{text}"
+    );
+    let notices = bench.notices();
+    assert_eq!(notices.len(), 5, "{notices:?}");
+    assert!(
+        notices[0].contains("for 5 s during `hang`"),
+        "{}",
+        notices[0]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closed_connection_is_told_at_once_with_what_had_arrived() {
+    let bench = Bench::default();
+    let mut cli = bench
+        .session(r1().on("show x", &[say("one\r\ntw"), Do::Close]))
+        .await;
+    let started = Instant::now();
+    let (why, partial, text) = interruption(cli.run(&bench.ctx(), &"show x".into()).await);
+    assert_eq!((why, partial.as_str()), (Interruption::Lost, "one\ntw"));
+    assert_eq!(started.elapsed(), Duration::ZERO);
+    assert!(
+        text.contains("192.0.2.1:22 closed the connection during `show x`"),
+        "{text}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_doubt_the_session_sends_nothing_more() {
+    let bench = Bench::default();
+    let fake = r1()
+        .on("hang", &[Do::Pause(40_000), say("late\r\n")])
+        .on("show x", &[]);
+    let received = fake.received();
+    let mut cli = bench.session(fake).await;
+    interruption(cli.run(&bench.ctx(), &"hang".into()).await);
+    assert!(!cli.is_usable());
+    let (why, ..) = interruption(cli.run(&bench.ctx(), &"show x".into()).await);
+    assert_eq!(why, Interruption::Broken);
+    assert_eq!(
+        *received.lock().expect("no poison"),
+        ["terminal length 0", "hang"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_that_is_abandoned_leaves_no_session_behind() {
+    let bench = Bench::default();
+    let mut cli = bench
+        .session(r1().on("slow", &[Do::Pause(9_000), say("late\r\n")]))
+        .await;
+    let ctx = bench.ctx();
+    let slow = Line::new("slow");
+    let abandoned = timeout(Duration::from_secs(1), cli.run(&ctx, &slow)).await;
+    assert!(abandoned.is_err());
+    assert!(!cli.is_usable());
+}
+
+#[tokio::test(start_paused = true)]
+async fn control_characters_are_refused_before_anything_is_sent() {
+    let bench = Bench::default();
+    let fake = r1();
+    let received = fake.received();
+    let mut cli = bench.session(fake).await;
+    let error = cli
+        .run(&bench.ctx(), &"show x\nreload".into())
+        .await
+        .expect_err("refused");
+    assert!(matches!(error, Error::ControlCharacter { .. }));
+    assert!(cli.is_usable());
+    assert_eq!(received.lock().expect("no poison").len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_megabytes_arrive_whole() {
+    let bench = Bench::default();
+    let output = bench
+        .output(r1().on("show tech", &[Do::Lines(400_000)]), "show tech")
+        .await;
+    assert_eq!(output.lines().count(), 400_000);
+    assert!(output.len() > 10_000_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn too_much_output_is_an_error_that_says_so() {
+    let bench = Bench::default();
+    let much = say(&"x".repeat(1024 * 1024));
+    let mut cli = bench.session(r1().on("flood", &vec![much; 65])).await;
+    let (why, ..) = interruption(cli.run(&bench.ctx(), &"flood".into()).await);
+    assert_eq!(why, Interruption::TooMuch(64 * 1024 * 1024));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_verified_by_an_empty_line() {
+    let bench = Bench::default();
+    let mut cli = bench.session(r1().on("die", &[Do::Hang])).await;
+    let ctx = bench.ctx();
+    for _ in 0..3 {
+        cli.verify(&ctx).await.expect("alive");
+    }
+    interruption(cli.run(&ctx, &"die".into()).await);
+    assert_eq!(interruption(cli.verify(&ctx).await).0, Interruption::Broken);
+}
+
+#[tokio::test(start_paused = true)]
+async fn slow_output_has_all_the_time_it_needs() {
+    let mut steps = Vec::new();
+    for number in 0..35 {
+        steps.push(say(&format!("line {number}\r\n")));
+        steps.push(Do::Pause(1_000));
+    }
+    let bench = Bench::default();
+    let output = bench
+        .output(r1().on("show tech", &steps), "show tech")
+        .await;
+    assert_eq!(output.lines().count(), 35);
+    assert!(bench.notices().is_empty());
+}
