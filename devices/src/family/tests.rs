@@ -191,7 +191,8 @@ async fn a_command_that_is_refused_loses_no_facts_but_its_own() {
         .into_iter()
         .find(|family| family.name() == "frr")
         .expect("it is built in");
-    let inner = FakeSession::saying("FRRouting 8.4.4 (r1.example.org).\n", "show interface");
+    let said = "FRRouting 8.4.4 (r1.example.org).\nstatic 00:07:20 00:06:10 00:06:10 1/1 0/0\n";
+    let inner = FakeSession::saying(said, "show interface");
     let session = Session::new(Box::new(inner), Arc::clone(&family.facts));
     let (heard, patience) = (Heard::default(), Patience::new());
     let facts = session
