@@ -159,6 +159,7 @@ impl Rewriter<'_> {
                         return Err(self.invalid("target of repeat operator is not specified"));
                     };
                     if anchor == Some(start) {
+                        self.skip_mode();
                         self.repeat_anchor(start, c != '+');
                     } else {
                         self.repeat(start, c)?;
@@ -171,6 +172,9 @@ impl Rewriter<'_> {
                             return Err(self.invalid("target of repeat operator is not specified"));
                         };
                         if anchor == Some(start) {
+                            if high != Some(low) {
+                                self.accept("?");
+                            }
                             self.repeat_anchor(start, low == 0);
                         } else {
                             self.repeat_interval(start, low, high)?;
@@ -260,11 +264,15 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// Repeats what takes no place: all that counts is whether it must hold.
-    fn repeat_anchor(&mut self, atom: usize, optional: bool) {
+    /// Passes over what makes a repeat lazy or possessive.
+    fn skip_mode(&mut self) {
         if !self.accept("?") {
             self.accept("+");
         }
+    }
+
+    /// Repeats what takes no place: all that counts is whether it must hold.
+    fn repeat_anchor(&mut self, atom: usize, optional: bool) {
         if optional {
             self.out.push('|');
         }
