@@ -1,8 +1,9 @@
-//! The whole, through the binary, against the lab's devices: start it with `tests/run`.
+//! The whole, through the binary: against the lab's devices, which `tests/run` starts, and without any.
 
 mod lab_awkward;
 mod lab_errors;
 mod lab_faults;
 mod lab_frr;
 mod lab_secrets;
+mod offline;
 mod support;
