@@ -1,6 +1,7 @@
 //! A dialect: what the engine must know of a device's CLI, as data.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use devgate_schemas::{Regexp, RegexpError};
 use serde::Deserialize;
@@ -36,16 +37,16 @@ pub struct Dialect {
     pub newline: Newline,
 }
 
-/// What a dialect's prompts look like. Each pattern is held against a whole line.
+/// What a dialect's prompts look like.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Prompts {
     /// Where commands are run.
-    pub exec: Pattern,
+    pub exec: LinePattern,
     /// In configuration mode, at any depth.
-    pub config: Option<Pattern>,
+    pub config: Option<LinePattern>,
     /// Where privileged commands are run, if that differs from `exec`.
-    pub privileged: Option<Pattern>,
+    pub privileged: Option<LinePattern>,
 }
 
 /// A question of the device and what is typed in answer.
@@ -104,8 +105,15 @@ pub enum Newline {
 /// A regular expression of a dialect, with Ruby's meaning, compiled when the dialect is read.
 #[derive(Clone)]
 pub struct Pattern {
-    found: Regexp,
-    line: Regexp,
+    source: String,
+    compiled: OnceLock<Regexp>,
+}
+
+/// A [`Pattern`] that describes a whole line, but for blanks at its end.
+#[derive(Clone)]
+pub struct LinePattern {
+    source: String,
+    compiled: Regexp,
 }
 
 impl Dialect {
@@ -131,7 +139,7 @@ impl Dialect {
 impl Default for Prompts {
     fn default() -> Self {
         Self {
-            exec: Pattern::built_in(r"(?:.*\S)?[>#$%] ?"),
+            exec: LinePattern::new(r"(?:.*\S)?[>#$%]").expect("a built-in pattern compiles"),
             config: None,
             privileged: None,
         }
@@ -171,33 +179,72 @@ impl Pattern {
     /// # Errors
     /// What is wrong with it.
     pub fn new(source: &str) -> Result<Self, RegexpError> {
-        let found = Regexp::new(source)?;
-        let line = Regexp::new(&format!(r"\A(?:{source})\s*\z"))?;
-        Ok(Self { found, line })
+        let compiled = OnceLock::from(Regexp::new(source)?);
+        Ok(Self {
+            source: source.to_owned(),
+            compiled,
+        })
     }
 
+    /// A pattern of the program's own, compiled when it is first used, which may be never.
     fn built_in(source: &str) -> Self {
-        Self::new(source).expect("a built-in pattern compiles")
+        Self {
+            source: source.to_owned(),
+            compiled: OnceLock::new(),
+        }
     }
 
     /// Whether it is found in a text. A match that takes too many steps is none.
     pub fn is_found_in(&self, text: &str) -> bool {
-        self.found.is_match(text).unwrap_or(false)
+        let compile = || Regexp::new(&self.source).expect("it was compiled before, or is built in");
+        self.compiled
+            .get_or_init(compile)
+            .is_match(text)
+            .unwrap_or(false)
+    }
+}
+
+impl LinePattern {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn new(source: &str) -> Result<Self, RegexpError> {
+        let compiled = Regexp::new(&format!(r"\A(?:{source})\s*\z"));
+        // What is wrong is told of the text that was written.
+        let compiled = compiled.map_err(|error| Regexp::new(source).err().unwrap_or(error))?;
+        Ok(Self {
+            source: source.to_owned(),
+            compiled,
+        })
     }
 
-    /// Whether it describes the whole line.
-    pub(crate) fn is_line(&self, line: &str) -> bool {
-        self.line.is_match(line).unwrap_or(false)
+    /// Whether it describes this line. A match that takes too many steps is none.
+    pub fn is(&self, line: &str) -> bool {
+        self.compiled.is_match(line).unwrap_or(false)
     }
 }
 
 impl fmt::Debug for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "/{}/", self.found.source())
+        write!(f, "/{}/", self.source)
+    }
+}
+
+impl fmt::Debug for LinePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "/{}/", self.source)
     }
 }
 
 impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let source = String::deserialize(deserializer)?;
+        Self::new(&source).map_err(de::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for LinePattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let source = String::deserialize(deserializer)?;
         Self::new(&source).map_err(de::Error::custom)
@@ -210,4 +257,48 @@ fn enable() -> String {
 
 fn password_prompt() -> Pattern {
     Pattern::built_in(r"(?i)password: ?$")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_patterns_compile_and_know_pagers() {
+        let Dialect {
+            pager,
+            unsolicited,
+            prompt,
+            ..
+        } = Dialect::generic();
+        let is_pager = |line| pager.iter().any(|answer| answer.pattern.is_found_in(line));
+        for line in [
+            "--More--",
+            " --More-- ",
+            "<--- More --->",
+            "-- More --",
+            "---- More ----",
+            "---(more)---",
+            "---(more 45%)---",
+            "[More]",
+            "--More--(50%)",
+            "Press any key to continue (Q to quit)",
+        ] {
+            assert!(is_pager(line), "{line}");
+        }
+        for line in [
+            "more",
+            "- more than one",
+            "no more",
+            "description --More-- or less",
+            "r1#",
+        ] {
+            assert!(!is_pager(line), "{line}");
+        }
+        assert!(unsolicited[0].is_found_in("*Nov 21 10:00:00: %SYS-5-CONFIG_I: by admin"));
+        assert!(unsolicited[0].is_found_in("%LINEPROTO-SP-5-UPDOWN: down"));
+        assert!(!unsolicited[0].is_found_in("% Invalid input"));
+        assert!(prompt.exec.is("r1#") && prompt.exec.is("> ") && !prompt.exec.is("Password:"));
+        assert!(password_prompt().is_found_in("Password: "));
+    }
 }

@@ -89,7 +89,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         };
         let is_privileged = |cli: &Self| {
             let pattern = dialect.prompt.privileged.as_ref();
-            pattern.is_some_and(|pattern| pattern.is_line(cli.screen.last_line()))
+            pattern.is_some_and(|pattern| pattern.is(cli.screen.last_line()))
         };
         if is_privileged(self) || (password.is_none() && !enable.required) {
             return Ok(());

@@ -27,6 +27,9 @@ pub(super) fn without_pagers(output: &mut String, start: usize, answered: &[Answ
 
 /// Cuts off messages that the device wrote behind its prompt, and that prompt.
 pub(super) fn without_late_messages(output: &mut String, prompt: &Prompt, unsolicited: &[Pattern]) {
+    if !prompt.may_be_in(output) {
+        return;
+    }
     let (mut end, mut has_message) = (output.len(), false);
     while end > 0 {
         let start = output[..end]

@@ -53,6 +53,11 @@ impl Prompt {
             .map(|(_, rest)| rest)
     }
 
+    /// Whether a text may have this prompt in it: a quick look before a thorough one.
+    pub(crate) fn may_be_in(&self, text: &str) -> bool {
+        self.digits_vary || text.contains(&self.text)
+    }
+
     /// Whether a line may be what this prompt has become: no question, and as many words.
     pub(crate) fn may_become(&self, line: &str) -> bool {
         let words = |text: &str| text.split_whitespace().count();

@@ -201,17 +201,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     pub(super) fn is_prompt_like(&self, line: &str) -> bool {
         let prompts = &self.terms.dialect.prompt;
         line.len() <= LONGEST_PROMPT
-            && (prompts.exec.is_line(line)
+            && (prompts.exec.is(line)
                 || prompts
                     .privileged
                     .as_ref()
-                    .is_some_and(|pattern| pattern.is_line(line)))
+                    .is_some_and(|pattern| pattern.is(line)))
     }
 
     /// Whether a line is a prompt of configuration mode.
     pub(super) fn is_config(&self, line: &str) -> bool {
         let config = self.terms.dialect.prompt.config.as_ref();
-        line.len() <= LONGEST_PROMPT && config.is_some_and(|pattern| pattern.is_line(line))
+        line.len() <= LONGEST_PROMPT && config.is_some_and(|pattern| pattern.is(line))
     }
 
     /// How long nothing must come before the state of things is looked at again.

@@ -33,30 +33,26 @@ pub(crate) struct HostKeyCheck {
 
 impl HostKeys {
     /// Reads what is known of a host.
-    pub(crate) async fn check_for(
-        &self,
-        host: &str,
-        port: u16,
-    ) -> Result<HostKeyCheck, HostKeyProblem> {
-        let (host, keys) = (host.to_owned(), self.clone());
+    ///
+    /// These are small files, read in place: a thread for each of hundreds of sessions that open
+    /// at once would cost more than everything else that a session needs.
+    pub(crate) fn check_for(&self, host: &str, port: u16) -> Result<HostKeyCheck, HostKeyProblem> {
         let known = match self {
             Self::Any => KnownHosts::default(),
             Self::Known { files, .. } => {
-                let (files, host) = (files.clone(), host.clone());
-                spawn_blocking(move || KnownHosts::read(&files, &host, port))
-                    .await
-                    .expect("reading files does not panic")
-                    .map_err(|(file, cause)| HostKeyProblem::File {
+                KnownHosts::read(files, host, port).map_err(|(file, cause)| {
+                    HostKeyProblem::File {
                         what: "read",
                         file,
                         cause,
-                    })?
+                    }
+                })?
             }
         };
         Ok(HostKeyCheck {
-            host,
+            host: host.to_owned(),
             port,
-            keys,
+            keys: self.clone(),
             known,
         })
     }

@@ -75,10 +75,7 @@ impl Ssh {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let peer = settings.peer();
-        let check = settings
-            .host_keys
-            .check_for(&settings.host, settings.port)
-            .await;
+        let check = settings.host_keys.check_for(&settings.host, settings.port);
         let check = check.map_err(|problem| Error::HostKey(Box::new(problem)))?;
         let config = client::Config {
             preferred: algorithms::preferred(settings.strength, &check.algorithms()),

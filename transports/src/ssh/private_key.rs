@@ -24,6 +24,9 @@ pub(super) async fn load(settings: &Settings) -> Result<Option<PrivateKey>> {
         return Ok(None);
     };
     let passphrase = settings.passphrase.clone();
+    if passphrase.is_none() {
+        return read(&given, None).map(Some);
+    }
     // Opening an encrypted key is meant to cost much.
     let loaded = spawn_blocking(move || read(&given, passphrase.as_ref())).await;
     loaded.expect("reading a key does not panic").map(Some)

@@ -1,0 +1,114 @@
+#!/bin/bash
+# Compares, in one run against one sshd on the loopback: OpenSSH's client, a bare russh program, and
+# devgate's ssh_cli, each for connect, one command, close. Needs sshd and ssh. Changes nothing outside
+# of a temporary folder.
+set -eu
+cd "$(dirname "$0")/../.."
+sshd=$(PATH=$PATH:/usr/sbin command -v sshd) || { echo "ssh.sh: sshd is missing: install openssh-server" >&2; exit 1; }
+runs=${RUNS:-20} crowd=${CROWD:-200}
+
+dir=$(mktemp -d)
+chmod 755 "$dir"
+stop() {
+    [ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
+    rm -rf "$dir"
+}
+trap stop EXIT
+
+bench=$(cargo bench --quiet --locked -p devgate-transports --bench ssh --no-run --message-format=json |
+    sed -n 's/.*"executable":"\([^"]*\/ssh-[^"]*\)".*/\1/p')
+[ -x "$bench" ] || { echo "ssh.sh: the bench was not built" >&2; exit 1; }
+
+ssh-keygen -q -t ed25519 -N '' -f "$dir/host"
+ssh-keygen -q -t ed25519 -N '' -f "$dir/id"
+# A prompt that costs the server next to nothing, with the terminal's own echo.
+cat >"$dir/shell" <<'SHELL'
+#!/bin/sh
+if [ -n "${SSH_ORIGINAL_COMMAND:-}" ]; then exec $SSH_ORIGINAL_COMMAND; fi
+while printf 'bench# ' && read -r line; do $line; done
+SHELL
+chmod 755 "$dir/shell"
+export BENCH_USER=$(id -un) BENCH_KEY=$dir/id BENCH_KNOWN_HOSTS=$dir/known_hosts
+for _ in 1 2 3 4 5; do
+    BENCH_PORT=$((20000 + RANDOM % 10000))
+    cat >"$dir/sshd_config" <<CONFIG
+Port $BENCH_PORT
+ListenAddress 127.0.0.1
+HostKey $dir/host
+AuthorizedKeysFile $dir/id.pub
+PidFile none
+StrictModes no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+UsePAM no
+PermitRootLogin prohibit-password
+PrintMotd no
+MaxStartups 1000
+PerSourcePenalties no
+SetEnv SHLVL=2
+ForceCommand $dir/shell
+CONFIG
+    # Older servers do not know penalties.
+    "$sshd" -t -f "$dir/sshd_config" 2>/dev/null || sed -i '/PerSourcePenalties/d' "$dir/sshd_config"
+    [ -d /run/sshd ] || mkdir -p /run/sshd
+    "$sshd" -D -f "$dir/sshd_config" 2>"$dir/log" &
+    server=$!
+    for _ in $(seq 50); do
+        (exec 3<>"/dev/tcp/127.0.0.1/$BENCH_PORT") 2>/dev/null && break 2
+        kill -0 "$server" 2>/dev/null || break
+        sleep 0.1
+    done
+done
+export BENCH_PORT
+echo "[127.0.0.1]:$BENCH_PORT $(cut -d' ' -f1,2 "$dir/host.pub")" >"$dir/known_hosts"
+
+openssh() {
+    ssh -F none -i "$dir/id" -p "$BENCH_PORT" -o UserKnownHostsFile="$dir/known_hosts" \
+        -o IdentitiesOnly=yes -o LogLevel=ERROR "$@" 127.0.0.1 echo hello >/dev/null
+}
+# measure NAME COMMAND...: the CPU and wall time of one run, the mean of $runs.
+measure() {
+    local name=$1 TIMEFORMAT='%U %S %R'
+    shift
+    { time for _ in $(seq "$runs"); do "$@"; done; } 2>&1 |
+        awk -v n="$runs" -v name="$name" '{ printf "process %-22s cpu_ms %7.3f wall_ms %7.3f\n", name, ($1 + $2) * 1000 / n, $3 * 1000 / n }'
+}
+{
+    for _ in 1 2 3; do
+        measure openssh openssh
+        measure openssh-curve25519 openssh -o KexAlgorithms=curve25519-sha256
+        measure bare "$bench" once bare
+        measure ours "$bench" once ours
+    done
+    "$bench" sequence
+    for _ in 1 2 3; do
+        for who in bare ours; do echo "$who $("$bench" crowd "$who" "$crowd")"; done
+    done
+} | tee "$dir/figures"
+
+awk '
+    function median(list, n,   i, j, t) {
+        for (i = 2; i <= n; i++) for (j = i; j > 1 && list[j] < list[j-1]; j--) { t = list[j]; list[j] = list[j-1]; list[j-1] = t }
+        return n % 2 ? list[(n + 1) / 2] : (list[n / 2] + list[n / 2 + 1]) / 2
+    }
+    function add(what, value) { count[what]++; value_of[what, count[what]] = value }
+    function mid(what,   i, list) { for (i = 1; i <= count[what]; i++) list[i] = value_of[what, i] + 0; return median(list, count[what]) }
+    function ratio(label, what, ours, other) { printf "%-52s %.2f (%.3f / %.3f)\n", label, mid(ours) / mid(other), mid(ours), mid(other) }
+    $1 == "process"  { add("process cpu " $2, $4); add("process wall " $2, $6) }
+    $1 == "sequence" { add("sequence cpu " $3, $5); add("sequence wall " $3, $7) }
+    $1 == "command"  { add("command cpu " $2, $4); add("command wall " $2, $6) }
+    $2 == "crowd"    { add("crowd cpu " $1, $5); add("crowd kib " $1, $9); add("crowd peak " $1, $11) }
+    END {
+        print "\nmedians, ours / other:"
+        ratio("a process, CPU ms, to bare russh", "", "process cpu ours", "process cpu bare")
+        ratio("a process, CPU ms, to OpenSSH", "", "process cpu ours", "process cpu openssh")
+        ratio("a process, CPU ms, to OpenSSH with curve25519", "", "process cpu ours", "process cpu openssh-curve25519")
+        ratio("a process, wall ms, to OpenSSH", "", "process wall ours", "process wall openssh")
+        ratio("a session in a process, CPU ms, to bare russh", "", "sequence cpu ours", "sequence cpu bare")
+        ratio("a session in a process, wall ms, to bare russh", "", "sequence wall ours", "sequence wall bare")
+        ratio("a command, CPU ms, to bare russh", "", "command cpu ours", "command cpu bare")
+        ratio("a command, wall ms, to bare russh", "", "command wall ours", "command wall bare")
+        ratio("many at once, CPU ms a session, to bare russh", "", "crowd cpu ours", "crowd cpu bare")
+        ratio("many at once, KiB a session, to bare russh", "", "crowd kib ours", "crowd kib bare")
+        ratio("many at once, peak MiB, to bare russh", "", "crowd peak ours", "crowd peak bare")
+    }' "$dir/figures"
