@@ -1,7 +1,7 @@
 //! A task on one target: refused or chosen, given its input, run where it belongs, its result masked.
 
 use devgate_schemas::{Hash, Mask, Value};
-use devgate_transports::Context;
+use devgate_transports::{Context, Mode};
 use serde_json::Value as Json;
 
 use crate::failure::Failure;
@@ -9,9 +9,7 @@ use crate::inventory::{Kind, Target};
 use crate::registry::Registry;
 use crate::results::Status;
 use crate::run::Job;
-use crate::tasks::{
-    Invocation, LocalSettings, Mode, Parameters, Place, Task, local_features, run_local,
-};
+use crate::tasks::{Invocation, LocalSettings, Parameters, Place, Task, local_features, run_local};
 
 /// One task, asked of many targets.
 #[derive(Clone, Copy, Debug)]
@@ -51,13 +49,7 @@ impl TaskRun<'_> {
             Kind::Remote { run_on, .. } => return Err(no_proxy(target, run_on)),
             Kind::Ssh | Kind::Other(_) => return Err(no_runner(target)),
         };
-        let implementation = self.task.choose(place, self.mode)?;
-        let invocation = Invocation::new(
-            self.task,
-            implementation,
-            self.parameters.clone(),
-            self.mode,
-        );
+        let invocation = Invocation::new(self.task, place, self.parameters.clone(), self.mode)?;
         let (invocation, mask) = match &target.kind {
             Kind::Remote { .. } => {
                 let target = self.target(target, &ctx)?;

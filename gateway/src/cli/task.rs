@@ -6,13 +6,14 @@ use std::io::{self, Read};
 use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand};
 use devgate_schemas::task::Metadata;
+use devgate_transports::Mode;
 
 use super::{Ending, Setting, Targets};
 use crate::output::{self, Output};
 use crate::results::Item;
 use crate::run;
 use crate::task_run::TaskRun;
-use crate::tasks::{Catalogue, Mode, Task as Definition, given_parameters};
+use crate::tasks::{Catalogue, Task as Definition, given_parameters};
 
 /// Look at tasks, and run them.
 #[derive(Debug, Subcommand)]
@@ -162,7 +163,7 @@ impl Run {
             registry: &setting.registry,
             task: &task,
             parameters: &parameters,
-            mode: if self.noop { Mode::Noop } else { Mode::Apply },
+            mode: if self.noop { Mode::Noop } else { Mode::Enforce },
         };
         let object = task.name.to_string();
         run::over(

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use devgate_schemas::task::InputMethod;
+use devgate_transports::Mode;
 
 use super::error::Lack;
 use super::files::File;
@@ -39,15 +40,6 @@ pub(crate) enum Place<'a> {
     },
 }
 
-/// Whether a task may change anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// It may.
-    Apply,
-    /// It is told to only say what it would change.
-    Noop,
-}
-
 impl Task {
     /// The first implementation that is made for this kind of target and whose requirements the
     /// place satisfies (Task Specification, "Task implementations", "Executing Remote Tasks").
@@ -55,7 +47,7 @@ impl Task {
     /// # Errors
     /// Remote tasks are refused on normal targets and normal tasks on remote ones, a task that does
     /// not know noop is refused under noop, and a lacking feature is named: each its own error.
-    pub(crate) fn choose(&self, place: Place<'_>, mode: Mode) -> Result<Implementation, TaskError> {
+    pub(super) fn choose(&self, place: Place<'_>, mode: Mode) -> Result<Implementation, TaskError> {
         let task = self.name.to_string();
         let target = place.target().to_owned();
         if mode == Mode::Noop && !self.metadata.supports_noop {

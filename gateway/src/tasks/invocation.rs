@@ -4,9 +4,9 @@ use std::path::Path;
 
 use devgate_schemas::task::InputMethod;
 use devgate_schemas::{Hash, Sensitive, Value};
+use devgate_transports::Mode;
 
-use super::choose::{Implementation, Mode};
-use super::{Task, TaskError};
+use super::{Implementation, Place, Task, TaskError};
 
 /// Parameters that a task's metadata have let pass, with defaults, secrets hidden.
 #[derive(Clone, Debug)]
@@ -46,21 +46,23 @@ impl Parameters {
 }
 
 impl Invocation {
-    /// A run of a task's implementation with its parameters.
+    /// A run of a task at a place, with its parameters: by the first implementation that fits.
+    ///
+    /// # Errors
+    /// Those of [`Task::choose`].
     pub(crate) fn new(
         task: &Task,
-        implementation: Implementation,
-        parameters: Parameters,
+        place: Place<'_>,
+        Parameters(parameters): Parameters,
         mode: Mode,
-    ) -> Self {
-        let Parameters(parameters) = parameters;
-        Self {
+    ) -> Result<Self, TaskError> {
+        Ok(Self {
             task: task.name.to_string(),
-            implementation,
+            implementation: task.choose(place, mode)?,
             parameters,
             mode,
             target: None,
-        }
+        })
     }
 
     /// Adds `_target`, the checked connection information of the remote target. It is added here

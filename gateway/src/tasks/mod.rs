@@ -2,8 +2,8 @@
 //! and running it on this host.
 //!
 //! A task travels one way: [`Catalogue::find`] gives a [`Task`]; [`Task::parameters`] checks what
-//! was given; [`Task::choose`] refuses or picks the implementation; an [`Invocation`] joins these
-//! with the metaparameters; [`run_local`] runs it and gives a [`TaskOutput`](local::TaskOutput).
+//! was given; an [`Invocation`] picks the implementation for a place or refuses, and joins it with the
+//! metaparameters; [`run_local`] runs it and gives a [`TaskOutput`](local::TaskOutput).
 
 mod catalogue;
 mod choose;
@@ -17,7 +17,7 @@ mod tests;
 mod words;
 
 pub(crate) use catalogue::Catalogue;
-pub(crate) use choose::{Implementation, Mode, Place};
+pub(crate) use choose::{Implementation, Place};
 pub(crate) use error::TaskError;
 pub(crate) use invocation::{Invocation, Parameters};
 pub(crate) use local::{LocalSettings, local_features, run_local};

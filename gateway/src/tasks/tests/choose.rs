@@ -54,7 +54,7 @@ fn the_first_implementation_that_fits_is_chosen() {
         (true, vec!["shell"], "far.sh"),
         (false, vec![], "near.sh"),
     ] {
-        let chosen = choose(BOTH_KINDS, remote, &names, Mode::Apply).expect("one");
+        let chosen = choose(BOTH_KINDS, remote, &names, Mode::Enforce).expect("one");
         assert_eq!(chosen.file_name(), file);
     }
 }
@@ -62,7 +62,7 @@ fn the_first_implementation_that_fits_is_chosen() {
 #[test]
 fn the_input_method_is_the_implementations_then_the_tasks_then_both() {
     let method = |remote, names: &[&str]| {
-        choose(BOTH_KINDS, remote, names, Mode::Apply)
+        choose(BOTH_KINDS, remote, names, Mode::Enforce)
             .expect("one")
             .input_method
     };
@@ -79,21 +79,21 @@ fn every_refusal_has_its_kind_and_names_the_right_target() {
         (
             remote,
             false,
-            Mode::Apply,
+            Mode::Enforce,
             "devgate/remote-task-on-normal-target",
             vec!["host1"],
         ),
         (
             normal,
             true,
-            Mode::Apply,
+            Mode::Enforce,
             "devgate/normal-task-on-remote-target",
             vec!["sw1", "jump"],
         ),
         (
             r#"{"implementations": [{"name": "far.rb", "requirements": ["puppet-agent", "x"]}]}"#,
             false,
-            Mode::Apply,
+            Mode::Enforce,
             "devgate/missing-features",
             vec![
                 "host1",
@@ -111,7 +111,7 @@ fn every_refusal_has_its_kind_and_names_the_right_target() {
         (
             powershell,
             false,
-            Mode::Apply,
+            Mode::Enforce,
             "devgate/powershell-unsupported",
             vec!["script.ps1"],
         ),
@@ -132,7 +132,7 @@ fn a_lacking_feature_names_the_proxy_and_the_target_behind_it() {
         r#"{"remote": true, "implementations": [{"name": "far.rb", "requirements": ["f"]}]}"#,
         true,
         &["shell"],
-        Mode::Apply,
+        Mode::Enforce,
     )
     .expect_err("no feature f");
     let (_, text, details) = error.to_error();

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use devgate_schemas::{Hash, Value};
+use devgate_transports::Mode;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
@@ -86,7 +87,7 @@ impl Run {
             modules: Modules::with(&[(&format!("m/tasks/{file}"), script)]),
             parameters: json!({}),
             target: None,
-            mode: Mode::Apply,
+            mode: Mode::Enforce,
             settings,
             tmpdir,
         }
@@ -132,9 +133,8 @@ impl Run {
                 features: &features,
             },
         };
-        let chosen = task.choose(place, self.mode)?;
         let parameters = task.parameters(hash(self.parameters.clone()))?;
-        let mut invocation = Invocation::new(&task, chosen, parameters, self.mode);
+        let mut invocation = Invocation::new(&task, place, parameters, self.mode)?;
         if let Some(target) = &self.target {
             let secret = |(key, value): (devgate_schemas::Key, Value)| {
                 let hidden = key.as_str() == Some("password");
