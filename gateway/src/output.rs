@@ -4,11 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
-use anstream::{AutoStream, ColorChoice};
+use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use crate::cli::{Global, When};
+use crate::cli::Global;
 use crate::failure::Failure;
 use crate::project::Format;
 
@@ -24,11 +24,7 @@ pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 impl Output {
     /// Stdout, as the global options want it.
     pub(crate) fn new(global: &Global) -> Self {
-        let choice = match global.color {
-            When::Auto => AutoStream::choice(&io::stdout()),
-            When::Always => ColorChoice::Always,
-            When::Never => ColorChoice::Never,
-        };
+        let choice = global.color.on(&io::stdout());
         let format = Cell::new(global.format.unwrap_or(Format::Human));
         Self {
             format,
@@ -121,11 +117,7 @@ pub(crate) fn table<const N: usize>(rows: &[[String; N]]) -> String {
 
 /// Prints why a request could not be carried out at all.
 pub(crate) fn refuse(global: &Global, failure: Failure) {
-    let choice = match global.color {
-        When::Auto => AutoStream::choice(&io::stderr()),
-        When::Always => ColorChoice::Always,
-        When::Never => ColorChoice::Never,
-    };
+    let choice = global.color.on(&io::stderr());
     let mut stderr = AutoStream::new(io::stderr(), choice);
     let _ = writeln!(stderr, "{BAD}error:{BAD:#} {failure}");
     if global.format == Some(Format::Json) {

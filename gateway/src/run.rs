@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use anyhow::bail;
-use devgate_schemas::{Level, Listen, Mask};
+use devgate_schemas::{Level, Value};
 use devgate_transports::{Context, Patience};
 use futures_util::stream::{self, StreamExt};
 use indexmap::IndexSet;
@@ -22,26 +22,34 @@ use crate::voice::{Listener, Voice};
 pub(crate) struct Job<'a> {
     /// The target.
     pub(crate) target: &'a Target,
-    /// Where what happens is told.
-    pub(crate) voice: &'a Voice,
-    /// How long the run may wait for this target to recover.
-    pub(crate) patience: Patience,
+    listener: Listener<'a>,
+    patience: Patience,
 }
 
 impl<'a> Job<'a> {
-    /// Whom to tell what happens on the target; the secrets in `mask` are kept out from now on.
-    pub(crate) fn listener(&self, mask: Mask) -> Listener<'a> {
-        self.voice.hide(&mask);
-        Listener::new(self.voice, mask)
+    fn new(target: &'a Target, voice: &'a Voice) -> Self {
+        let job = Self {
+            target,
+            listener: Listener::new(voice),
+            patience: Patience::default(),
+        };
+        job.hide(target.connection_info().conventional_secrets());
+        job
+    }
+
+    /// Keeps these secrets out of everything that is said or printed of the target from now on.
+    pub(crate) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
+        self.listener.hide(secrets);
     }
 
     /// The context of calls on the target.
-    pub(crate) fn context<'c>(&'c self, listener: &'c dyn Listen) -> Context<'c> {
-        Context::new(&self.target.name, listener, &self.patience)
+    pub(crate) fn context(&self) -> Context<'_> {
+        Context::new(&self.target.name, &self.listener, &self.patience)
     }
 }
 
-/// Does `work` on every target, so many at once as were asked for, and prints each result as it comes.
+/// Does `work` on every target, so many at once as were asked for, and prints each result as it
+/// comes, without the target's secrets.
 ///
 /// # Errors
 /// That it was interrupted, naming the targets that were not finished.
@@ -57,12 +65,9 @@ pub(crate) async fn over(
     voice.begin(targets.len());
     let work = &work;
     let items = stream::iter(targets).map(|target| async move {
-        work(&Job {
-            target,
-            voice,
-            patience: Patience::default(),
-        })
-        .await
+        let job = Job::new(target, voice);
+        let item = work(&job).await;
+        job.listener.masked(item)
     });
     let mut items = pin!(items.buffer_unordered(setting.concurrency(concurrency)));
     let mut interrupt = signal(SignalKind::interrupt())?;

@@ -1,6 +1,6 @@
 //! A session with one target, for the length of one piece of work.
 
-use devgate_schemas::{ConnectionInfo, Mask, Value};
+use devgate_schemas::ConnectionInfo;
 use devgate_transports::{Connect, Context, Transport};
 
 use crate::failure::Failure;
@@ -17,16 +17,9 @@ pub(crate) async fn within<T>(
     job: &Job<'_>,
     work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let mask = Mask::new(job.target.connection_info().conventional_secrets());
-    let listener = job.listener(mask);
-    let ctx = job.context(&listener);
+    let ctx = job.context();
     let (connect, info) = read(registry, job.target, &ctx)?;
-    job.voice.hide(&Mask::new(
-        info.as_hash()
-            .iter()
-            .map(|(_, value)| value)
-            .filter(is_secret),
-    ));
+    job.hide(info.secrets());
     let transport = connect.connect(&ctx, &info).await?;
     let outcome = work(&ctx.over(&*transport), &*transport).await;
     transport.close(&ctx).await;
@@ -53,10 +46,6 @@ pub(crate) fn read<'r>(
         })
         .map_err(|invalid| Failure::invalid_connection_info(target, &invalid))?;
     Ok((connect, info))
-}
-
-fn is_secret(value: &&Value) -> bool {
-    matches!(value, Value::Sensitive(_))
 }
 
 pub(crate) fn no_transport(target: &Target) -> Failure {

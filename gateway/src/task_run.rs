@@ -1,6 +1,6 @@
-//! A task on one target: refused or chosen, given its input, run where it belongs, its result masked.
+//! A task on one target: refused or chosen, given its input, run where it belongs.
 
-use devgate_schemas::{Hash, Mask, Value};
+use devgate_schemas::{Hash, Value};
 use devgate_transports::{Context, Mode};
 use serde_json::Value as Json;
 
@@ -24,16 +24,14 @@ pub(crate) struct TaskRun<'a> {
 const LOCALHOST: &str = "localhost";
 
 impl TaskRun<'_> {
-    /// Runs the task on the job's target: whether it went well, and its result without secrets.
+    /// Runs the task on the job's target: whether it went well, and its result.
     ///
     /// # Errors
     /// Why it was not run, or could not be.
     pub(crate) async fn on(&self, job: &Job<'_>) -> Result<(Status, Json), Failure> {
         let target = job.target;
-        let raw = target.connection_info();
-        let mask = Mask::new(raw.conventional_secrets().chain(self.parameters.secrets()));
-        let listener = job.listener(mask.clone());
-        let ctx = job.context(&listener);
+        job.hide(self.parameters.secrets());
+        let ctx = job.context();
         let mut features = local_features();
         features.extend(target.features.iter().cloned());
         let place = match &target.kind {
@@ -50,14 +48,13 @@ impl TaskRun<'_> {
             Kind::Ssh | Kind::Other(_) => return Err(no_runner(target)),
         };
         let invocation = Invocation::new(self.task, place, self.parameters.clone(), self.mode)?;
-        let (invocation, mask) = match &target.kind {
+        let invocation = match &target.kind {
             Kind::Remote { .. } => {
                 let target = self.target(target, &ctx)?;
-                let mask = mask.and(target.iter().map(|(_, value)| value).filter(is_secret));
-                job.voice.hide(&mask);
-                (invocation.with_target(target), mask)
+                job.hide(target.secrets());
+                invocation.with_target(target)
             }
-            Kind::Local | Kind::Ssh | Kind::Other(_) => (invocation, mask),
+            Kind::Local | Kind::Ssh | Kind::Other(_) => invocation,
         };
         ctx.debug(format!("running task {} on {LOCALHOST}", self.task.name));
         let output = run_local(invocation, &LocalSettings::default()).await?;
@@ -74,7 +71,7 @@ impl TaskRun<'_> {
         } else {
             Status::Success
         };
-        Ok((status, mask.value(Value::Hash(output.value)).to_json()))
+        Ok((status, Value::Hash(output.value).to_json()))
     }
 
     /// What the task gets as `_target`: all that the inventory says, checked and with its defaults
@@ -102,10 +99,6 @@ impl TaskRun<'_> {
             }
         }
     }
-}
-
-fn is_secret(value: &&Value) -> bool {
-    matches!(value, Value::Sensitive(_))
 }
 
 fn no_proxy(target: &Target, run_on: &str) -> Failure {

@@ -2,18 +2,19 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use devgate_schemas::{Event, Level, Listen, Mask};
+use devgate_schemas::{Event, Level, Listen, Mask, Value};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::cli::{Global, LogLevel, When};
+use crate::cli::{Global, LogLevel};
 use crate::output;
+use crate::results::Item;
 
 /// Speaks to the person at the terminal.
 #[derive(Clone, Debug)]
@@ -24,15 +25,16 @@ struct Inner {
     least: LogLevel,
     choice: ColorChoice,
     bar: ProgressBar,
-    /// The secrets of all targets so far: no line leaves without passing every one of these.
-    masks: Mutex<Vec<Mask>>,
+    /// The secrets of all targets that are worked on: no line leaves without passing these.
+    masks: Mutex<Vec<Weak<Mutex<Mask>>>>,
 }
 
-/// Hears the events of one target, and speaks of them.
+/// Hears the events of one target, and speaks of them; as long as it lives, the target's secrets
+/// are in no line.
 #[derive(Debug)]
 pub(crate) struct Listener<'a> {
     voice: &'a Voice,
-    mask: Mask,
+    mask: Arc<Mutex<Mask>>,
 }
 
 impl Voice {
@@ -44,11 +46,7 @@ impl Voice {
             LogLevel::Notice
         };
         let least = global.log_level.unwrap_or(default);
-        let choice = match global.color {
-            When::Auto => AutoStream::choice(&io::stderr()),
-            When::Always => ColorChoice::Always,
-            When::Never => ColorChoice::Never,
-        };
+        let choice = global.color.on(&io::stderr());
         let voice = Self(Arc::new(Inner {
             least,
             choice,
@@ -76,15 +74,6 @@ impl Voice {
             .with_ansi(false)
             .without_time()
             .try_init();
-    }
-
-    /// Keeps these secrets out of every line from now on.
-    pub(crate) fn hide(&self, mask: &Mask) {
-        self.0
-            .masks
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(mask.clone());
     }
 
     /// Shows a bar for work on many targets, if somebody watches.
@@ -131,10 +120,12 @@ impl Voice {
     }
 
     fn print(&self, text: &str) {
-        let masks = self.0.masks.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = masks
+        let text = locked(&self.0.masks)
             .iter()
-            .fold(text.to_owned(), |text, mask| mask.text(&text).into_owned());
+            .filter_map(Weak::upgrade)
+            .fold(text.to_owned(), |text, mask| {
+                locked(&mask).text(&text).into_owned()
+            });
         self.0.bar.suspend(|| {
             let mut stderr = AutoStream::new(io::stderr(), self.0.choice);
             let _ = stderr.write_all(text.as_bytes());
@@ -143,10 +134,33 @@ impl Voice {
 }
 
 impl<'a> Listener<'a> {
-    /// Hears one target's events; its secrets are taken out of them.
-    pub(crate) fn new(voice: &'a Voice, mask: Mask) -> Self {
+    /// Hears one target's events, of which no secret is known yet.
+    pub(crate) fn new(voice: &'a Voice) -> Self {
+        let mask = Arc::default();
+        let mut masks = locked(&voice.0.masks);
+        masks.retain(|mask| mask.strong_count() > 0);
+        masks.push(Arc::downgrade(&mask));
         Self { voice, mask }
     }
+
+    /// Keeps these secrets of the target out of everything from now on.
+    pub(crate) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
+        locked(&self.mask).add(secrets);
+    }
+
+    /// What became of the target, without its secrets.
+    pub(crate) fn masked(&self, item: Item) -> Item {
+        let mask = locked(&self.mask);
+        Item {
+            value: mask.value(Value::from(item.value)).to_json(),
+            text: item.text.map(|text| mask.text(&text).into_owned()),
+            ..item
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Listen for Listener<'_> {
@@ -162,7 +176,7 @@ impl Listen for Listener<'_> {
             // Writing to a String cannot fail.
             let _ = write!(line, "{subject}: ");
         }
-        line.push_str(&self.mask.text(&message));
+        line.push_str(&locked(&self.mask).text(&message));
         self.voice.say(level, &line);
     }
 }
@@ -183,5 +197,42 @@ impl MakeWriter<'_> for Voice {
 
     fn make_writer(&self) -> Self {
         self.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use serde_json::json;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    fn voice() -> Voice {
+        Voice::new(Cli::parse_from(["devgate", "demo"]).global())
+    }
+
+    #[test]
+    fn what_became_of_a_target_holds_none_of_its_secrets() {
+        let voice = voice();
+        let listener = Listener::new(&voice);
+        listener.hide(&[Value::from("canary").into_sensitive()]);
+        let value = json!({"canary": "canary", "_error": {"msg": "it said canary1"}});
+        let item =
+            listener.masked(Item::failure("r1", "facts", value).with_text("a canary".into()));
+        assert_eq!(
+            item.value,
+            json!({"canary": "Sensitive [value redacted]", "_error": {"msg": "it said ********1"}})
+        );
+        assert_eq!(item.text.as_deref(), Some("a ********"));
+    }
+
+    #[test]
+    fn the_secrets_of_finished_targets_are_forgotten() {
+        let voice = voice();
+        for _ in 0..1000 {
+            Listener::new(&voice).hide(&[Value::from("canary").into_sensitive()]);
+        }
+        assert!(locked(&voice.0.masks).len() <= 2);
     }
 }

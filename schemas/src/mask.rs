@@ -31,13 +31,8 @@ impl Mask {
         mask
     }
 
-    /// The same mask, for these values too.
-    pub fn and<'a>(mut self, secrets: impl IntoIterator<Item = &'a Value>) -> Self {
-        self.add(secrets);
-        self
-    }
-
-    fn add<'a>(&mut self, secrets: impl IntoIterator<Item = &'a Value>) {
+    /// From now on also for every text in these values.
+    pub fn add<'a>(&mut self, secrets: impl IntoIterator<Item = &'a Value>) {
         for secret in secrets {
             self.collect(secret);
         }

@@ -286,16 +286,8 @@ impl ConnectionInfo {
     }
 
     /// Every secret in it, for the run's mask.
-    pub fn secrets(&self) -> impl Iterator<Item = &Sensitive<Value>> {
-        self.0.iter().filter_map(|(_, value)| match value {
-            Value::Sensitive(secret) => Some(secret),
-            _ => None,
-        })
-    }
-
-    /// The attributes and their values, secrets wrapped.
-    pub fn as_hash(&self) -> &Hash {
-        &self.0
+    pub fn secrets(&self) -> impl Iterator<Item = &Value> {
+        self.0.secrets()
     }
 }
 

@@ -148,6 +148,12 @@ impl Hash {
         self.0.iter_mut()
     }
 
+    /// The values that are wrapped as secrets.
+    pub fn secrets(&self) -> impl Iterator<Item = &Value> {
+        let values = self.0.values();
+        values.filter(|value| matches!(value, Value::Sensitive(_)))
+    }
+
     /// How many pairs there are.
     pub fn len(&self) -> usize {
         self.0.len()

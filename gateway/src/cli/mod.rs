@@ -18,6 +18,8 @@ mod verify;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use anstream::stream::RawStream;
+use anstream::{AutoStream, ColorChoice};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::output::Output;
@@ -128,6 +130,17 @@ pub(crate) enum When {
     Auto,
     Always,
     Never,
+}
+
+impl When {
+    /// Whether to use colour on this stream.
+    pub(crate) fn on(self, stream: &impl RawStream) -> ColorChoice {
+        match self {
+            Self::Auto => AutoStream::choice(stream),
+            Self::Always => ColorChoice::Always,
+            Self::Never => ColorChoice::Never,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

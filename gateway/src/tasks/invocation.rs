@@ -40,8 +40,7 @@ impl Parameters {
 
     /// The values that must not be seen, for the mask of the result.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &Value> {
-        let values = self.0.iter().map(|(_, value)| value);
-        values.filter(|value| matches!(value, Value::Sensitive(_)))
+        self.0.secrets()
     }
 }
 

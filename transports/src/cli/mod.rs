@@ -16,7 +16,7 @@
 //!
 //! The price is one empty line for each command: a round trip, and no waiting. It would be cheaper
 //! to send that line along with the command, but then a device that asks something
-//! (`reload`: "Proceed? [confirm]") would take it for consent, and a device that is echoed by its
+//! (`reload`: `Proceed? [confirm]`) would take it for consent, and a device that is echoed by its
 //! operating system would show it in the middle of the output. Lines of configuration need none:
 //! each line's echo behind the prompt proves that the one before has ended, and the command that
 //! leaves configuration mode is proven as above.
