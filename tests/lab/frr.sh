@@ -194,14 +194,15 @@ ready() {
 }
 
 start() {
-    local i name devices=
+    local i name port devices=
     need vtysh frr; need sshd openssh-server; need ssh-keygen openssh-client; need openssl openssl
     need ip iproute2; need nsenter util-linux; need nft nftables
     unshare --mount --uts --pid --fork --net true || die "no namespaces here: run as root with CAP_SYS_ADMIN"
     stop
     mkdir -p /run/sshd # sshd wants it, and the package leaves it to the init system
     # Another lab that starts at the same time must not take the ports found free here.
-    exec 9>/run/lock/devgate-lab
+    mkdir -p "$TAKEN"
+    exec 9>"$TAKEN.lock"
     flock 9
     [ -f "$DIR/id_ed25519" ] || ssh-keygen -q -t ed25519 -N '' -C lab -f "$DIR/id_ed25519"
     [ -f "$DIR/host_rsa" ] || ssh-keygen -q -t rsa -b 2048 -N '' -C lab -f "$DIR/host_rsa"
@@ -214,6 +215,7 @@ start() {
         setsid unshare --mount --uts --pid --fork --mount-proc --kill-child \
             "$0" __init "$DIR/$name" "$name" >>"$DIR/$name/log/init.log" 2>&1 </dev/null 9>&- &
         note_process $! "$DIR/$name/process"
+        for port in $(ports_of "$DIR/$name"); do cp "$DIR/$name/process" "$TAKEN/$port"; done
     done
     for i in $(seq 1 "$N"); do
         wait_for 60 ready "d$i" || { tail -n 20 "$DIR/d$i"/log/*.log >&2; die "d$i is not ready (logs: $DIR/d$i/log)"; }
@@ -224,12 +226,13 @@ start() {
 
 # Ends what start started: each device is one process namespace, which the kernel ends with its first process.
 stop() {
-    local record pid
+    local record pid port
     for record in "$DIR"/d[0-9]*/process; do
         if pid=$(noted "$record"); then
             "$here/fault.sh" clear "$(dirname "$record")"
             kill -KILL "$pid"
             wait_for 10 gone "$pid" || say "process $pid does not end"
+            for port in $(ports_of "$(dirname "$record")"); do rm -f "$TAKEN/$port"; done
         fi
         rm -f "$record"
     done

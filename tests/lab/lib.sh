@@ -32,11 +32,18 @@ noted() { # FILE -> the pid, if that very process still runs
 # gone PID: it has ended, even if whoever inherited it has not taken note yet.
 gone() { [ ! -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
 
-# take_port: sets PORT to the next one below the ephemeral range that no socket uses. The kernel gives ports of
-# that range to clients, and a server cannot bind one that a client holds.
+# take_port: sets PORT to the next one below the ephemeral range that no socket uses and no other lab has, whose
+# server may be away just now. The kernel gives ports of that range to clients, and a server cannot bind one that a
+# client holds.
+TAKEN=/run/lock/devgate-lab-ports
 NEXT_PORT=${LAB_FIRST_PORT:-22000}
 take_port() {
-    while [ -n "$(ss -Htan "sport = :$NEXT_PORT")" ]; do NEXT_PORT=$((NEXT_PORT + 1)); done
+    while [ -n "$(ss -Htan "sport = :$NEXT_PORT")" ] || noted "$TAKEN/$NEXT_PORT" >/dev/null; do
+        NEXT_PORT=$((NEXT_PORT + 1))
+    done
     PORT=$NEXT_PORT
     NEXT_PORT=$((NEXT_PORT + 1))
 }
+
+# ports_of DEVICE: the ports of its SSH servers.
+ports_of() { sed -n 's/^ListenAddress .*://p' "$1"/etc/*.conf; }
