@@ -73,7 +73,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 }
                 Ok(())
             }
-            Err(why) => Err(self.not_opened(Phase::Prompt, why)),
+            Err(why) => Err(self.not_opened(Phase::Prompt, why, None)),
         }
     }
 
@@ -124,20 +124,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             Err(Interruption::Asked(_)) => Err(refused(
                 "the password is wrong: check `enable_password`".to_owned(),
             )),
-            Err(why) => Err(self.not_opened(Phase::Enable, why)),
+            Err(why) => Err(self.not_opened(Phase::Enable, why, password)),
         }
     }
 
-    fn not_opened(&self, phase: Phase, why: Interruption) -> Error {
+    fn not_opened(&self, phase: Phase, why: Interruption, secret: Option<&Line>) -> Error {
         let peer = self.terms.peer.clone();
-        let last = self
-            .screen
-            .text()
-            .trim()
-            .lines()
-            .last()
-            .unwrap_or_default()
-            .to_owned();
+        let text = self.screen.text().trim();
+        let text = secret.map_or_else(|| text.to_owned(), |secret| secret.mask(text));
+        let last = text.lines().last().unwrap_or_default().to_owned();
         match why {
             Interruption::Lost => Error::Closed {
                 peer,
@@ -154,7 +149,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     format!(": its last line, `{last}`, is no prompt of this dialect")
                 },
             },
-            why => self.interrupted(&phase.to_string(), why, self.screen.text().to_owned()),
+            why => self.interrupted(&phase.to_string(), why, text),
         }
     }
 }

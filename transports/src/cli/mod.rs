@@ -4,22 +4,27 @@
 //! it only shows a prompt again, and an answer may contain a line that looks exactly like it, with
 //! a pause of any length behind it. Waiting to see whether more comes only moves the guess. So:
 //!
-//! 1. The prompt is learnt to the letter when the session opens: an empty line must bring the same
-//!    line again.
+//! 1. The prompt is learnt to the letter when the session opens, with what stands between two of
+//!    them: a line of a few blanks must bring the same line again.
 //! 2. Nothing counts as output before the device has echoed the command, so that nothing on its way
 //!    (log messages, late answers) is taken for output. A device without echo is noticed once.
-//! 3. When the last line is the prompt, an empty line is sent at once: if it is answered by the
-//!    prompt and nothing else, the first one was real. If anything else follows, that line was
-//!    output; the empty line waits in the device's input, and the true end then shows two prompts.
+//! 3. When the last line is the prompt, a line of blanks is sent at once, how many is new each time.
+//!    A line editor that reads them shows them: the prompt, exactly these blanks, the prompt again
+//!    is no output but the end. If anything else follows, that line was output; the blanks wait in
+//!    the device's input and mark the true end. (On a device that does not show them, the prompt
+//!    must be followed by another one and nothing else.)
 //! 4. After any doubt (silence, a lost connection, too much output, an echo that never came) the
 //!    session is given up, and no answer can reach the wrong question.
 //!
-//! The price is one empty line for each command: a round trip, and no waiting. It would be cheaper
+//! One case is left: a system that echoes while nobody reads, and an output that shows the prompt
+//! twice without a line end in between, with a pause behind each. The next command notices it.
+//!
+//! The price is a line of blanks for each command: a round trip, and no waiting. It would be cheaper
 //! to send that line along with the command, but then a device that asks something
-//! (`reload`: `Proceed? [confirm]`) would take it for consent, and a device that is echoed by its
-//! operating system would show it in the middle of the output. Lines of configuration need none:
-//! each line's echo behind the prompt proves that the one before has ended, and the command that
-//! leaves configuration mode is proven as above.
+//! (`reload`: `Proceed? [confirm]`) would take it for consent, and a system that echoes while nobody
+//! reads would show it in the middle of the output. Lines of configuration need none: each line's
+//! echo behind the prompt proves that the one before has ended, and the command that leaves
+//! configuration mode is proven as above.
 //!
 //! Only the last line is searched, and each byte is looked at once, so that ten megabytes cost ten
 //! times what one costs.

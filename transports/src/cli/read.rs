@@ -26,7 +26,7 @@ const NO_PROMPT: Duration = Duration::from_secs(2);
 const FEWEST_BLANKS: usize = 4;
 
 /// How many different numbers of blanks there are.
-const VARIATIONS: usize = 16;
+const VARIATIONS: usize = 8;
 
 /// How long a last line may be that is held against patterns.
 pub(super) const LONGEST_PROMPT: usize = 512;

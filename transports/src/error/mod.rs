@@ -201,7 +201,8 @@ impl Error {
             Self::TimedOut { phase, .. } => {
                 matches!(phase, Phase::Connection | Phase::KeyExchange)
             }
-            Self::Closed { .. } => true,
+            // A password was sent by then; sending it again and again may lock the account.
+            Self::Closed { phase, .. } => *phase != Phase::Enable,
             Self::ChannelRefused { busy, .. } => *busy,
             Self::Interrupted(interrupted) => interrupted.why == Interruption::Lost,
             Self::Unsupported(_)

@@ -31,7 +31,7 @@ struct Words {
 #[derive(Debug)]
 pub(super) enum Failure {
     Ssh(russh::Error),
-    HostKey(HostKeyProblem),
+    HostKey(Box<HostKeyProblem>),
 }
 
 /// How much of a banner is kept.

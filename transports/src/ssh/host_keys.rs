@@ -36,16 +36,20 @@ impl HostKeys {
     ///
     /// These are small files, read in place: a thread for each of hundreds of sessions that open
     /// at once would cost more than everything else that a session needs.
-    pub(crate) fn check_for(&self, host: &str, port: u16) -> Result<HostKeyCheck, HostKeyProblem> {
+    pub(crate) fn check_for(
+        &self,
+        host: &str,
+        port: u16,
+    ) -> Result<HostKeyCheck, Box<HostKeyProblem>> {
         let known = match self {
             Self::Any => KnownHosts::default(),
             Self::Known { files, .. } => {
                 KnownHosts::read(files, host, port).map_err(|(file, cause)| {
-                    HostKeyProblem::File {
+                    Box::new(HostKeyProblem::File {
                         what: "read",
                         file,
                         cause,
-                    }
+                    })
                 })?
             }
         };
@@ -65,7 +69,10 @@ impl HostKeyCheck {
     }
 
     /// Accepts the host's key or says why not; gives the file where it was remembered, if it was.
-    pub(crate) async fn accept(&self, key: &PublicKey) -> Result<Option<PathBuf>, HostKeyProblem> {
+    pub(crate) async fn accept(
+        &self,
+        key: &PublicKey,
+    ) -> Result<Option<PathBuf>, Box<HostKeyProblem>> {
         let HostKeys::Known { files, first_use } = &self.keys else {
             return Ok(None);
         };
@@ -74,15 +81,15 @@ impl HostKeyCheck {
         let algorithm = key.algorithm().to_string();
         let line = known_hosts::line(&self.host, self.port, key);
         let file = files.first().cloned().unwrap_or_default();
-        match self.known.judge(key) {
-            Standing::Known => Ok(None),
-            Standing::Revoked(record) => Err(HostKeyProblem::Revoked {
+        let problem = match self.known.judge(key) {
+            Standing::Known => return Ok(None),
+            Standing::Revoked(record) => HostKeyProblem::Revoked {
                 peer,
                 fingerprint,
                 file: record.file.clone(),
                 line: record.line,
-            }),
-            Standing::Changed(record) => Err(HostKeyProblem::Changed {
+            },
+            Standing::Changed(record) => HostKeyProblem::Changed {
                 peer,
                 algorithm,
                 fingerprint,
@@ -93,32 +100,32 @@ impl HostKeyCheck {
                 ),
                 file: record.file.clone(),
                 line: record.line,
-            }),
-            Standing::OnlyAuthority(record) => Err(HostKeyProblem::OnlyAuthority {
+            },
+            Standing::OnlyAuthority(record) => HostKeyProblem::OnlyAuthority {
                 peer,
                 file: record.file.clone(),
                 line: record.line,
                 entry: line,
-            }),
+            },
             Standing::Unknown if *first_use => {
                 let to = file.clone();
                 spawn_blocking(move || known_hosts::append(&to, &line))
                     .await
                     .expect("writing a file does not panic")
-                    .map_err(|cause| HostKeyProblem::File {
-                        what: "write",
-                        file: file.clone(),
-                        cause,
+                    .map_err(|cause| {
+                        let (what, file) = ("write", file.clone());
+                        Box::new(HostKeyProblem::File { what, file, cause })
                     })?;
-                Ok(Some(file))
+                return Ok(Some(file));
             }
-            Standing::Unknown => Err(HostKeyProblem::Unknown {
+            Standing::Unknown => HostKeyProblem::Unknown {
                 peer,
                 algorithm,
                 fingerprint,
                 line,
                 file,
-            }),
-        }
+            },
+        };
+        Err(Box::new(problem))
     }
 }

@@ -45,6 +45,8 @@ const ROWS: u32 = 10_000;
 /// An authenticated connection.
 pub(crate) struct Ssh {
     peer: String,
+    /// How long opening may take, for messages.
+    limit: Duration,
     handle: Handle<Client>,
     heard: Arc<Heard>,
     owner: Owner,
@@ -76,7 +78,7 @@ impl Ssh {
     {
         let peer = settings.peer();
         let check = settings.host_keys.check_for(&settings.host, settings.port);
-        let check = check.map_err(|problem| Error::HostKey(Box::new(problem)))?;
+        let check = check.map_err(Error::HostKey)?;
         let config = client::Config {
             preferred: algorithms::preferred(settings.strength, &check.algorithms()),
             // Devices often know no larger group than this.
@@ -113,6 +115,7 @@ impl Ssh {
             .await?;
         Ok(Self {
             peer,
+            limit: settings.timeout,
             handle,
             heard,
             owner,
@@ -151,7 +154,7 @@ impl Ssh {
                 said: self.heard.said(),
             }),
             Err(_) => {
-                let limit = deadline.saturating_duration_since(Instant::now());
+                let limit = self.limit;
                 Err(Error::TimedOut {
                     peer,
                     phase,
@@ -240,7 +243,7 @@ async fn tcp(settings: &Settings, deadline: Instant) -> Result<TcpStream> {
 fn not_connected(settings: &Settings, heard: &Heard, failure: Failure) -> Error {
     let (peer, phase) = (settings.peer(), Phase::KeyExchange);
     match failure {
-        Failure::HostKey(problem) => Error::HostKey(Box::new(problem)),
+        Failure::HostKey(problem) => Error::HostKey(problem),
         Failure::Ssh(russh::Error::NoCommonAlgo { kind, theirs, .. }) => Error::Negotiation {
             peer,
             kind: match kind {
