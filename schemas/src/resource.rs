@@ -1,17 +1,18 @@
 //! Resources: what a device holds or should hold, and how each is named.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use serde::Serialize;
 
-use crate::{Hash, Value};
+use crate::Value;
 
 /// The attributes of one resource, by name, in the order in which they were given.
 ///
 /// With several namevars it also has its `title` (Resource API, "Resource implementation").
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Resource(Hash);
+pub struct Resource(crate::Hash);
 
 /// What identifies a resource within its type: the values of its namevars, and its title.
 ///
@@ -19,7 +20,7 @@ pub struct Resource(Hash);
 #[derive(Clone, Debug)]
 pub struct Name {
     title: String,
-    namevars: Hash,
+    namevars: crate::Hash,
 }
 
 impl Resource {
@@ -63,15 +64,15 @@ impl Resource {
     }
 }
 
-impl From<Hash> for Resource {
-    fn from(hash: Hash) -> Self {
+impl From<crate::Hash> for Resource {
+    fn from(hash: crate::Hash) -> Self {
         Self(hash)
     }
 }
 
 impl Name {
     /// A name made of a title and the namevars that it stands for.
-    pub fn new(title: impl Into<String>, namevars: Hash) -> Self {
+    pub fn new(title: impl Into<String>, namevars: crate::Hash) -> Self {
         Self {
             title: title.into(),
             namevars,
@@ -84,7 +85,7 @@ impl Name {
     }
 
     /// The namevars and their values, in the schema's order.
-    pub fn namevars(&self) -> &Hash {
+    pub fn namevars(&self) -> &crate::Hash {
         &self.namevars
     }
 
@@ -102,8 +103,49 @@ impl PartialEq for Name {
     }
 }
 
+impl Eq for Name {}
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Equal names may have their namevars in another order.
+        let mut values: Vec<String> = self
+            .namevars
+            .iter()
+            .map(|(_, value)| value.to_json().to_string())
+            .collect();
+        values.sort_unstable();
+        values.hash(state);
+    }
+}
+
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.title)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn names_with_equal_namevars_are_one_whatever_their_titles_and_order() {
+        let name = |title: &str, namevars: &[(&str, i64)]| {
+            let namevars = namevars.iter().map(|&(key, value)| (key, value.into()));
+            let mut hash = crate::Hash::new();
+            namevars.for_each(|(key, value): (&str, Value)| {
+                hash.insert(key, value);
+            });
+            Name::new(title, hash)
+        };
+        let names: HashSet<Name> = [
+            name("one", &[("id", 1), ("unit", 2)]),
+            name("two", &[("unit", 2), ("id", 1)]),
+            name("one", &[("id", 2), ("unit", 1)]),
+        ]
+        .into();
+        assert_eq!(names.len(), 2);
     }
 }

@@ -82,7 +82,9 @@ impl TypeSchema {
     pub fn namevars_of(&self, resource: &Resource) -> Hash {
         self.namevars
             .iter()
-            .filter_map(|namevar| Some((namevar.as_str(), resource.get(namevar)?.clone())))
+            .filter_map(|namevar| Some((namevar.as_str(), resource.get(namevar)?)))
+            .filter(|(_, value)| !value.is_undef())
+            .map(|(namevar, value)| (namevar, value.clone()))
             .collect()
     }
 }
