@@ -27,14 +27,11 @@ use crate::output::Output;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let cli = Cli::parse();
-    let global = cli.global().clone();
-    let output = Output::new(&global);
-    match cli::answer(cli, &output).await {
-        Ok(Ending::Well) => ExitCode::SUCCESS,
-        Ok(Ending::Badly) => ExitCode::FAILURE,
-        Err(error) => {
-            output::refuse(&global, error.into());
-            ExitCode::FAILURE
-        }
+    let output = Output::new(cli.global());
+    let ending = cli::answer(cli, &output).await;
+    let ending = ending.unwrap_or_else(|error| output.refuse(error.into()));
+    match (ending, output.end()) {
+        (Ending::Well, Ok(())) => ExitCode::SUCCESS,
+        (Ending::Badly | Ending::Interrupted, _) | (_, Err(())) => ExitCode::FAILURE,
     }
 }

@@ -5,10 +5,11 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use anstream::AutoStream;
+use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use crate::cli::Global;
+use crate::cli::{Ending, Global};
 use crate::failure::Failure;
 use crate::project::Format;
 
@@ -17,6 +18,10 @@ use crate::project::Format;
 pub(crate) struct Output {
     format: Cell<Format>,
     stdout: RefCell<AutoStream<io::Stdout>>,
+    /// How words on stderr are coloured.
+    words: ColorChoice,
+    /// Why results could not be printed.
+    lost: RefCell<Option<io::Error>>,
 }
 
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
@@ -29,6 +34,8 @@ impl Output {
         Self {
             format,
             stdout: RefCell::new(AutoStream::new(io::stdout(), choice)),
+            words: global.color.on(&io::stderr()),
+            lost: RefCell::default(),
         }
     }
 
@@ -47,14 +54,42 @@ impl Output {
     /// A reader who has gone away (`| head`) wants no more, and no complaint.
     pub(crate) fn text(&self, text: &str) {
         let mut stdout = self.stdout.borrow_mut();
-        let _ = stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush());
+        let printed = stdout.write_all(text.as_bytes());
+        if let Err(error) = printed.and_then(|()| stdout.flush())
+            && error.kind() != io::ErrorKind::BrokenPipe
+        {
+            self.lost.borrow_mut().get_or_insert(error);
+        }
     }
 
     /// Prints a line.
     pub(crate) fn line(&self, line: impl AsRef<str>) {
         self.text(&format!("{}\n", line.as_ref()));
+    }
+
+    /// Prints why a request could not be carried out at all.
+    pub(crate) fn refuse(&self, failure: Failure) -> Ending {
+        self.complain(&failure.msg);
+        if self.is_json() {
+            self.line(failure.into_value().to_string());
+        }
+        Ending::Badly
+    }
+
+    /// Says whether all results were printed: a full disk must not pass for a success.
+    pub(crate) fn end(&self) -> Result<(), ()> {
+        match self.lost.take() {
+            None => Ok(()),
+            Some(error) => {
+                self.complain(&format!("results could not be printed: {error}"));
+                Err(())
+            }
+        }
+    }
+
+    fn complain(&self, message: &str) {
+        let mut stderr = AutoStream::new(io::stderr(), self.words);
+        let _ = writeln!(stderr, "{BAD}error:{BAD:#} {message}");
     }
 
     /// A writer of texts as they are.
@@ -113,16 +148,6 @@ pub(crate) fn table<const N: usize>(rows: &[[String; N]]) -> String {
         text.push('\n');
     }
     text
-}
-
-/// Prints why a request could not be carried out at all.
-pub(crate) fn refuse(global: &Global, failure: Failure) {
-    let choice = global.color.on(&io::stderr());
-    let mut stderr = AutoStream::new(io::stderr(), choice);
-    let _ = writeln!(stderr, "{BAD}error:{BAD:#} {failure}");
-    if global.format == Some(Format::Json) {
-        Output::new(global).line(failure.into_value().to_string());
-    }
 }
 
 /// Whether somebody watches stderr.

@@ -7,25 +7,40 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::cli::Ending;
+use crate::failure::Failure;
 use crate::output::{BAD, Output, seconds};
 
-/// What became of one target.
+/// What is asked of many targets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Item {
-    /// The target's name.
-    pub(crate) target: String,
-    /// What was asked: `task`, `facts`, `verify`, `device`.
-    pub(crate) action: &'static str,
-    /// The task's name, where it was one.
+pub(crate) struct Action {
+    /// Its kind: `task`, `facts`, `verify`, `device`.
+    #[serde(rename = "action")]
+    pub(crate) name: &'static str,
+    /// The task's name, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) object: Option<String>,
+}
+
+/// What came of it on one target.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Answer {
     /// Whether it went well.
     pub(crate) status: Status,
-    /// What came of it; with `_error` where it failed.
+    /// The result; with `_error` where it failed.
     pub(crate) value: Json,
     /// What a person reads instead of the value.
     #[serde(skip)]
     pub(crate) text: Option<String>,
+}
+
+/// A line of the results: what became of one target.
+#[derive(Serialize)]
+struct Item<'a> {
+    target: &'a str,
+    #[serde(flatten)]
+    action: &'a Action,
+    #[serde(flatten)]
+    answer: &'a Answer,
 }
 
 /// Whether a target did what was asked.
@@ -40,6 +55,7 @@ pub(crate) enum Status {
 #[derive(Debug)]
 pub(crate) struct Results<'a> {
     output: &'a Output,
+    action: Action,
     begun: Instant,
     succeeded: Vec<String>,
     failed: Vec<String>,
@@ -47,59 +63,68 @@ pub(crate) struct Results<'a> {
 
 const GOOD: Style = AnsiColor::Green.on_default();
 
-impl Item {
+impl Action {
+    /// An action that has no object.
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self { name, object: None }
+    }
+}
+
+impl Answer {
     /// A success.
-    pub(crate) fn success(target: &str, action: &'static str, value: Json) -> Self {
+    pub(crate) fn success(value: Json) -> Self {
         Self {
-            target: target.to_owned(),
-            action,
-            object: None,
             status: Status::Success,
             value,
             text: None,
         }
     }
 
-    /// A failure; its value says why.
-    pub(crate) fn failure(target: &str, action: &'static str, value: Json) -> Self {
-        Self {
-            status: Status::Failure,
-            ..Self::success(target, action, value)
-        }
-    }
-
-    /// The same item, with a text for people.
+    /// The same answer, with a text for people.
     pub(crate) fn with_text(self, text: String) -> Self {
         Self {
             text: Some(text),
             ..self
         }
     }
+}
 
+impl From<Failure> for Answer {
+    fn from(failure: Failure) -> Self {
+        Self {
+            status: Status::Failure,
+            value: failure.into_value(),
+            text: None,
+        }
+    }
+}
+
+impl Item<'_> {
     fn human(&self) -> String {
-        let (style, word) = match self.status {
+        let (style, word) = match self.answer.status {
             Status::Success => (GOOD, "Finished"),
             Status::Failure => (BAD, "Failed"),
         };
         let mut text = format!("{style}{word} on {}:{style:#}\n", self.target);
-        let message = self.value.pointer("/_error/msg").and_then(Json::as_str);
+        let value = &self.answer.value;
+        let message = value.pointer("/_error/msg").and_then(Json::as_str);
         let mut paragraphs: Vec<String> = Vec::new();
         paragraphs.extend(message.map(|message| format!("{BAD}{message}{BAD:#}")));
         for (detail, heading) in [("stderr", "stderr"), ("partial_output", "partial output")] {
-            let text = self.value.pointer(&format!("/_error/details/{detail}"));
+            let text = value.pointer(&format!("/_error/details/{detail}"));
             let text = text
                 .and_then(Json::as_str)
                 .filter(|text| !text.trim().is_empty());
             paragraphs.extend(text.map(|text| format!("{heading}:\n{}", indented(text))));
         }
-        match &self.text {
+        match &self.answer.text {
             Some(text) => paragraphs.push(text.clone()),
-            None => paragraphs.extend(body(&self.value)),
+            None => paragraphs.extend(body(value)),
         }
         if paragraphs.is_empty() {
             paragraphs.push(format!(
                 "{} completed successfully with no result",
-                sentence(self.action)
+                sentence(self.action.name)
             ));
         }
         for paragraph in paragraphs {
@@ -148,12 +173,13 @@ fn sentence(word: &str) -> String {
 
 impl<'a> Results<'a> {
     /// Begins the results of many targets.
-    pub(crate) fn begin(output: &'a Output) -> Self {
+    pub(crate) fn begin(output: &'a Output, action: Action) -> Self {
         if output.is_json() {
             output.text("{ \"items\": [\n");
         }
         Self {
             output,
+            action,
             begun: Instant::now(),
             succeeded: Vec::new(),
             failed: Vec::new(),
@@ -161,20 +187,25 @@ impl<'a> Results<'a> {
     }
 
     /// Prints what became of one target.
-    pub(crate) fn item(&mut self, item: Item) {
-        let first = self.succeeded.is_empty() && self.failed.is_empty();
+    pub(crate) fn item(&mut self, target: &str, answer: &Answer) {
+        let item = Item {
+            target,
+            action: &self.action,
+            answer,
+        };
         if self.output.is_json() {
+            let first = self.succeeded.is_empty() && self.failed.is_empty();
             let separator = if first { "" } else { ",\n" };
             let json = serde_json::to_string(&item).expect("results have text keys");
             self.output.text(&format!("{separator}{json}"));
         } else {
             self.output.text(&item.human());
         }
-        let list = match item.status {
+        let list = match answer.status {
             Status::Success => &mut self.succeeded,
             Status::Failure => &mut self.failed,
         };
-        list.push(item.target);
+        list.push(target.to_owned());
     }
 
     /// Prints the sum, and says how it went.

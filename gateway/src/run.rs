@@ -1,20 +1,22 @@
 //! One thing asked of many targets at once: bounded, with progress, and stopped by Ctrl-C.
 
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::io;
 use std::num::NonZeroUsize;
 use std::pin::pin;
 use std::sync::Arc;
 
-use anyhow::bail;
 use devgate_schemas::{Level, Value};
 use devgate_transports::{Context, Patience};
 use futures_util::stream::{self, StreamExt};
-use indexmap::IndexSet;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{Ending, Setting};
+use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::output::Output;
-use crate::results::{Item, Results};
+use crate::results::{Action, Answer, Results};
 use crate::voice::{Listener, Voice};
 
 /// One target's part of a run.
@@ -51,46 +53,73 @@ impl<'a> Job<'a> {
 /// Does `work` on every target, so many at once as were asked for, and prints each result as it
 /// comes, without the target's secrets.
 ///
+/// An interrupt stops it: what is under way is dropped, its processes with it, and every target that
+/// is not done has failed and says so.
+///
 /// # Errors
-/// That it was interrupted, naming the targets that were not finished.
+/// That signals cannot be heard; then nothing has been done.
 pub(crate) async fn over(
     setting: &Setting,
     targets: &[Arc<Target>],
     concurrency: Option<NonZeroUsize>,
     output: &Output,
-    work: impl AsyncFn(&Job<'_>) -> Item,
+    action: Action,
+    work: impl AsyncFn(&Job<'_>) -> Result<Answer, Failure>,
 ) -> anyhow::Result<Ending> {
+    let mut interrupted = pin!(interrupt()?);
     let voice = &setting.voice;
-    let mut results = Results::begin(output);
+    let mut results = Results::begin(output, action);
     voice.begin(targets.len());
-    let work = &work;
-    let items = stream::iter(targets).map(|target| async move {
+    let (work, begun) = (&work, &Cell::new(0));
+    let answers = stream::iter(targets).map(|target| async move {
+        begun.set(begun.get() + 1);
         let job = Job::new(target, voice);
-        let item = work(&job).await;
-        job.listener.masked(item)
+        let answer = work(&job).await.unwrap_or_else(Answer::from);
+        (target.name.as_str(), job.listener.masked(answer))
     });
-    let mut items = pin!(items.buffer_unordered(setting.concurrency(concurrency)));
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut unfinished: IndexSet<&str> =
-        targets.iter().map(|target| target.name.as_str()).collect();
+    let mut answers = Box::pin(answers.buffer_unordered(setting.concurrency(concurrency)));
+    let mut unfinished: HashSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
     loop {
-        let item = tokio::select! {
-            item = items.next() => item,
-            _ = interrupt.recv() => break,
-            _ = terminate.recv() => break,
+        let answer = tokio::select! {
+            answer = answers.next() => answer,
+            () = &mut interrupted => break,
         };
-        let Some(item) = item else {
+        let Some((target, answer)) = answer else {
             voice.end();
             return Ok(results.end());
         };
-        unfinished.swap_remove(item.target.as_str());
-        voice.step(|| results.item(item));
+        unfinished.remove(target);
+        voice.step(|| results.item(target, &answer));
     }
+    // What is under way ends here, before it is said that it has.
+    drop(answers);
     voice.end();
-    let unfinished: Vec<&str> = unfinished.into_iter().collect();
-    let message = format!("interrupted; not finished: {}", unfinished.join(", "));
-    voice.say(Level::Warning, &message);
+    voice.say(Level::Err, "interrupted");
+    for (at, target) in targets.iter().enumerate() {
+        if unfinished.contains(target.name.as_str()) {
+            let what = if at < begun.get() {
+                "interrupted: what had been done by then is not known"
+            } else {
+                "interrupted: nothing was done"
+            };
+            let failure = Failure::new("devgate/interrupted", what);
+            results.item(&target.name, &failure.into());
+        }
+    }
     results.end();
-    bail!("interrupted")
+    Ok(Ending::Interrupted)
+}
+
+/// Waits for the wish to stop: Ctrl-C, `kill`, or a terminal that has gone away.
+fn interrupt() -> io::Result<impl Future<Output = ()>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    })
 }

@@ -2,12 +2,11 @@
 
 use devgate_schemas::{Hash, Value};
 use devgate_transports::{Context, Mode};
-use serde_json::Value as Json;
 
 use crate::failure::Failure;
 use crate::inventory::{Kind, Target};
 use crate::registry::Registry;
-use crate::results::Status;
+use crate::results::{Answer, Status};
 use crate::run::Job;
 use crate::tasks::{Invocation, LocalSettings, Parameters, Place, Task, local_features, run_local};
 
@@ -24,11 +23,11 @@ pub(crate) struct TaskRun<'a> {
 const LOCALHOST: &str = "localhost";
 
 impl TaskRun<'_> {
-    /// Runs the task on the job's target: whether it went well, and its result.
+    /// Runs the task on the job's target and gives its result.
     ///
     /// # Errors
     /// Why it was not run, or could not be.
-    pub(crate) async fn on(&self, job: &Job<'_>) -> Result<(Status, Json), Failure> {
+    pub(crate) async fn on(&self, job: &Job<'_>) -> Result<Answer, Failure> {
         let target = job.target;
         job.hide(self.parameters.secrets());
         let ctx = job.context();
@@ -71,7 +70,10 @@ impl TaskRun<'_> {
         } else {
             Status::Success
         };
-        Ok((status, Value::Hash(output.value).to_json()))
+        Ok(Answer {
+            status,
+            ..Answer::success(Value::Hash(output.value).to_json())
+        })
     }
 
     /// What the task gets as `_target`: all that the inventory says, checked and with its defaults

@@ -14,7 +14,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::cli::{Global, LogLevel};
 use crate::output;
-use crate::results::Item;
+use crate::results::Answer;
 
 /// Speaks to the person at the terminal.
 #[derive(Clone, Debug)]
@@ -149,12 +149,12 @@ impl<'a> Listener<'a> {
     }
 
     /// What became of the target, without its secrets.
-    pub(crate) fn masked(&self, item: Item) -> Item {
+    pub(crate) fn masked(&self, answer: Answer) -> Answer {
         let mask = locked(&self.mask);
-        Item {
-            value: mask.value(Value::from(item.value)).to_json(),
-            text: item.text.map(|text| mask.text(&text).into_owned()),
-            ..item
+        Answer {
+            value: mask.value(Value::from(answer.value)).to_json(),
+            text: answer.text.map(|text| mask.text(&text).into_owned()),
+            ..answer
         }
     }
 }
@@ -218,8 +218,7 @@ mod tests {
         let listener = Listener::new(&voice);
         listener.hide(&[Value::from("canary").into_sensitive()]);
         let value = json!({"canary": "canary", "_error": {"msg": "it said canary1"}});
-        let item =
-            listener.masked(Item::failure("r1", "facts", value).with_text("a canary".into()));
+        let item = listener.masked(Answer::success(value).with_text("a canary".into()));
         assert_eq!(
             item.value,
             json!({"canary": "Sensitive [value redacted]", "_error": {"msg": "it said ********1"}})

@@ -146,6 +146,9 @@ impl Demo {
             } else {
                 Ending::Well
             };
+            if ended == Ending::Interrupted {
+                return Ok(ended);
+            }
             if ended != expected {
                 ending = Ending::Badly;
             }

@@ -1,7 +1,8 @@
 //! `devgate device`: device runs, after `puppet device`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::bail;
@@ -12,14 +13,14 @@ use devgate_transports::{Context, Mode, Resources};
 use serde_json::json;
 
 use super::{Ending, Setting, Targets, facts};
-use crate::device_run::{self, Desired};
+use crate::device_run::{self, Desired, Manifest};
 use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::output::Output;
-use crate::results::Item;
+use crate::results::{Action, Answer, Status};
 use crate::{run, session};
 
-const ACTION: &str = "device";
+const ACTION: Action = Action::new("device");
 
 /// Bring a device to a desired state, or look at its resources and facts.
 #[derive(Args, Debug)]
@@ -101,35 +102,39 @@ async fn apply(
     setting: &Setting,
     targets: &[Arc<Target>],
     concurrency: Option<NonZeroUsize>,
-    manifest: &std::path::Path,
+    manifest: &Path,
     mode: Mode,
     output: &Output,
 ) -> anyhow::Result<Ending> {
     // A manifest that is wrong for any of the devices changes none of them.
-    for target in targets {
-        if let Ok(family) = family(setting, target) {
-            device_run::desired(&setting.registry, family.name(), manifest)?;
-        }
+    let manifest = Manifest::read(manifest)?;
+    let families: BTreeSet<&str> = targets
+        .iter()
+        .filter_map(|target| Some(family(setting, target).ok()?.name()))
+        .collect();
+    let mut desired = BTreeMap::new();
+    for family in families {
+        desired.insert(family, manifest.desired(&setting.registry, family)?);
     }
-    run::over(setting, targets, concurrency, output, async |job| {
-        let name = &job.target.name;
-        let report = async {
-            let family = family(setting, job.target)?;
-            let desired = device_run::desired(&setting.registry, family.name(), manifest)
-                .map_err(|error| Failure::new("devgate/invalid-manifest", error.to_string()))?;
-            enforce(setting, job, family, desired, mode).await
-        };
-        let (report, unsaved) = match report.await {
-            Ok(outcome) => outcome,
-            Err(failure) => return Item::failure(name, ACTION, failure.into_value()),
-        };
-        let mut json = serde_json::to_value(&report).expect("reports have text keys");
+    let desired = &desired;
+    run::over(setting, targets, concurrency, output, ACTION, async |job| {
+        let family = family(setting, job.target)?;
+        let (report, unsaved) =
+            enforce(setting, job, family, &desired[family.name()], mode).await?;
+        let mut value = serde_json::to_value(&report).expect("reports have text keys");
         let well = report.summary.failed == 0 && unsaved.is_none();
         if let Some(failure) = unsaved {
-            json["_error"] = serde_json::to_value(failure).expect("failures have text keys");
+            value["_error"] = serde_json::to_value(failure).expect("failures have text keys");
         }
-        let item = if well { Item::success } else { Item::failure };
-        item(name, ACTION, json).with_text(report_text(&report))
+        Ok(Answer {
+            status: if well {
+                Status::Success
+            } else {
+                Status::Failure
+            },
+            value,
+            text: Some(report_text(&report)),
+        })
     })
     .await
 }
@@ -139,7 +144,7 @@ async fn enforce(
     setting: &Setting,
     job: &run::Job<'_>,
     family: &Family,
-    desired: Vec<Desired<'_>>,
+    desired: &[Desired<'_>],
     mode: Mode,
 ) -> Result<(Report, Option<Failure>), Failure> {
     session::within(&setting.registry, job, async |ctx, _| {
@@ -166,20 +171,13 @@ async fn show(
     title: Option<&str>,
     output: &Output,
 ) -> anyhow::Result<Ending> {
-    run::over(setting, targets, concurrency, output, async |job| {
-        let name = &job.target.name;
-        let rows = async {
-            let family = family(setting, job.target)?;
-            let kind = setting.registry.resource_type(family.name(), type_name)?;
-            session::within(&setting.registry, job, async |ctx, _| {
-                rows(ctx, kind, title).await
-            })
-            .await
-        };
-        match rows.await {
-            Ok(rows) => Item::success(name, ACTION, json!({ "resources": rows })),
-            Err(failure) => Item::failure(name, ACTION, failure.into_value()),
-        }
+    run::over(setting, targets, concurrency, output, ACTION, async |job| {
+        let family = family(setting, job.target)?;
+        let kind = setting.registry.resource_type(family.name(), type_name)?;
+        let rows = session::within(&setting.registry, job, async |ctx, _| {
+            rows(ctx, kind, title).await
+        });
+        Ok(Answer::success(json!({ "resources": rows.await? })))
     })
     .await
 }
@@ -248,13 +246,11 @@ fn report_text(report: &Report) -> String {
         }
     }
     let sum = &report.summary;
+    let would_change = report.resources.iter().filter(|resource| resource.noop);
     let mut counts = Vec::new();
     for (count, word) in [
         (sum.changed, "changed"),
-        (
-            sum.out_of_sync.saturating_sub(sum.changed + sum.failed),
-            "out of sync",
-        ),
+        (would_change.count(), "would change"),
         (sum.failed, "failed"),
         (sum.skipped, "skipped"),
         (sum.unchanged, "unchanged"),

@@ -7,10 +7,8 @@ use devgate_schemas::Value;
 
 use super::{Ending, Setting, Targets};
 use crate::output::Output;
-use crate::results::Item;
+use crate::results::{Action, Answer};
 use crate::{run, session};
-
-const ACTION: &str = "facts";
 
 /// Collect the facts of targets.
 ///
@@ -37,14 +35,13 @@ pub(super) async fn collect(
     concurrency: Option<NonZeroUsize>,
     output: &Output,
 ) -> anyhow::Result<Ending> {
-    run::over(setting, targets, concurrency, output, async |job| {
-        let outcome = session::within(&setting.registry, job, async |ctx, transport| {
-            Ok(Value::Hash(transport.facts(ctx).await?.into_hash()).to_json())
+    let action = Action::new("facts");
+    run::over(setting, targets, concurrency, output, action, async |job| {
+        let facts = session::within(&setting.registry, job, async |ctx, transport| {
+            Ok(transport.facts(ctx).await?)
         });
-        match outcome.await {
-            Ok(facts) => Item::success(&job.target.name, ACTION, facts),
-            Err(failure) => Item::failure(&job.target.name, ACTION, failure.into_value()),
-        }
+        let facts = Value::Hash(facts.await?.into_hash());
+        Ok(Answer::success(facts.to_json()))
     })
     .await
 }

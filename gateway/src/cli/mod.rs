@@ -187,6 +187,8 @@ pub(crate) enum Ending {
     Well,
     /// A target failed.
     Badly,
+    /// Somebody stopped it.
+    Interrupted,
 }
 
 /// Answers one command line.

@@ -10,7 +10,7 @@ use devgate_transports::Mode;
 
 use super::{Ending, Setting, Targets};
 use crate::output::{self, Output};
-use crate::results::Item;
+use crate::results::Action;
 use crate::run;
 use crate::task_run::TaskRun;
 use crate::tasks::{Catalogue, Task as Definition, given_parameters};
@@ -165,26 +165,17 @@ impl Run {
             parameters: &parameters,
             mode: if self.noop { Mode::Noop } else { Mode::Enforce },
         };
-        let object = task.name.to_string();
+        let action = Action {
+            object: Some(task.name.to_string()),
+            ..Action::new("task")
+        };
         run::over(
             setting,
             &targets,
             self.targets.concurrency,
             output,
-            async |job| {
-                let name = &job.target.name;
-                let item = match run.on(job).await {
-                    Ok((status, value)) => Item {
-                        status,
-                        ..Item::success(name, "task", value)
-                    },
-                    Err(failure) => Item::failure(name, "task", failure.into_value()),
-                };
-                Item {
-                    object: Some(object.clone()),
-                    ..item
-                }
-            },
+            action,
+            async |job| run.on(job).await,
         )
         .await
     }

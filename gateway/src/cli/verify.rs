@@ -5,10 +5,8 @@ use serde_json::json;
 
 use super::{Ending, Setting, Targets};
 use crate::output::Output;
-use crate::results::Item;
+use crate::results::{Action, Answer};
 use crate::{run, session};
-
-const ACTION: &str = "verify";
 
 /// Test that targets can be reached and that their credentials are accepted.
 #[derive(Args, Debug)]
@@ -25,15 +23,14 @@ impl Verify {
             &targets,
             self.targets.concurrency,
             output,
+            Action::new("verify"),
             async |job| {
-                let outcome = session::within(&setting.registry, job, async |ctx, transport| {
+                session::within(&setting.registry, job, async |ctx, transport| {
                     Ok(transport.verify(ctx).await?)
-                });
-                match outcome.await {
-                    Ok(()) => Item::success(&job.target.name, ACTION, json!({}))
-                        .with_text("It can be reached, and takes the credentials.".to_owned()),
-                    Err(failure) => Item::failure(&job.target.name, ACTION, failure.into_value()),
-                }
+                })
+                .await?;
+                let text = "It can be reached, and takes the credentials.".to_owned();
+                Ok(Answer::success(json!({})).with_text(text))
             },
         )
         .await

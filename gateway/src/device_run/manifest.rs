@@ -6,44 +6,61 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
 use devgate_schemas::yaml::{self, Node};
 use devgate_schemas::{Hash, Value};
 
-/// One resource as a manifest has it, not yet checked.
+use crate::failure::Failure;
+
+/// A manifest, its resources not yet checked.
 #[derive(Clone, Debug)]
-pub(crate) struct Declaration {
+pub(crate) struct Manifest {
+    pub(super) declarations: Vec<Declaration>,
+}
+
+/// One resource as a manifest has it.
+#[derive(Clone, Debug)]
+pub(super) struct Declaration {
     /// The resource's type.
-    pub(crate) type_name: String,
+    pub(super) type_name: String,
     /// Its title.
-    pub(crate) title: String,
+    pub(super) title: String,
     /// Its attributes.
-    pub(crate) attributes: Hash,
+    pub(super) attributes: Hash,
     /// Where it stands: `site.yaml:3:5`.
-    pub(crate) place: String,
+    pub(super) place: String,
 }
 
-/// Reads a manifest.
-///
-/// # Errors
-/// That the file cannot be read, is not YAML, or has another shape, with line and column.
-pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Declaration>> {
-    let shown = path.display().to_string();
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read manifest {shown}"))?;
-    let document = yaml::parse(&text).with_context(|| format!("manifest {shown}"))?;
-    declarations(&document, &shown)
+impl Manifest {
+    /// Reads a manifest.
+    ///
+    /// # Errors
+    /// That the file cannot be read, is not YAML, or has another shape, with line and column.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let shown = path.display().to_string();
+        let text = fs::read_to_string(path)
+            .map_err(|error| invalid(&[format!("cannot read manifest {shown}: {error}")]))?;
+        let document =
+            yaml::parse(&text).map_err(|error| invalid(&[format!("manifest {shown}: {error}")]))?;
+        let declarations = declarations(&document, &shown)?;
+        Ok(Self { declarations })
+    }
 }
 
-fn declarations(document: &Node, file: &str) -> anyhow::Result<Vec<Declaration>> {
+/// What is wrong with a manifest, all of it.
+pub(super) fn invalid(problems: &[String]) -> Failure {
+    Failure::new("devgate/invalid-manifest", problems.join("\n")).with("problems", problems)
+}
+
+fn declarations(document: &Node, file: &str) -> Result<Vec<Declaration>, Failure> {
     let mut found = Vec::new();
     let mut wrong = Vec::new();
     let place = |node: &Node| format!("{file}:{}:{}", node.line, node.column);
     let Some(types) = document.as_mapping() else {
-        bail!(
+        return Err(invalid(&[format!(
             "{}: expected {{TYPE: {{TITLE: {{attribute: value}}}}}}, found {}",
             place(document),
             document.kind_name()
-        );
+        )]));
     };
     for (type_key, titles) in types.iter() {
         let type_name = text_of(type_key);
@@ -82,7 +99,7 @@ fn declarations(document: &Node, file: &str) -> anyhow::Result<Vec<Declaration>>
     if wrong.is_empty() {
         Ok(found)
     } else {
-        bail!("{}", wrong.join("\n"))
+        Err(invalid(&wrong))
     }
 }
 
@@ -100,7 +117,7 @@ mod tests {
     use super::*;
 
     fn read_text(text: &str) -> anyhow::Result<Vec<Declaration>> {
-        declarations(&yaml::parse(text)?, "site.yaml")
+        Ok(declarations(&yaml::parse(text)?, "site.yaml")?)
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! By type: `get` once with all names, compare, `set` once with what differs, read back.
 
+use std::collections::{HashMap, hash_map};
+
 use devgate_devices::{Change, Changes, Current, Error, Provider, ResourceType, Shown, Which};
 use devgate_schemas::{Feature, Name, Report, Resource, ResourceReport, TypeSchema};
 use devgate_transports::{Context, Mode, Resources};
@@ -20,7 +22,7 @@ pub(crate) struct Desired<'a> {
 /// Brings the device behind `ctx` to the desired state, or under noop tells what would change.
 ///
 /// A resource that fails takes no other down, except where the provider itself cannot go on.
-pub(crate) async fn run(ctx: &Context<'_>, desired: Vec<Desired<'_>>, mode: Mode) -> Report {
+pub(crate) async fn run(ctx: &Context<'_>, desired: &[Desired<'_>], mode: Mode) -> Report {
     let mut reports = Vec::new();
     for of_type in desired {
         let entries = Transaction::new(of_type, mode).run(ctx).await;
@@ -46,9 +48,9 @@ struct Entry {
 }
 
 impl<'a> Transaction<'a> {
-    fn new(desired: Desired<'a>, mode: Mode) -> Self {
+    fn new(desired: &Desired<'a>, mode: Mode) -> Self {
         let schema = desired.kind.schema();
-        let entries = desired.resources.into_iter().map(|(name, should)| Entry {
+        let entries = desired.resources.iter().map(|(name, should)| Entry {
             report: ResourceReport {
                 type_name: schema.name().to_owned(),
                 title: name.title().to_owned(),
@@ -58,11 +60,11 @@ impl<'a> Transaction<'a> {
                 noop: false,
                 skipped: false,
                 is: None,
-                should,
+                should: should.clone(),
                 messages: Vec::new(),
                 lines: Vec::new(),
             },
-            name,
+            name: name.clone(),
             wanted: Vec::new(),
         });
         Self {
@@ -90,7 +92,7 @@ impl<'a> Transaction<'a> {
         self.canonicalize(ctx).await?;
         let rows = self.get(ctx).await?;
         for entry in &mut self.entries {
-            let row = rows.iter().find(|row| entry.name.names(row));
+            let row = rows.get(&entry.name);
             entry.report.is = row.filter(|row| row.is_present()).cloned();
             let sides = entry.sides(entry.report.is.as_ref());
             match compare(self.schema, &mut *self.provider, ctx, sides).await {
@@ -112,11 +114,16 @@ impl<'a> Transaction<'a> {
             return Ok(());
         }
         let outcome = self.provider.set(ctx, changes).await;
+        let mut failures: HashMap<String, Vec<String>> = HashMap::new();
         for failure in resources.failed() {
-            let named = |entry: &&mut Entry| entry.report.title == failure.title;
-            if let Some(entry) = self.entries.iter_mut().find(named) {
-                entry.fail(&failure.message);
-            }
+            failures
+                .entry(failure.title)
+                .or_default()
+                .push(failure.message);
+        }
+        for entry in &mut self.entries {
+            let failures = failures.remove(&entry.report.title).unwrap_or_default();
+            failures.iter().for_each(|message| entry.fail(message));
         }
         if let Err(error) = outcome {
             let message = error.to_string();
@@ -139,17 +146,22 @@ impl<'a> Transaction<'a> {
             entry.name = Name::new(entry.name.title(), self.schema.namevars_of(&should));
             entry.report.should = should;
         }
-        for later in 1..self.entries.len() {
-            let (before, rest) = self.entries.split_at_mut(later);
-            if let Some(same) = before.iter().find(|entry| entry.name == rest[0].name) {
-                rest[0].fail(&format!("is the same resource as [{}]", same.name));
+        let mut seen: HashMap<Name, String> = HashMap::with_capacity(self.entries.len());
+        for entry in &mut self.entries {
+            match seen.entry(entry.name.clone()) {
+                hash_map::Entry::Occupied(same) => {
+                    entry.fail(&format!("is the same resource as [{}]", same.get()));
+                }
+                hash_map::Entry::Vacant(first) => {
+                    first.insert(entry.name.title().to_owned());
+                }
             }
         }
         Ok(())
     }
 
-    /// The rows that the device has, checked against the schema, secrets wrapped.
-    async fn get(&mut self, ctx: &Context<'_>) -> Result<Vec<Resource>, String> {
+    /// The rows that the device has by name, checked against the schema, secrets wrapped.
+    async fn get(&mut self, ctx: &Context<'_>) -> Result<HashMap<Name, Resource>, String> {
         let names: Vec<Name> = self
             .entries
             .iter()
@@ -166,7 +178,11 @@ impl<'a> Transaction<'a> {
         if standard != rows {
             ctx.warning("#get has not provided canonicalized values");
         }
-        Ok(standard)
+        // Of two rows of one name the first counts.
+        let standard = standard.into_iter().rev();
+        Ok(standard
+            .map(|row| (Name::new("", self.schema.namevars_of(&row)), row))
+            .collect())
     }
 
     fn changes(&self) -> Changes {
@@ -209,7 +225,7 @@ impl<'a> Transaction<'a> {
             .iter_mut()
             .filter(|entry| !entry.wanted.is_empty())
         {
-            let row = rows.iter().find(|row| entry.name.names(row));
+            let row = rows.get(&entry.name);
             let sides = entry.sides(row.filter(|row| row.is_present()));
             let left = compare(self.schema, &mut *self.provider, ctx, sides).await;
             match left {
