@@ -129,6 +129,12 @@ impl TypeSchema {
                 (None, _) => {}
             }
         }
+        if wrong.is_empty() {
+            let unnamed = |namevar: &&String| resource.get(namevar).is_none();
+            wrong.extend(self.namevars.iter().filter(unnamed).map(|namevar| {
+                format!("`{namevar}` is missing: it names the resource; give it as an attribute")
+            }));
+        }
         self.check_mandatory(&resource, &mut wrong);
         if wrong.is_empty() {
             let namevars = self.namevars_of(&resource);

@@ -73,6 +73,23 @@ fn everything_wrong_with_a_desired_resource_is_told_and_no_secret_quoted() {
 }
 
 #[test]
+fn a_title_that_leaves_a_namevar_open_names_nothing() {
+    let definition = ROUTE.replace(
+        "title_patterns: [",
+        r"title_patterns: ['\A(?<prefix>\S+)\z', ",
+    );
+    let definition = yaml::parse(&definition).expect("YAML").to_value();
+    let schema = TypeSchema::register(&definition).expect("a schema");
+    let desire = |attributes| schema.desire(Some("10.0.0.0/8"), given(attributes));
+    let wrong = desire("{owner: me}").expect_err("no table");
+    assert_eq!(
+        wrong.problems(),
+        ["`table` is missing: it names the resource; give it as an attribute"]
+    );
+    assert!(desire("{owner: me, table: 7}").is_ok());
+}
+
+#[test]
 fn an_absent_resource_needs_no_properties() {
     schema()
         .desire(Some("10.0.0.0/8 table 7"), given("{ensure: absent}"))
