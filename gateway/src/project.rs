@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use devgate_schemas::yaml::{self, Node};
-use devgate_schemas::{Value, nearest};
+use devgate_schemas::{Value, did_you_mean};
 
 const FILE: &str = "bolt-project.yaml";
 /// What is read from a project's folder: where any of it is, the folder must be safe.
@@ -213,9 +213,7 @@ impl<'n> Reading<'n> {
             let Some(key) = node.as_str().filter(|key| !KEYS.contains(key)) else {
                 continue;
             };
-            let hint = nearest(key, &KEYS)
-                .map(|near| format!(", did you mean `{near}`?"))
-                .unwrap_or_default();
+            let hint = did_you_mean(key, KEYS);
             self.warnings
                 .push(node.error(format!("unknown key `{key}`{hint}")));
         }
@@ -337,7 +335,7 @@ mod tests {
         assert_eq!(
             project.warnings,
             [
-                "/p/bolt-project.yaml: line 6, column 1: unknown key `fromat`, did you mean `format`?"
+                "/p/bolt-project.yaml: line 6, column 1: unknown key `fromat`; did you mean `format`?"
             ]
         );
         assert_eq!(

@@ -112,7 +112,7 @@ cli:
     let expected = "\
 family.yaml:2:1: unknown key `description`; expected one of name, desc, protocol, dialect, facts
 family.yaml:1:1: missing key `desc`
-family.yaml:4:12: at dialect: unknown key `promt`, did you mean `prompt`?
+family.yaml:4:12: at dialect: unknown key `promt`; did you mean `prompt`?
 family.yaml:3:11: at protocol: there is no protocol `shh_cli`; did you mean `ssh_cli`?
 family.yaml:12:21: at facts[0].facts.os.name: `VERSOIN` is not known here; did you mean `VERSION`?; known are VERSION
 family.yaml:12:47: at facts[0].facts.os.release.full: unexpected end of input, expected identifier

@@ -1,7 +1,7 @@
 //! From a document to groups and entries: the shape of Bolt's inventory version 2, all problems at once.
 
 use devgate_schemas::yaml::{Mapping, Node};
-use devgate_schemas::{Value, nearest};
+use devgate_schemas::{Value, did_you_mean};
 
 use super::data::Data;
 use super::entry::illegal;
@@ -206,9 +206,7 @@ impl<'n> Reading<'n> {
             if known.contains(&key.as_str()) || key == "_plugin" || key == "nodes" {
                 continue;
             }
-            let hint = nearest(&key, known)
-                .map(|near| format!(", did you mean `{near}`?"))
-                .unwrap_or_default();
+            let hint = did_you_mean(&key, known.iter().copied());
             self.warning(
                 node,
                 Some(group),

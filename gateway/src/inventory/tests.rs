@@ -318,15 +318,15 @@ fn unknown_keys_and_second_entries_only_warn() {
     assert_eq!(
         warnings,
         [
-            "inventory.yaml: line 2, column 1: in group all: unknown key `target` in the group, did \
+            "inventory.yaml: line 2, column 1: in group all: unknown key `target` in the group; did \
              you mean `targets`?",
-            "inventory.yaml: line 3, column 21: in group all: unknown key `vras` in the target a, \
+            "inventory.yaml: line 3, column 21: in group all: unknown key `vras` in the target a; \
              did you mean `vars`?",
             "inventory.yaml: line 3, column 39: in group all: the target a is listed twice, the \
              first entry counts",
             "inventory.yaml: line 3, column 43: in group all: the target a is listed twice, the \
              first entry counts",
-            "inventory.yaml: line 4, column 10: in group all: unknown key `shh` in config, did you \
+            "inventory.yaml: line 4, column 10: in group all: unknown key `shh` in config; did you \
              mean `ssh`?",
         ]
     );

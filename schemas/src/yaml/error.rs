@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{self, Expected, Unexpected};
 
-use crate::{Key, nearest};
+use crate::{Key, suggest};
 
 use super::Node;
 
@@ -126,14 +126,12 @@ impl de::Error for Error {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Self::new(match nearest(field, expected) {
-            Some(nearest) => format!("unknown key `{field}`, did you mean `{nearest}`?"),
-            None if expected.is_empty() => format!("unknown key `{field}`, expected no keys"),
-            None => format!(
-                "unknown key `{field}`, expected one of {}",
-                expected.join(", ")
-            ),
-        })
+        let hint = if expected.is_empty() {
+            "; expected no keys".to_owned()
+        } else {
+            suggest(field, expected.iter().copied())
+        };
+        Self::new(format!("unknown key `{field}`{hint}"))
     }
 
     fn missing_field(field: &'static str) -> Self {

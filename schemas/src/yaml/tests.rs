@@ -218,7 +218,7 @@ fn errors_below_have_place_and_path() {
     );
     assert_eq!(
         type_error("name: x\nattributes:\n  a: {type: Integer, behavior: namevar}\n"),
-        "line 3, column 22: at attributes.a: unknown key `behavior`, did you mean `behaviour`?"
+        "line 3, column 22: at attributes.a: unknown key `behavior`; did you mean `behaviour`?"
     );
     assert_eq!(
         type_error("name: x\nattributes:\n  a: {type: Integer, behaviour: canary}\n"),
