@@ -218,12 +218,12 @@ mod tests {
         let listener = Listener::new(&voice);
         listener.hide(&[Value::from("canary").into_sensitive()]);
         let value = json!({"canary": "canary", "_error": {"msg": "it said canary1"}});
-        let item = listener.masked(Answer::success(value).with_text("a canary".into()));
+        let answer = listener.masked(Answer::success(value).with_text("a canary".into()));
         assert_eq!(
-            item.value,
+            answer.value,
             json!({"canary": "Sensitive [value redacted]", "_error": {"msg": "it said ********1"}})
         );
-        assert_eq!(item.text.as_deref(), Some("a ********"));
+        assert_eq!(answer.text.as_deref(), Some("a ********"));
     }
 
     #[test]
