@@ -182,3 +182,36 @@ fn a_manifest_that_says_one_resource_twice_is_refused_before_a_device_is_asked()
     assert!(problem.starts_with("twice.yaml:3:3: "), "{problem}");
     assert!(problem.contains("twice.yaml:2:3"), "{problem}");
 }
+
+#[test]
+fn a_name_that_is_no_targets_is_told_as_such() {
+    let project = Project::new();
+    let inventory = r#"{"version": 2, "targets": ["r1"]}"#;
+    project.write("inventory.yaml", inventory);
+    project.task("quiet", "");
+    for words in [
+        &["verify"][..],
+        &["facts"],
+        &["task", "run", "m::quiet"],
+        &["device", "--resource", "frr_interface"],
+    ] {
+        let targets = ["-t", "r11", "--format", "json"];
+        let output = project.devgate(&[words, &targets].concat());
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+        let error = &document(&output)["items"][0]["value"]["_error"];
+        assert_eq!(error["kind"], "devgate/unknown-target", "{words:?}");
+    }
+}
+
+#[test]
+fn nothing_chosen_and_no_inventory_are_told() {
+    let project = Project::new();
+    let output = project.devgate(&["verify", "-t", "nobody", "--format", "json"]);
+    assert_eq!(document(&output)["target_count"], 0);
+    assert!(words(&output).contains("no target was chosen"));
+    fs::remove_file(project.0.path().join("inventory.yaml")).expect("it is there");
+    for command in [&["inventory", "show"][..], &["verify", "-t", "r1"]] {
+        let output = project.devgate(command);
+        assert!(words(&output).contains("/inventory.yaml is not there"));
+    }
+}

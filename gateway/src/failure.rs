@@ -39,6 +39,15 @@ impl Failure {
         )
     }
 
+    /// That a name on the command line is no target's, and no address that can be used as it is.
+    pub(crate) fn unknown_target(target: &Target) -> Self {
+        let message = format!(
+            "{} is not in the inventory; `devgate inventory show` names what is",
+            target.name
+        );
+        Self::new("devgate/unknown-target", message)
+    }
+
     /// The same failure with one more detail.
     pub(crate) fn with(mut self, key: &str, value: impl Into<Json>) -> Self {
         self.details.insert(key.to_owned(), value.into());

@@ -150,6 +150,15 @@ pub(crate) fn table<const N: usize>(rows: &[[String; N]]) -> String {
     text
 }
 
+/// Remarks behind a name: ` (sensitive, required)`; nothing where there are none.
+pub(crate) fn in_brackets(remarks: &[String]) -> String {
+    if remarks.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", remarks.join(", "))
+    }
+}
+
 /// Whether somebody watches stderr.
 pub(crate) fn is_watched() -> bool {
     io::stderr().is_terminal()

@@ -144,11 +144,13 @@ fn body(value: &Json) -> Option<String> {
     let mut pairs = pairs.clone();
     pairs.shift_remove("_error");
     let output = pairs.shift_remove("_output");
-    let output = output.map(|output| {
-        output
-            .as_str()
-            .map_or_else(|| output.to_string(), str::to_owned)
-    });
+    let output = output
+        .map(|output| {
+            output
+                .as_str()
+                .map_or_else(|| output.to_string(), str::to_owned)
+        })
+        .filter(|output| !output.trim().is_empty());
     let rest = (!pairs.is_empty())
         .then(|| serde_json::to_string_pretty(&Json::Object(pairs)).expect("keys are texts"));
     match (output, rest) {
@@ -240,6 +242,7 @@ impl<'a> Results<'a> {
     }
 }
 
-fn counted(targets: usize) -> String {
+/// So many targets: `1 target`.
+pub(crate) fn counted(targets: usize) -> String {
     format!("{targets} target{}", if targets == 1 { "" } else { "s" })
 }

@@ -4,7 +4,7 @@ use devgate_schemas::ConnectionInfo;
 use devgate_transports::{Connect, Context, Transport};
 
 use crate::failure::Failure;
-use crate::inventory::Target;
+use crate::inventory::{Listed, Target};
 use crate::registry::Registry;
 use crate::run::Job;
 
@@ -48,16 +48,16 @@ pub(crate) fn read<'r>(
     Ok((connect, info))
 }
 
+/// That a target cannot be reached as a device.
 pub(crate) fn no_transport(target: &Target) -> Failure {
-    let name = &target.name;
-    let message = if target.groups.is_empty() {
-        format!("{name} is not in the inventory; `devgate inventory show` names what is")
-    } else {
-        format!(
-            "{name} is no remote target with a transport: give it `config: {{transport: remote, \
-             remote: {{remote-transport: FAMILY}}}}` in the inventory; `devgate transport list` \
-             names the transports"
-        )
-    };
+    if target.listed == Listed::No {
+        return Failure::unknown_target(target);
+    }
+    let message = format!(
+        "{} is no remote target with a transport: give it `config: {{transport: remote, remote: \
+         {{remote-transport: FAMILY}}}}` in the inventory; `devgate transport list` names the \
+         transports",
+        target.name
+    );
     Failure::new("devgate/not-a-device", message)
 }

@@ -4,7 +4,7 @@ use devgate_schemas::{Hash, Value};
 use devgate_transports::{Context, Mode};
 
 use crate::failure::Failure;
-use crate::inventory::{Kind, Target};
+use crate::inventory::{Kind, Listed, Target};
 use crate::registry::Registry;
 use crate::results::{Answer, Status};
 use crate::run::Job;
@@ -113,6 +113,9 @@ fn no_proxy(target: &Target, run_on: &str) -> Failure {
 }
 
 fn no_runner(target: &Target) -> Failure {
+    if target.listed == Listed::No {
+        return Failure::unknown_target(target);
+    }
     let message = format!(
         "{} has the transport `{}`: tasks run on this node only, for {LOCALHOST} and for targets \
          with `transport: remote`",

@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{Ending, Setting};
 use crate::inventory::Target;
 use crate::output::{self, Output};
+use crate::results::counted;
 
 /// Look at the inventory.
 #[derive(Debug, Subcommand)]
@@ -25,6 +26,7 @@ impl Inventory {
     pub(super) fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
         let Self::Show { targets } = self;
         let inventory = setting.inventory()?;
+        setting.tell_missing(&inventory);
         let targets = inventory.select(&targets)?;
         let json: Vec<Json> = targets.iter().map(|target| as_json(target)).collect();
         let groups: Map<String, Json> = inventory
@@ -36,7 +38,7 @@ impl Inventory {
         output.document(&document, || {
             let mut rows = vec![["TARGET", "TRANSPORT", "ADDRESS", "GROUPS"].map(str::to_owned)];
             rows.extend(targets.iter().map(|target| as_row(target)));
-            format!("{}{} targets\n", output::table(&rows), targets.len())
+            format!("{}{}\n", output::table(&rows), counted(targets.len()))
         });
         Ok(Ending::Well)
     }

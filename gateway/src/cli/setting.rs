@@ -7,7 +7,7 @@ use std::sync::Arc;
 use devgate_schemas::Level;
 
 use super::{Global, Targets};
-use crate::inventory::{Inventory, Source, Target};
+use crate::inventory::{Inventory, Listed, Source, Target};
 use crate::output::Output;
 use crate::project::Project;
 use crate::registry::Registry;
@@ -74,7 +74,28 @@ impl Setting {
     /// # Errors
     /// What is wrong with the inventory, or which name it does not know.
     pub(crate) fn select(&self, targets: &Targets) -> anyhow::Result<Vec<Arc<Target>>> {
-        Ok(self.inventory()?.select(&targets.targets)?)
+        let inventory = self.inventory()?;
+        let targets = inventory.select(&targets.targets)?;
+        if targets.is_empty() {
+            let message = "no target was chosen: nothing was done";
+            self.voice.say(Level::Warning, message);
+        }
+        if targets.iter().any(|target| target.listed == Listed::No) {
+            self.tell_missing(&inventory);
+        }
+        Ok(targets)
+    }
+
+    /// Says that there is no inventory, where somebody seems to expect one.
+    pub(crate) fn tell_missing(&self, inventory: &Inventory) {
+        if let Some(path) = inventory.missing() {
+            let message = format!(
+                "there is no inventory: {} is not there; name one with -i FILE, or its folder \
+                 with --project DIR",
+                path.display()
+            );
+            self.voice.say(Level::Warning, &message);
+        }
     }
 
     /// How many targets are worked on at once.

@@ -136,7 +136,17 @@ fn show(task: &Definition) -> String {
             }
             text.push_str("\n\nParameters:\n");
             for (parameter, definition) in parameters {
-                text.push_str(&format!("  {parameter}: {}\n", definition.data_type));
+                let mut marks = Vec::new();
+                if definition.sensitive {
+                    marks.push("sensitive".to_owned());
+                }
+                if let Some(default) = &definition.default {
+                    marks.push(format!("default {}", default.to_json()));
+                } else if definition.is_mandatory() {
+                    marks.push("required".to_owned());
+                }
+                let marks = output::in_brackets(&marks);
+                text.push_str(&format!("  {parameter}: {}{marks}\n", definition.data_type));
                 if let Some(description) = &definition.description {
                     text.push_str(&format!("      {description}\n"));
                 }

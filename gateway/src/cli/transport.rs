@@ -101,11 +101,7 @@ pub(super) fn attributes_text(attributes: &IndexMap<String, Attribute>) -> Strin
         } else if attribute.is_mandatory() {
             marks.push("required".to_owned());
         }
-        let marks = if marks.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", marks.join(", "))
-        };
+        let marks = output::in_brackets(&marks);
         text.push_str(&format!("  {name}: {}{marks}\n", attribute.data_type));
         for line in attribute.desc.lines() {
             text.push_str(&format!("      {line}\n"));

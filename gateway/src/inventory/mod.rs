@@ -21,13 +21,14 @@ mod uri;
 mod tests;
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use devgate_schemas::yaml;
 
 pub(crate) use error::{InventoryError, Problem};
 pub(crate) use group::Group;
 pub(crate) use source::Source;
-pub(crate) use target::{Kind, Target};
+pub(crate) use target::{Kind, Listed, Target};
 
 use group::Tree;
 use names::Names;
@@ -39,6 +40,7 @@ pub(crate) struct Inventory {
     names: Names,
     folded: HashMap<String, Vec<usize>>,
     warnings: Vec<Problem>,
+    missing: Option<PathBuf>,
 }
 
 impl Inventory {
@@ -48,6 +50,13 @@ impl Inventory {
     ///
     /// A file that cannot be read or is not YAML, and all that it says and must not.
     pub(crate) fn load(source: Source) -> Result<Self, InventoryError> {
+        if let Source::Default(path) = &source
+            && !path.exists()
+        {
+            let missing = Some(path.clone());
+            let empty = Self::parse("no inventory", "")?;
+            return Ok(Self { missing, ..empty });
+        }
         let (name, text) = source.text()?;
         Self::parse(&name, &text)
     }
@@ -74,6 +83,7 @@ impl Inventory {
             names,
             folded,
             warnings,
+            missing: None,
         })
     }
 
@@ -88,6 +98,11 @@ impl Inventory {
         let mut seen = std::collections::HashSet::new();
         names.retain(|name| seen.insert(*name));
         Some(names)
+    }
+
+    /// The project's inventory, where nobody named another and it is not there.
+    pub(crate) fn missing(&self) -> Option<&Path> {
+        self.missing.as_deref()
     }
 
     /// What looks like a mistake and is none that stops a run: unknown keys, targets listed twice.

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use super::entry::target_name;
 use super::glob::{Glob, is_glob};
 use super::group::Entry;
-use super::target::LOCALHOST;
+use super::target::{LOCALHOST, Listed};
 use super::uri::Uri;
 use super::{Inventory, InventoryError, Target};
 
@@ -152,7 +152,12 @@ impl Inventory {
             .into_iter()
             .map(str::to_owned)
             .collect();
-        Target::new(name, aliases, groups, data)
+        let listed = if entry.is_some() || name == LOCALHOST {
+            Listed::Yes
+        } else {
+            Listed::No
+        };
+        Target::new(name, listed, aliases, groups, data)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Where an inventory comes from.
 
-use std::io;
 use std::path::PathBuf;
 
 use super::InventoryError;
@@ -36,17 +35,12 @@ impl Source {
 
     /// The name for messages, and the text.
     pub(super) fn text(self) -> Result<(String, String), InventoryError> {
-        let (path, must_exist) = match self {
+        let path = match self {
             Self::Environment(text) => return Ok(("BOLT_INVENTORY".to_owned(), text)),
-            Self::File(path) => (path, true),
-            Self::Default(path) => (path, false),
+            Self::File(path) | Self::Default(path) => path,
         };
-        let name = path.display().to_string();
         match std::fs::read_to_string(&path) {
-            Ok(text) => Ok((name, text)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => {
-                Ok((name, String::new()))
-            }
+            Ok(text) => Ok((path.display().to_string(), text)),
             Err(source) => Err(InventoryError::Unreadable {
                 what: "the inventory file",
                 path,

@@ -24,6 +24,8 @@ pub(crate) struct Target {
     pub aliases: Vec<String>,
     /// The groups it is in, innermost first.
     pub groups: Vec<String>,
+    /// Whether the inventory lists it, or a command line alone named it.
+    pub listed: Listed,
     /// Where it is, where an entry says so.
     pub uri: Option<Uri>,
     /// How it is reached.
@@ -37,6 +39,15 @@ pub(crate) struct Target {
     /// Hooks of plugins, by name: kept, not run.
     pub plugin_hooks: Hash,
     config: Hash,
+}
+
+/// Who knows of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listed {
+    /// The inventory, or it is `localhost`, which needs no entry.
+    Yes,
+    /// Only who named it on the command line: a URI, or a name with a mistake in it.
+    No,
 }
 
 /// How a target is reached.
@@ -60,6 +71,7 @@ pub(crate) enum Kind {
 impl Target {
     pub(super) fn new(
         name: String,
+        listed: Listed,
         aliases: Vec<String>,
         groups: Vec<String>,
         data: Data,
@@ -75,6 +87,7 @@ impl Target {
         } = data;
         Ok(Self {
             name,
+            listed,
             aliases,
             groups,
             uri,
