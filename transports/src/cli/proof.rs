@@ -130,9 +130,13 @@ impl Proof {
         unsolicited: &[Pattern],
     ) -> Verdict {
         let (text, last) = (screen.text(), screen.last_line_start());
+        if last < probe.asked {
+            // The line that was asked about: its blanks are perhaps still being shown.
+            return Verdict::Wait;
+        }
         let asked_about = text[probe.line..probe.asked].trim_end_matches('\n');
         let found = match chain(screen, &same, manner, unsolicited, self.0.len()) {
-            Some(found) if last >= probe.asked && same(asked_about) && found.0 <= probe.line => {
+            Some(found) if same(asked_about) && found.0 <= probe.line => {
                 Some((probe.line, found.1))
             }
             Some(found) if prompts_from(&text[found.0..last], &same) >= self.0.len() => Some(found),
@@ -327,6 +331,16 @@ mod tests {
             judged(&proof, &screen, Some(manner(Blanks::Shown))),
             Verdict::Proven(21, manner(Blanks::Shown))
         );
+    }
+
+    #[test]
+    fn a_prompt_whose_blanks_are_still_being_shown_is_not_another_one() {
+        let (mut screen, proof) = asked("Hello\r\nr1#\r\n\r\nr1#");
+        screen.push(b"  ");
+        assert_eq!(judged(&proof, &screen, None), Verdict::Wait);
+        screen.push(b"   \r\nr1#");
+        let proven = Verdict::Proven(11, manner(Blanks::Shown));
+        assert_eq!(judged(&proof, &screen, None), proven);
     }
 
     #[test]
