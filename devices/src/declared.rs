@@ -16,7 +16,9 @@ use indexmap::IndexMap;
 
 use crate::family::Placed;
 use crate::template::{Expression, Scope, Template, untypable};
-use crate::{Change, Changes, Error, InSync, Provider, ResourceType, Result, Shown, Which};
+use crate::{
+    Change, Changes, Current, Error, InSync, Provider, ResourceType, Result, Shown, Which,
+};
 
 pub(crate) use cli::{Cli, PlacedFsm, session};
 
@@ -101,12 +103,12 @@ impl Provider for DeclaredProvider {
         let mut known = Vec::with_capacity(changes.iter().len());
         let mut rows = None;
         for (name, mut change) in changes {
-            if change.is == crate::Current::NotAsked {
+            if change.is == Current::NotAsked {
                 if rows.is_none() {
                     rows = Some(self.get(ctx, Which::All).await?);
                 }
                 let is = rows.iter().flatten().find(|row| name.names(row)).cloned();
-                change.is = is.map_or(crate::Current::Absent, crate::Current::Present);
+                change.is = is.map_or(Current::Absent, Current::Present);
             }
             known.push((name, change));
         }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use devgate_schemas::yaml;
 use thiserror::Error;
 
 /// The result of asking a family, a resource type or a provider for something.
@@ -111,6 +112,32 @@ impl Place {
         Problem {
             place: self.clone(),
             message: message.into(),
+        }
+    }
+}
+
+impl Problem {
+    /// What was wrong with a file, or with what stands at `key` in it, when it was read as a whole.
+    pub(crate) fn of_yaml(file: &Arc<str>, key: &str, error: yaml::Error) -> Self {
+        let yaml::Error {
+            line,
+            column,
+            path,
+            message,
+        } = error;
+        let separator = if key.is_empty() || path.is_empty() || path.starts_with('[') {
+            ""
+        } else {
+            "."
+        };
+        Self {
+            place: Place {
+                file: Arc::clone(file),
+                line,
+                column,
+                key: format!("{key}{separator}{path}"),
+            },
+            message,
         }
     }
 }

@@ -14,13 +14,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use devgate_schemas::yaml;
-use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, suggest};
-use devgate_transports::Dialect;
-use devgate_transports::SshCli;
-use devgate_transports::{Connect, Context, Transport};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, suggest, yaml};
+use devgate_transports::{Connect, Context, Dialect, SshCli, Transport};
 
-use crate::declared::{DeclaredType, PlacedFsm};
+use crate::declared::{self, DeclaredType, PlacedFsm};
 use crate::error::{Place, Problem};
 use crate::textfsm::TextFsm;
 use crate::{Error, ResourceType, Result};
@@ -89,7 +86,7 @@ impl Family {
     /// # Errors
     /// Why the device did not save it.
     pub async fn save(&self, ctx: &Context<'_>) -> Result<()> {
-        session::save(ctx).await
+        Ok(declared::session(ctx)?.save(ctx).await?)
     }
 
     fn read(folder: Folder) -> Result<Self> {
@@ -99,7 +96,7 @@ impl Family {
         let described = match yaml::parse(&text) {
             Ok(node) => Described::read(&Spot::top(&file, &node), &folder, &mut problems),
             Err(error) => {
-                problems.push(unreadable(&file, error));
+                problems.push(Problem::of_yaml(&file, "", error));
                 None
             }
         };
@@ -198,7 +195,7 @@ fn types(folder: &Folder, problems: &mut Problems) -> Result<Vec<DeclaredType>> 
         let node = match yaml::parse(&folder.read(&path)?) {
             Ok(node) => node,
             Err(error) => {
-                problems.push(unreadable(&file, error));
+                problems.push(Problem::of_yaml(&file, "", error));
                 continue;
             }
         };
@@ -259,23 +256,5 @@ pub(crate) fn read_textfsm(
             problems.push(spot.problem("`textfsm` and `textfsm_file` exclude each other"));
             None
         }
-    }
-}
-
-fn unreadable(file: &Arc<str>, error: yaml::Error) -> Problem {
-    let yaml::Error {
-        line,
-        column,
-        path,
-        message,
-    } = error;
-    Problem {
-        place: Place {
-            file: Arc::clone(file),
-            line,
-            column,
-            key: path,
-        },
-        message,
     }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use devgate_schemas::{Name, Resource, TypeSchema};
-use devgate_transports::{Context, SshCliSession};
+use devgate_transports::{self as transports, Context, SshCliSession};
 
 use super::rows;
 use crate::error::{Place, Problem};
@@ -43,14 +43,17 @@ pub(crate) struct PlacedFsm {
 #[async_trait]
 pub(crate) trait Session: Sync {
     /// Runs a command.
-    async fn exec(&self, ctx: &Context<'_>, command: &str) -> devgate_transports::Result<String>;
+    async fn exec(&self, ctx: &Context<'_>, command: &str) -> transports::Result<String>;
 
     /// Sends lines of configuration; none is sent after one that is refused.
     async fn configure(
         &self,
         ctx: &Context<'_>,
-        lines: &[devgate_transports::Line],
-    ) -> devgate_transports::Result<()>;
+        lines: &[transports::Line],
+    ) -> transports::Result<()>;
+
+    /// Saves the running configuration, so that it survives a restart.
+    async fn save(&self, ctx: &Context<'_>) -> transports::Result<()>;
 }
 
 impl Cli {
@@ -132,16 +135,20 @@ impl Cli {
 
 #[async_trait]
 impl Session for SshCliSession {
-    async fn exec(&self, ctx: &Context<'_>, command: &str) -> devgate_transports::Result<String> {
+    async fn exec(&self, ctx: &Context<'_>, command: &str) -> transports::Result<String> {
         Self::exec(self, ctx, command).await
     }
 
     async fn configure(
         &self,
         ctx: &Context<'_>,
-        lines: &[devgate_transports::Line],
-    ) -> devgate_transports::Result<()> {
+        lines: &[transports::Line],
+    ) -> transports::Result<()> {
         Self::configure(self, ctx, lines).await
+    }
+
+    async fn save(&self, ctx: &Context<'_>) -> transports::Result<()> {
+        Self::save(self, ctx).await
     }
 }
 

@@ -61,6 +61,11 @@ impl Session for FakeSession {
         }
         Ok(())
     }
+
+    async fn save(&self, _: &Context<'_>) -> devgate_transports::Result<()> {
+        self.note("save".to_owned());
+        Ok(())
+    }
 }
 
 #[async_trait]

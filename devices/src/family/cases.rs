@@ -14,11 +14,13 @@
 use std::sync::Arc;
 
 use devgate_schemas::yaml::{self, Node};
-use devgate_schemas::{Hash, Resource, Value};
+use devgate_schemas::{Hash, InvalidResource, Resource, Value, suggest};
 use serde_json::json;
 
+use super::Family;
 use super::spot::{Problems, Spot};
-use super::{Family, unreadable};
+use crate::declared::DeclaredType;
+use crate::error::Problem;
 use crate::{Change, Current, Error, ResourceType, Result, Shown};
 
 /// What became of one case.
@@ -56,9 +58,7 @@ impl Family {
     /// does not compile.
     pub fn test(&self, refresh: Refresh) -> Result<Vec<Case>> {
         self.facts.check()?;
-        self.types
-            .iter()
-            .try_for_each(crate::declared::DeclaredType::check)?;
+        self.types.iter().try_for_each(DeclaredType::check)?;
         let names = self.folder.names("cases")?;
         names
             .into_iter()
@@ -101,7 +101,8 @@ impl Family {
         let path = format!("{folder}/case.yaml");
         let file: Arc<str> = self.folder.shown(&path).into();
         let text = self.folder.read(&path)?;
-        let node = yaml::parse(&text).map_err(|e| Error::Family(vec![unreadable(&file, e)]))?;
+        let node = yaml::parse(&text)
+            .map_err(|error| Error::Family(vec![Problem::of_yaml(&file, "", error)]))?;
         let mut problems = Problems::new();
         let top = Spot::top(&file, &node);
         top.only(&["desc", "type", "changes"], &mut problems);
@@ -112,8 +113,7 @@ impl Family {
                 let name = spot.text(&mut problems).unwrap_or_default();
                 let kind = self.types.iter().find(|kind| kind.schema().name() == name);
                 if kind.is_none() {
-                    let hint =
-                        devgate_schemas::suggest(name, self.types().map(|t| t.schema().name()));
+                    let hint = suggest(name, self.types().map(|t| t.schema().name()));
                     problems.push(spot.problem(format!("there is no type `{name}`{hint}")));
                 }
                 kind
@@ -186,9 +186,7 @@ fn lines(kind: &dyn ResourceType, changes: &Spot<'_>) -> Result<Result<Vec<Strin
     let schema = kind.schema();
     let mut lines = Vec::new();
     for spot in changes.items() {
-        let refused = |error: devgate_schemas::InvalidResource| {
-            Error::Family(vec![spot.problem(error.to_string())])
-        };
+        let refused = |error: InvalidResource| Error::Family(vec![spot.problem(error.to_string())]);
         let hash = |key| spot.get(key).map(|spot| hash(spot.node()));
         let title = spot
             .get("title")

@@ -43,25 +43,11 @@ impl Folder {
             Self::BuiltIn(_) => self
                 .built_in_files()
                 .find(|(name, _)| *name == path)
-                .map_or_else(
-                    || {
-                        Err(cannot(
-                            "read",
-                            &self.shown(path),
-                            io::ErrorKind::NotFound.into(),
-                        ))
-                    },
-                    |(_, text)| Ok(text.to_owned()),
-                ),
-            Self::OnDisk(folder) => {
-                let file = folder.join(path);
-                fs::read_to_string(&file).map_err(|cause| Error::File {
-                    what: "read",
-                    file,
-                    cause,
-                })
-            }
+                .map(|(_, text)| text.to_owned())
+                .ok_or_else(|| io::ErrorKind::NotFound.into()),
+            Self::OnDisk(folder) => fs::read_to_string(folder.join(path)),
         }
+        .map_err(cannot("read", self.shown(path)))
     }
 
     /// The names of what lies directly in a folder of this one, sorted; none where it is missing.
@@ -83,39 +69,19 @@ impl Folder {
     /// Writes a file, which only a folder on disk can have changed.
     pub(crate) fn write(&self, path: &str, text: &str) -> Result<()> {
         match self {
-            Self::BuiltIn(_) => Err(cannot(
-                "write",
-                &self.shown(path),
-                io::ErrorKind::ReadOnlyFilesystem.into(),
-            )),
-            Self::OnDisk(folder) => {
-                let file = folder.join(path);
-                fs::write(&file, text).map_err(|cause| Error::File {
-                    what: "write",
-                    file,
-                    cause,
-                })
-            }
+            Self::BuiltIn(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
+            Self::OnDisk(folder) => fs::write(folder.join(path), text),
         }
+        .map_err(cannot("write", self.shown(path)))
     }
 
     /// Removes a file, which only a folder on disk can have done.
     pub(crate) fn remove(&self, path: &str) -> Result<()> {
         match self {
-            Self::BuiltIn(_) => Err(cannot(
-                "remove",
-                &self.shown(path),
-                io::ErrorKind::ReadOnlyFilesystem.into(),
-            )),
-            Self::OnDisk(folder) => {
-                let file = folder.join(path);
-                fs::remove_file(&file).map_err(|cause| Error::File {
-                    what: "remove",
-                    file,
-                    cause,
-                })
-            }
+            Self::BuiltIn(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
+            Self::OnDisk(folder) => fs::remove_file(folder.join(path)),
         }
+        .map_err(cannot("remove", self.shown(path)))
     }
 
     fn built_in_files(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -130,19 +96,14 @@ impl Folder {
 }
 
 fn on_disk(folder: &Path) -> Result<Vec<String>> {
-    let failed = |cause| Error::File {
-        what: "read",
-        file: folder.to_owned(),
-        cause,
-    };
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(failed)?,
+        entries => entries.map_err(cannot("read", folder))?,
     };
     let mut names = Vec::new();
     for entry in entries {
         let name = entry
-            .map_err(failed)?
+            .map_err(cannot("read", folder))?
             .file_name()
             .to_string_lossy()
             .into_owned();
@@ -153,10 +114,7 @@ fn on_disk(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn cannot(what: &'static str, file: &str, cause: io::Error) -> Error {
-    Error::File {
-        what,
-        file: PathBuf::from(file),
-        cause,
-    }
+fn cannot(what: &'static str, file: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
+    let file = file.into();
+    move |cause| Error::File { what, file, cause }
 }

@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use devgate_schemas::Facts;
-
-use devgate_transports::{Context, Result, SshCliSession, Transport};
+use devgate_transports::{Context, Result, Transport};
 
 use super::facts::FactSources;
-use crate::Error;
 
 /// An open session with a device of a family.
 #[derive(Debug)]
@@ -43,15 +41,5 @@ impl Transport for Session {
 
     fn inner(&self) -> Option<&dyn Transport> {
         Some(&*self.inner)
-    }
-}
-
-/// Saves the running configuration through the open session.
-pub(super) async fn save(ctx: &Context<'_>) -> crate::Result<()> {
-    match ctx.transport::<SshCliSession>() {
-        Some(session) => Ok(session.save(ctx).await?),
-        None => Err(Error::Unsupported(
-            "the open session is not one at a command line".to_owned(),
-        )),
     }
 }

@@ -60,27 +60,7 @@ impl<'a> Spot<'a> {
 
     /// Something that was found wrong in the node here when it was read as a whole.
     pub(crate) fn inside(&self, error: yaml::Error) -> Problem {
-        let yaml::Error {
-            line,
-            column,
-            path,
-            message,
-        } = error;
-        let separator = if path.is_empty() || path.starts_with('[') {
-            ""
-        } else {
-            "."
-        };
-        let key = format!("{}{separator}{path}", self.key);
-        Problem {
-            place: Place {
-                file: Arc::clone(self.file),
-                line,
-                column,
-                key,
-            },
-            message,
-        }
+        Problem::of_yaml(self.file, &self.key, error)
     }
 
     /// The spot at a key.
