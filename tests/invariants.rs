@@ -159,6 +159,31 @@ fn sources_open_with_what_they_are_for() {
 }
 
 #[test]
+fn the_map_names_every_module_and_stays_short() {
+    let architecture = text(&root().join("ARCHITECTURE.md"));
+    assert!(
+        architecture.lines().count() < 250,
+        "ARCHITECTURE.md is too long"
+    );
+    for (layer, _) in LAYERS {
+        let (_, part) = architecture
+            .split_once(&format!("\n{layer}/"))
+            .expect("the map has a part for each crate");
+        let (part, _) = part.split_once("\n\n").expect("the map's parts end");
+        let named: Vec<&str> = part
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .collect();
+        let modules = fs::read_dir(root().join(layer).join("src")).expect("a crate has sources");
+        let lost: Vec<String> = modules
+            .flatten()
+            .filter_map(|entry| Some(entry.path().file_stem()?.to_string_lossy().into_owned()))
+            .filter(|module| module != "lib" && !named.contains(&module.as_str()))
+            .collect();
+        assert!(lost.is_empty(), "the map of {layer} does not name {lost:?}");
+    }
+}
+
+#[test]
 fn nothing_is_left_unfinished_or_ignored() {
     for (layer, _) in LAYERS {
         assert_absent(
