@@ -103,7 +103,9 @@ impl Proof {
             let typed = blanks_behind(line).checked_sub(ending);
             same(line) && self.0.iter().any(|probe| Some(probe.blanks) == typed)
         };
-        if let Some((start, gap)) = chain(screen, is_answered, manner, unsolicited, self.0.len()) {
+        // What was learnt without seeing the blanks may be wrong: seeing them is better.
+        let seen = manner.filter(|manner| manner.blanks == Blanks::Shown);
+        if let Some((start, gap)) = chain(screen, is_answered, seen, unsolicited, self.0.len()) {
             return Verdict::Proven(
                 start,
                 Manner {
@@ -112,10 +114,25 @@ impl Proof {
                 },
             );
         }
-        if manner.is_some_and(|manner| manner.blanks == Blanks::Shown) {
+        if seen.is_some() {
             return Verdict::Wait;
         }
-        self.judge_unseen(probe, screen, same, manner, unsolicited)
+        match self.judge_unseen(probe, screen, &same, manner, unsolicited) {
+            // A greeting that looks like a prompt may have taught a wrong gap: one that is the same
+            // between as many prompts as were asked for is right.
+            Verdict::Wait if self.0.len() > 1 => {
+                let found = chain(screen, &same, None, unsolicited, self.0.len());
+                let found = found.filter(|found| self.is_answered(screen, found.0, &same));
+                hidden(found)
+            }
+            verdict => verdict,
+        }
+    }
+
+    /// Whether as many prompts as were asked for stand between an offset and the last line.
+    fn is_answered(&self, screen: &Screen, start: usize, same: impl Fn(&str) -> bool) -> bool {
+        let text = &screen.text()[start..screen.last_line_start()];
+        text.lines().filter(|line| same(line)).count() >= self.0.len()
     }
 
     /// Without the blanks to be seen: what was asked about is followed by nothing but a prompt. If
@@ -139,18 +156,10 @@ impl Proof {
             Some(found) if same(asked_about) && found.0 <= probe.line => {
                 Some((probe.line, found.1))
             }
-            Some(found) if prompts_from(&text[found.0..last], &same) >= self.0.len() => Some(found),
+            Some(found) if self.is_answered(screen, found.0, &same) => Some(found),
             _ => None,
         };
-        found.map_or(Verdict::Wait, |(start, gap)| {
-            Verdict::Proven(
-                start,
-                Manner {
-                    blanks: Blanks::Hidden,
-                    gap,
-                },
-            )
-        })
+        hidden(found)
     }
 
     /// Whether a text shows the answer to one of these questions, where `same` tells prompts.
@@ -259,8 +268,15 @@ fn without_messages(text: &str, unsolicited: &[Pattern]) -> String {
         .collect()
 }
 
-fn prompts_from(text: &str, is_prompt: impl Fn(&str) -> bool) -> usize {
-    text.lines().filter(|line| is_prompt(line)).count()
+/// The verdict where blanks are not shown.
+fn hidden(found: Option<(usize, String)>) -> Verdict {
+    let manner = |gap| Manner {
+        blanks: Blanks::Hidden,
+        gap,
+    };
+    found.map_or(Verdict::Wait, |(start, gap)| {
+        Verdict::Proven(start, manner(gap))
+    })
 }
 
 fn blanks_behind(line: &str) -> usize {
@@ -351,6 +367,29 @@ mod tests {
             let verdict = judged(&proof, &screen, None);
             assert!(matches!(verdict, Verdict::Proven(4, _)), "{verdict:?}");
         }
+    }
+
+    #[test]
+    fn a_gap_that_was_learnt_from_a_greeting_is_learnt_anew() {
+        let wrong = || {
+            let gap = "\n".to_owned();
+            Some(Manner {
+                blanks: Blanks::Hidden,
+                gap,
+            })
+        };
+        let (mut screen, proof) = asked("out\r\nr1#");
+        screen.push(b"     \r\nr1#");
+        let right = Verdict::Proven(4, manner(Blanks::Shown));
+        assert_eq!(judged(&proof, &screen, wrong()), right);
+
+        let (mut screen, mut proof) = asked("out\r\nr1#");
+        screen.push(b"\r\nr1#");
+        assert_eq!(judged(&proof, &screen, wrong()), Verdict::Wait);
+        proof.ask(&screen, 6);
+        screen.push(b"\r\nr1#");
+        let right = Verdict::Proven(4, manner(Blanks::Hidden));
+        assert_eq!(judged(&proof, &screen, wrong()), right);
     }
 
     #[test]
