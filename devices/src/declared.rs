@@ -79,6 +79,10 @@ impl ResourceType for DeclaredType {
         Box::new(DeclaredProvider(Arc::clone(&self.0)))
     }
 
+    fn commands(&self) -> Vec<&str> {
+        self.0.cli.commands().collect()
+    }
+
     fn parse(&self, output: &str) -> Result<Vec<Resource>> {
         self.resources(|_| Some(output))
     }

@@ -18,6 +18,11 @@ pub trait ResourceType: Debug + Send + Sync {
     /// A provider for one transaction.
     fn provider(&self) -> Box<dyn Provider>;
 
+    /// The commands whose output `get` reads; none where it reads something else.
+    fn commands(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
     /// The resources that `get` would find in this output of the type's commands.
     ///
     /// # Errors

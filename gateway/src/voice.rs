@@ -79,8 +79,7 @@ impl Voice {
     /// Shows a bar for work on many targets, if somebody watches.
     pub(crate) fn begin(&self, count: usize) {
         if count > 1 && output::is_watched() {
-            let style =
-                ProgressStyle::with_template("{bar:30} {pos}/{len} targets, {elapsed} {msg}");
+            let style = ProgressStyle::with_template("{pos}/{len} targets, {elapsed} {wide_bar}");
             self.0
                 .bar
                 .set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));

@@ -18,8 +18,7 @@ use crate::output::Output;
 pub(super) enum Resource {
     /// Print the resources that `get` would find in a device's output
     ///
-    /// The output is that of the type's own command: `devgate resource parse` names it when it is
-    /// asked for a type without --from.
+    /// The output is that of the type's own commands: `devgate type show FAMILY/TYPE` names them.
     Parse {
         #[command(flatten)]
         which: Which,
@@ -95,9 +94,19 @@ fn render(
         .schema()
         .desire(title.as_deref(), should)
         .map_err(|e| anyhow!("--should: {e}"))?;
-    let is = is.map(|is| hash("--is", is)).transpose()?;
+    let is = match is {
+        None => Current::Absent,
+        Some(is) => {
+            // What a device shows of a resource always has its namevars.
+            let mut present = devgate_schemas::Resource::from(name.namevars().clone());
+            for (attribute, value) in hash("--is", is)? {
+                present.set(&attribute.to_string(), value);
+            }
+            Current::Present(present)
+        }
+    };
     let change = Change {
-        is: is.map_or(Current::Absent, |is| Current::Present(is.into())),
+        is,
         should: should.is_present().then_some(should),
     };
     let secrets = if show_sensitive {

@@ -3,7 +3,6 @@
 use anyhow::bail;
 use clap::Subcommand;
 use devgate_devices::ResourceType;
-use devgate_schemas::TypeSchema;
 use serde_json::{Value as Json, json};
 
 use super::transport::{attributes_json, attributes_text, first_line};
@@ -38,34 +37,33 @@ impl Types {
                 output.document(&json!({ "types": rows }), || output::table(&rows));
             }
             Self::Show { name } => {
-                let (family, schema) = find(setting, &name)?;
-                output.document(&as_json(&family, schema), || as_text(&family, schema));
+                let (family, kind) = find(setting, &name)?;
+                output.document(&as_json(family, kind), || as_text(family, kind));
             }
         }
         Ok(Ending::Well)
     }
 }
 
-fn find<'a>(setting: &'a Setting, name: &str) -> anyhow::Result<(String, &'a TypeSchema)> {
+fn find<'a>(
+    setting: &'a Setting,
+    name: &'a str,
+) -> anyhow::Result<(&'a str, &'a dyn ResourceType)> {
     if let Some((family, name)) = name.split_once('/') {
-        let kind = setting.registry.resource_type(family, name)?;
-        return Ok((family.to_owned(), kind.schema()));
+        return Ok((family, setting.registry.resource_type(family, name)?));
     }
-    let mut found = Vec::new();
-    let mut known = Vec::new();
-    for family in setting.registry.families() {
-        for schema in family.types().map(ResourceType::schema) {
-            known.push(schema.name());
-            if schema.name() == name {
-                found.push((family.name().to_owned(), schema));
-            }
-        }
-    }
-    match found.len() {
-        1 => Ok(found.remove(0)),
-        0 => bail!(
+    let known = || {
+        let families = setting.registry.families();
+        families.flat_map(|family| family.types().map(|kind| (family.name(), kind)))
+    };
+    let found: Vec<_> = known()
+        .filter(|(_, kind)| kind.schema().name() == name)
+        .collect();
+    match found.as_slice() {
+        [found] => Ok(*found),
+        [] => bail!(
             "there is no resource type `{name}`{}; `devgate type list` names them all",
-            devgate_schemas::did_you_mean(name, known)
+            devgate_schemas::did_you_mean(name, known().map(|(_, kind)| kind.schema().name()))
         ),
         _ => {
             let families: Vec<String> = found
@@ -80,7 +78,8 @@ fn find<'a>(setting: &'a Setting, name: &str) -> anyhow::Result<(String, &'a Typ
     }
 }
 
-fn as_json(family: &str, schema: &TypeSchema) -> Json {
+fn as_json(family: &str, kind: &dyn ResourceType) -> Json {
+    let schema = kind.schema();
     let features: Vec<&str> = schema
         .features()
         .iter()
@@ -93,14 +92,19 @@ fn as_json(family: &str, schema: &TypeSchema) -> Json {
         "desc": schema.desc(),
         "features": features,
         "title_patterns": patterns,
+        "commands": kind.commands(),
         "attributes": attributes_json(schema.attributes()),
     })
 }
 
-fn as_text(family: &str, schema: &TypeSchema) -> String {
+fn as_text(family: &str, kind: &dyn ResourceType) -> String {
+    let schema = kind.schema();
     let mut text = format!("{} (family {family}): {}\n", schema.name(), schema.desc());
     for pattern in schema.title_patterns() {
         text.push_str(&format!("\ntitle: /{}/\n", pattern.source()));
+    }
+    if !kind.commands().is_empty() {
+        text.push_str(&format!("\nread with: {}\n", kind.commands().join(", ")));
     }
     text.push_str("\nattributes:\n");
     text.push_str(&attributes_text(schema.attributes()));

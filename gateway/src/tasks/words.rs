@@ -44,6 +44,7 @@ fn pairs(words: &[String], metadata: &Metadata) -> Result<Hash, TaskError> {
 }
 
 /// The JSON value of a word, if it is any and fits the parameter's type; else the word as it is.
+/// Where neither fits, the JSON value shows best what is wrong.
 fn value(name: &str, text: &str, metadata: &Metadata) -> Value {
     let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
         return Value::from(text);
@@ -53,10 +54,11 @@ fn value(name: &str, text: &str, metadata: &Metadata) -> Value {
         .parameters
         .as_ref()
         .and_then(|parameters| parameters.get(name));
-    if parameter.is_none_or(|parameter| parameter.accepts(&json)) {
+    let text = Value::from(text);
+    if parameter.is_none_or(|parameter| parameter.accepts(&json) || !parameter.accepts(&text)) {
         json
     } else {
-        Value::from(text)
+        text
     }
 }
 
@@ -90,6 +92,7 @@ mod tests {
             words(&["count=x", "any=a=b"]),
             Ok(json!({"count": "x", "any": "a=b"}))
         );
+        assert_eq!(words(&["count=[1]"]), Ok(json!({"count": [1]})));
         assert_eq!(
             words(&["text=\"x\"", "any="]),
             Ok(json!({"text": "x", "any": ""}))
