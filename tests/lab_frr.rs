@@ -81,14 +81,14 @@ fn old_algorithms_are_used_only_where_the_target_allows_them() {
     let legacy = device.port("legacy_port");
     let allowed = Project::with_settings(
         &device,
-        json!({ "port": legacy, "legacy_algorithms": true }),
+        json!({ "port": legacy, "ssh_algorithms": "legacy" }),
     );
     allowed.devgate("verify -t router").succeeded();
     let refused = Project::with_settings(&device, json!({ "port": legacy }));
     refused
         .devgate("verify -t router")
         .failed()
-        .says(&["legacy_algorithms"]);
+        .says(&["ssh_algorithms: legacy"]);
 }
 
 #[test]

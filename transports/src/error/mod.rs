@@ -98,7 +98,7 @@ pub enum Error {
     /// Both sides have no algorithm in common.
     #[error(
         "no common {kind} algorithm with {peer}: it offers {theirs}{}",
-        if *.legacy_helps { "; `legacy_algorithms: true` allows one of these, weak as it is" } else { "" }
+        if *.legacy_helps { "; `ssh_algorithms: legacy` allows one of these, weak as it is" } else { "" }
     )]
     Negotiation {
         /// Whom.
@@ -107,7 +107,7 @@ pub enum Error {
         kind: String,
         /// What the peer offers.
         theirs: String,
-        /// Whether one of them is among those that `legacy_algorithms` allows.
+        /// Whether one of them is among those that `ssh_algorithms: legacy` allows.
         legacy_helps: bool,
     },
 

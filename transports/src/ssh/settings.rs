@@ -65,7 +65,7 @@ impl Settings {
             private_key: secret(info, "private_key"),
             passphrase: secret(info, "private_key_passphrase"),
             host_keys: host_keys(info),
-            strength: if info.boolean("legacy_algorithms") == Some(true) {
+            strength: if info.text("ssh_algorithms") == Some("legacy") {
                 Strength::Legacy
             } else {
                 Strength::Sound

@@ -189,8 +189,8 @@ async fn weak_algorithms_are_refused_by_name_and_allowed_on_request() {
         text.contains("it offers diffie-hellman-group14-sha1"),
         "{text}"
     );
-    assert!(text.contains("`legacy_algorithms: true`"), "{text}");
-    connect(&server, &[("legacy_algorithms", Value::from(true))])
+    assert!(text.contains("`ssh_algorithms: legacy`"), "{text}");
+    connect(&server, &[("ssh_algorithms", Value::from("legacy"))])
         .await
         .expect("allowed");
 }
