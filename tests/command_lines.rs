@@ -215,3 +215,12 @@ fn nothing_chosen_and_no_inventory_are_told() {
         assert!(words(&output).contains("/inventory.yaml is not there"));
     }
 }
+
+#[test]
+fn what_changes_nothing_takes_no_noop() {
+    let project = Project::new();
+    for look in [&["--facts"][..], &["--resource", "frr_interface"]] {
+        let output = project.devgate(&[&["device", "-t", "r1", "--noop"], look].concat());
+        assert_eq!(output.status.code(), Some(2), "{look:?}");
+    }
+}

@@ -48,7 +48,7 @@ pub(super) struct Device {
     #[arg(long, value_name = "FILE")]
     apply: Option<PathBuf>,
     /// Only tell what would change
-    #[arg(long, requires = "apply")]
+    #[arg(long, conflicts_with_all = ["facts", "resource"])]
     noop: bool,
     /// Print the device's facts
     #[arg(long)]

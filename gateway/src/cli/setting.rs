@@ -38,6 +38,10 @@ impl Setting {
         let mut project = Project::find(global.project.clone(), environment, &current)?;
         if let Some(modulepath) = &global.modulepath {
             project.modulepath = std::env::split_paths(modulepath).collect();
+            for folder in project.modulepath.iter().filter(|path| !path.is_dir()) {
+                let message = format!("--modulepath: {} is no folder", folder.display());
+                voice.say(Level::Warning, &message);
+            }
         }
         if let (None, Some(format)) = (global.format, project.format) {
             output.print_as(format);
