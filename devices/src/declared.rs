@@ -1,11 +1,13 @@
 //! Resource types that are declared as data: one file a form.
 
 mod cli;
+#[cfg(test)]
+pub(crate) mod fake;
 mod read;
 mod rows;
 mod send;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 
 use std::sync::Arc;
 

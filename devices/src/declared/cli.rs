@@ -187,7 +187,7 @@ pub(crate) fn session<'a>(ctx: &Context<'a>) -> Result<&'a dyn Session> {
         return Ok(session);
     }
     #[cfg(test)]
-    if let Some(session) = ctx.transport::<super::tests::FakeSession>() {
+    if let Some(session) = ctx.transport::<super::fake::FakeSession>() {
         return Ok(session);
     }
     Err(Error::Unsupported(

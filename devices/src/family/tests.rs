@@ -9,7 +9,7 @@ use devgate_transports::Patience;
 
 use super::*;
 use crate::Refresh;
-use crate::declared::tests::{FakeSession, Heard};
+use crate::declared::fake::{FakeSession, Heard};
 
 #[test]
 fn every_case_of_every_built_in_family_comes_out_as_expected() {

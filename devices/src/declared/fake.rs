@@ -1,0 +1,126 @@
+//! A device that remembers what it is told, and one who remembers what is said.
+
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use devgate_schemas::{Event, Facts, Listen};
+use devgate_transports::error::{ConfigurationProblem, RefusedLine};
+use devgate_transports::{Context, Line, Transport};
+
+use super::cli::Session;
+
+/// A session that refuses lines with a word in them, or is lost at one.
+#[derive(Debug, Default)]
+pub(crate) struct FakeSession {
+    pub(super) output: &'static str,
+    pub(super) refuses: Option<&'static str>,
+    pub(super) lost_at: Option<&'static str>,
+    pub(super) typed: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl Session for FakeSession {
+    async fn exec(&self, _: &Context<'_>, command: &str) -> devgate_transports::Result<String> {
+        self.note(format!("> {command}"));
+        if self.refuses.is_some_and(|word| command.contains(word)) {
+            let (peer, command, said) = ("fake:22".into(), command.into(), "% no".into());
+            return Err(devgate_transports::Error::CommandFailed {
+                peer,
+                command,
+                said,
+            });
+        }
+        Ok(self.output.to_owned())
+    }
+
+    async fn configure(&self, _: &Context<'_>, lines: &[Line]) -> devgate_transports::Result<()> {
+        self.note("configure".to_owned());
+        for (number, line) in (1..).zip(lines) {
+            let shown = line.shown();
+            self.note(shown.clone());
+            let says = |word: Option<&str>| word.is_some_and(|word| shown.contains(word));
+            if says(self.refuses) || says(self.lost_at) {
+                let lost = devgate_transports::Error::Unsupported("lost".to_owned());
+                let said = "% no".to_owned();
+                let problem = ConfigurationProblem {
+                    peer: "fake:22".to_owned(),
+                    refused: says(self.refuses).then(|| RefusedLine {
+                        number,
+                        line: shown.clone(),
+                        said,
+                    }),
+                    sent: number,
+                    of: lines.len(),
+                    interrupted: says(self.lost_at).then(|| Box::new(lost)),
+                };
+                return Err(devgate_transports::Error::Configuration(Box::new(problem)));
+            }
+        }
+        Ok(())
+    }
+
+    async fn save(&self, _: &Context<'_>) -> devgate_transports::Result<()> {
+        self.note("save".to_owned());
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Transport for FakeSession {
+    async fn verify(&self, _: &Context<'_>) -> devgate_transports::Result<()> {
+        Ok(())
+    }
+
+    async fn facts(&self, _: &Context<'_>) -> devgate_transports::Result<Facts> {
+        Ok(Facts::new())
+    }
+
+    async fn close(self: Box<Self>, _: &Context<'_>) {}
+}
+
+impl FakeSession {
+    /// A session that says the same to every command but those with a word, which it refuses.
+    pub(crate) fn saying(output: &'static str, refuses: &'static str) -> Self {
+        Self {
+            output,
+            refuses: Some(refuses),
+            ..Self::default()
+        }
+    }
+
+    fn note(&self, text: String) {
+        self.typed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(text);
+    }
+
+    /// What was typed so far.
+    pub(super) fn typed(&self) -> Vec<String> {
+        self.typed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+/// What was said, with its level.
+#[derive(Default)]
+pub(crate) struct Heard(Mutex<Vec<String>>);
+
+impl Heard {
+    /// All of it.
+    pub(crate) fn into_lines(self) -> Vec<String> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Listen for Heard {
+    fn hear(&self, event: Event) {
+        let text = format!("{}: {}", event.level, event.message);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(text);
+    }
+}
