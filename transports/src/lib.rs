@@ -4,7 +4,7 @@
 mod cli;
 mod context;
 pub mod error;
-pub mod patience;
+mod patience;
 mod ssh;
 mod ssh_cli;
 

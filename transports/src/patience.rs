@@ -29,7 +29,7 @@ use crate::error::PatienceSpent;
 use crate::{Context, Error, Result};
 
 /// How long one run waits for one target to recover, in all.
-pub const LIMIT: Duration = Duration::from_secs(30);
+pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
