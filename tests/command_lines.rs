@@ -47,10 +47,16 @@ impl Project {
     }
 
     fn command(&self, words: &[&str]) -> Command {
+        self.started_by(&[], words)
+    }
+
+    /// The same, started by another program.
+    fn started_by(&self, starter: &[&str], words: &[&str]) -> Command {
+        let all = [starter, &[env!("CARGO_BIN_EXE_devgate")], words].concat();
         #[expect(clippy::disallowed_methods, reason = "the tests run the binary itself")]
-        let mut command = Command::new(env!("CARGO_BIN_EXE_devgate"));
+        let mut command = Command::new(all[0]);
         command
-            .args(words)
+            .args(&all[1..])
             .current_dir(self.0.path())
             .env("TMPDIR", self.0.path().join("tmp"))
             .env_remove("BOLT_PROJECT")
@@ -72,7 +78,7 @@ fn document(output: &Output) -> Value {
     })
 }
 
-fn words(output: &Output) -> String {
+fn words_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -144,7 +150,7 @@ fn results_that_cannot_be_printed_are_no_success() {
         .output()
         .expect("the binary starts");
     assert_eq!(output.status.code(), Some(1));
-    assert!(words(&output).contains("results could not be printed"));
+    assert!(words_of(&output).contains("results could not be printed"));
 }
 
 #[test]
@@ -208,11 +214,11 @@ fn nothing_chosen_and_no_inventory_are_told() {
     let project = Project::new();
     let output = project.devgate(&["verify", "-t", "nobody", "--format", "json"]);
     assert_eq!(document(&output)["target_count"], 0);
-    assert!(words(&output).contains("no target was chosen"));
+    assert!(words_of(&output).contains("no target was chosen"));
     fs::remove_file(project.0.path().join("inventory.yaml")).expect("it is there");
     for command in [&["inventory", "show"][..], &["verify", "-t", "r1"]] {
         let output = project.devgate(command);
-        assert!(words(&output).contains("/inventory.yaml is not there"));
+        assert!(words_of(&output).contains("/inventory.yaml is not there"));
     }
 }
 
@@ -223,4 +229,27 @@ fn what_changes_nothing_takes_no_noop() {
         let output = project.devgate(&[&["device", "-t", "r1", "--noop"], look].concat());
         assert_eq!(output.status.code(), Some(2), "{look:?}");
     }
+}
+
+#[test]
+fn no_more_targets_are_worked_on_than_files_can_be_open_for() {
+    let project = Project::new();
+    project.task("quiet", "");
+    let names: Vec<String> = (0..60).map(|number| format!("r{number}")).collect();
+    let limited = ["sh", "-c", "ulimit -n 64; exec \"$@\"", "sh"];
+    let words = ["task", "run", "m::quiet", "-c", "60", "--format", "json"];
+    let info = json!({ "remote-transport": "frr", "host": "192.0.2.1", "user": "u" });
+    let inventory = json!({
+        "version": 2,
+        "config": { "transport": "remote", "remote": info },
+        "targets": names,
+    });
+    project.write("inventory.yaml", &inventory.to_string());
+    let output = project
+        .started_by(&limited, &[&words[..], &["-t", "all"]].concat())
+        .output()
+        .expect("sh starts");
+    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+    assert_eq!(document(&output)["target_count"], 60);
+    assert!(words_of(&output).contains("`ulimit -n`"));
 }

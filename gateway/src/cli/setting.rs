@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use devgate_schemas::Level;
+use nix::sys::resource::{Resource, getrlimit};
 
 use super::{Global, Targets};
 use crate::inventory::{Inventory, Listed, Source, Target};
@@ -16,6 +17,12 @@ use crate::voice::Voice;
 
 /// How many targets are worked on at once when nobody says, as in Bolt.
 const CONCURRENCY: NonZeroUsize = NonZeroUsize::new(100).expect("it is not zero");
+
+/// How many files a target may need at once: the pipes of a task, while it is started.
+const FILES: usize = 7;
+
+/// How many files are open whatever is worked on.
+const OWN_FILES: usize = 20;
 
 /// The surroundings of one command.
 #[derive(Debug)]
@@ -102,12 +109,25 @@ impl Setting {
         }
     }
 
-    /// How many targets are worked on at once.
+    /// How many targets are worked on at once: no more than files can be open for.
     pub(crate) fn concurrency(&self, asked: Option<NonZeroUsize>) -> usize {
-        asked
+        let wanted = asked
             .or(self.project.concurrency)
             .unwrap_or(CONCURRENCY)
-            .get()
+            .get();
+        let files = match getrlimit(Resource::RLIMIT_NOFILE) {
+            Ok((soft, _)) => usize::try_from(soft).unwrap_or(usize::MAX),
+            Err(_) => return wanted,
+        };
+        let affordable = (files.saturating_sub(OWN_FILES) / FILES).max(1);
+        if asked.is_some_and(|asked| asked.get() > affordable) {
+            let message = format!(
+                "only {affordable} targets are worked on at once: no more than {files} files may be \
+                 open (`ulimit -n`)"
+            );
+            self.voice.say(Level::Warning, &message);
+        }
+        wanted.min(affordable)
     }
 
     /// The tasks of the module path.
