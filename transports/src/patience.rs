@@ -28,9 +28,6 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::error::PatienceSpent;
 use crate::{Context, Error, Result};
 
-/// How long one run waits for one target to recover, in all.
-pub(crate) const LIMIT: Duration = Duration::from_secs(30);
-
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 
@@ -58,14 +55,17 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// The full patience of a new run: [`LIMIT`].
+    /// How long one run waits for one target to recover, in all.
+    pub const LIMIT: Duration = Duration::from_secs(30);
+
+    /// The full patience of a new run: [`LIMIT`](Self::LIMIT).
     pub fn new() -> Self {
-        Self::at_most(LIMIT)
+        Self::at_most(Self::LIMIT)
     }
 
-    /// A shorter patience; what is longer than [`LIMIT`] counts as [`LIMIT`].
+    /// A shorter patience; what is longer than [`LIMIT`](Self::LIMIT) counts as that.
     pub fn at_most(limit: Duration) -> Self {
-        let limit = limit.min(LIMIT);
+        let limit = limit.min(Self::LIMIT);
         Self {
             limit,
             left: Mutex::new(limit),
@@ -247,7 +247,10 @@ mod tests {
         })
         .await;
         let elapsed = started.elapsed();
-        assert!(elapsed <= LIMIT && elapsed > LIMIT / 2, "{elapsed:?}");
+        assert!(
+            elapsed <= Patience::LIMIT && elapsed > Patience::LIMIT / 2,
+            "{elapsed:?}"
+        );
         assert!(tried > 5, "{tried} tries");
         assert!(patience.is_spent());
         let error = result.expect_err("spent").to_string();
@@ -276,7 +279,7 @@ mod tests {
         .await;
         assert!(matches!(result, Err(Error::PatienceSpent(_))));
         assert!(
-            started.elapsed() <= LIMIT + Duration::from_millis(100),
+            started.elapsed() <= Patience::LIMIT + Duration::from_millis(100),
             "{:?}",
             started.elapsed()
         );
