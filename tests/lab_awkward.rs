@@ -8,7 +8,9 @@ use crate::support::project::Project;
 #[test]
 fn no_habit_of_a_terminal_changes_what_is_read() {
     let device = Awkward::start();
-    for user in ["plain", "banner", "colours", "no-echo", "noisy", "wraps"] {
+    for user in [
+        "plain", "banner", "colours", "no-echo", "noisy", "wraps", "keyboard",
+    ] {
         let project = project(&device, "show version", json!({ "user": user }));
         assert_eq!(
             lines(&project),
@@ -34,6 +36,14 @@ fn the_end_of_an_output_is_found_whatever_it_looks_like() {
             ]),
         ),
         ("show pages", json!(pages)),
+        ("show prompt-like 20", json!(["before", "switch#", "after"])),
+        (
+            "show prompt-like 300",
+            json!(["before", "switch#", "after"]),
+        ),
+        ("show no-newline", json!(["first", "output"])),
+        ("show syslog", json!(["output"])),
+        ("show bytes", json!(["Z\u{fffd}rich", "café"])),
         ("show colours", json!(["red plain"])),
         ("show slow-bytes", json!(["one byte at a time"])),
     ] {
@@ -54,6 +64,20 @@ fn an_output_without_end_is_given_up_by_name() {
             .devgate("facts -t switch")
             .failed()
             .says(&[command, limit]);
+    }
+}
+
+#[test]
+fn a_connection_lost_in_an_output_is_told_with_what_had_come() {
+    let device = Awkward::start();
+    for command in ["show drop-connection", "show drop-channel"] {
+        let project = project(&device, command, json!({}));
+        let item = project
+            .devgate("facts -t switch --format json")
+            .failed()
+            .item();
+        let partial = item.pointer("/value/_error/details/partial_output");
+        assert_eq!(partial, Some(&json!("partial\nout")), "{command}: {item:#}");
     }
 }
 

@@ -53,6 +53,13 @@ impl Prompt {
             .map(|(_, rest)| rest)
     }
 
+    /// Where this prompt begins in a line that has something before it: an output that did not end
+    /// its last line.
+    pub(crate) fn behind(&self, line: &str) -> Option<usize> {
+        let at = line.trim_end().strip_suffix(self.text.as_str())?.len();
+        (at > 0).then_some(at)
+    }
+
     /// Whether a text may have this prompt in it: a quick look before a thorough one.
     pub(crate) fn may_be_in(&self, text: &str) -> bool {
         self.digits_vary || text.contains(&self.text)

@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::output::{without_late_messages, without_pagers};
 use super::prompt::Prompt;
-use super::proof::{Manner, Proof, Verdict, is_silence};
+use super::proof::{Blanks, Manner, Proof, Verdict, is_silence};
 use super::question::{Answered, Question};
 use super::wait::{Got, Wait};
 use super::{Cli, Echo, Line, State, echo};
@@ -89,6 +89,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             {
                 match self.judge(&proof, expect) {
                     Some(Verdict::Proven(end, manner)) => {
+                        let end = end + self.unended(end);
                         self.learn(end, manner);
                         self.check_step(&self.screen.text()[start..end])?;
                         self.last_proof = proof.clone();
@@ -181,7 +182,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             (Some(prompt), Expect::Config) if prompt.is(tail) => Some(Verdict::Ends),
             (Some(prompt), Expect::Prompt) if prompt.is(tail) => {
                 let manner = self.manner.as_ref();
-                Some(proof.judge(&self.screen, |line| prompt.is(line), manner, unsolicited))
+                // Where blanks are shown, the prompt may stand behind a line that was not ended.
+                let shown = manner.is_some_and(|manner| manner.blanks == Blanks::Shown);
+                let same = |line: &str| prompt.is(line) || (shown && prompt.behind(line).is_some());
+                Some(proof.judge(&self.screen, same, manner, unsolicited))
             }
             (_, Expect::AnyPrompt) if self.is_prompt_like(tail) => {
                 let same = |line: &str| Prompt::learn(line, tail).is_some();
@@ -195,6 +199,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             }
             _ => None,
         }
+    }
+
+    /// How much of the line at an offset is output that was not ended before the prompt.
+    fn unended(&self, at: usize) -> usize {
+        let line = self.screen.text()[at..].lines().next().unwrap_or_default();
+        let prompt = self.prompt.as_ref().filter(|prompt| !prompt.is(line));
+        prompt.and_then(|prompt| prompt.behind(line)).unwrap_or(0)
     }
 
     /// Whether a line looks like a prompt where commands are run.
@@ -233,7 +244,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             // Some devices show their first prompt only after an empty line.
             return self.is_prompt_like(tail) || (!proof.has_asked() && tail.trim().is_empty());
         };
-        if prompt.is(tail) || (self.is_prompt_like(tail) && prompt.may_become(tail)) {
+        if prompt.is(tail)
+            || prompt.behind(tail).is_some()
+            || (self.is_prompt_like(tail) && prompt.may_become(tail))
+        {
             return true;
         }
         if proof.has_asked() {

@@ -269,6 +269,25 @@ async fn late_answers_to_empty_lines_are_no_answer_to_a_command() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_last_line_without_an_end_is_output_and_the_prompt_behind_it_is_none() {
+    for echo in [Echoing::Editor, Echoing::Terminal] {
+        for last in ["output", "two words: "] {
+            let bench = Bench::default();
+            let fake = r1()
+                .echo(echo)
+                .on("show log", &[say("first\r\n"), say(last)])
+                .on("show x", &[say("x\r\n")]);
+            let mut cli = bench.session(fake).await;
+            let ctx = bench.ctx();
+            let output = cli.run(&ctx, &"show log".into()).await.expect("an output");
+            assert_eq!(output, format!("first\n{last}"), "{echo:?}");
+            let next = cli.run(&ctx, &"show x".into()).await.expect("an output");
+            assert_eq!(next, "x\n", "{echo:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn wrapped_echoes_are_not_output() {
     let bench = Bench::default();
     let fake = r1().echo(Echoing::Wrapped(20)).on(
