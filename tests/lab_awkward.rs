@@ -8,9 +8,7 @@ use crate::support::project::Project;
 #[test]
 fn no_habit_of_a_terminal_changes_what_is_read() {
     let device = Awkward::start();
-    for user in [
-        "plain", "banner", "colours", "no-echo", "noisy", "wraps", "keyboard",
-    ] {
+    for user in ["plain", "banner", "colours", "no-echo", "noisy", "wraps"] {
         let project = project(&device, "show version", json!({ "user": user }));
         assert_eq!(
             lines(&project),
