@@ -253,3 +253,28 @@ fn no_more_targets_are_worked_on_than_files_can_be_open_for() {
     assert_eq!(document(&output)["target_count"], 60);
     assert!(words_of(&output).contains("`ulimit -n`"));
 }
+
+#[test]
+fn a_family_that_is_wrong_stops_only_those_who_ask_for_it() {
+    let project = Project::new();
+    project.task("hello", "#!/bin/sh\necho hello\n");
+    let family = "modules/m/devices/mine/family.yaml";
+    project.write(family, "name: mine\nprotocoll: ssh_cli\n");
+    let place = "mine/family.yaml:2:1";
+
+    let tasks = project.devgate(&["task", "show"]);
+    assert!(tasks.status.success() && words_of(&tasks).contains(place));
+    for asking in [
+        &["transport", "show", "mine"][..],
+        &["family", "test"],
+        &["family", "test", "mine"],
+    ] {
+        let refused = project.devgate(asking);
+        assert_eq!(refused.status.code(), Some(1), "{asking:?}");
+        let words = words_of(&refused);
+        assert!(
+            words.contains("family `mine` cannot be used"),
+            "{asking:?}: {words}"
+        );
+    }
+}

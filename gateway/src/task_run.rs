@@ -82,8 +82,8 @@ impl TaskRun<'_> {
         let raw = target.connection_info();
         let known = target
             .remote_transport()
-            .and_then(|name| self.registry.transport(name).ok());
-        match known {
+            .map(|name| self.registry.known(name));
+        match known.transpose()?.flatten() {
             Some(connect) => {
                 let schema = connect.schema();
                 schema

@@ -49,7 +49,7 @@ impl Family {
             }
             Self::Test { names } => {
                 let families: Vec<_> = if names.is_empty() {
-                    setting.registry.families().collect()
+                    setting.registry.sound_families()?.collect()
                 } else {
                     let found = names.iter().map(|name| setting.registry.family(name));
                     found.collect::<Result<_, _>>()?
