@@ -39,16 +39,16 @@ fn read(given: &Sensitive<String>, passphrase: Option<&Sensitive<String>>) -> Re
     let (text, name) = if is_text {
         (
             Sensitive::new(given.to_owned()),
-            "the key that is given as text".to_owned(),
+            "the key that is given as text",
         )
     } else if given.contains('\n') {
         return Err(problem(
             "is neither a path nor a private key in a known format".to_owned(),
         ));
     } else {
-        let file = path(given);
-        let name = file.display().to_string();
-        let text = fs::read_to_string(&file)
+        // What is taken for a path may be a key that lost its first line: it is not quoted.
+        let name = "the file that it names";
+        let text = fs::read_to_string(path(given))
             .map_err(|error| problem(format!("cannot read {name}: {error}")))?;
         (Sensitive::new(text), name)
     };
@@ -121,8 +121,13 @@ mod tests {
             "{error}"
         );
         let error = loaded("/nowhere/id", None).expect_err("no file");
-        assert!(error.contains("cannot read /nowhere/id"), "{error}");
-        let error = loaded("AAAAB3canary\nmore", None).expect_err("no key");
-        assert!(!error.contains("canary"), "{error}");
+        assert!(
+            error.contains("cannot read the file that it names"),
+            "{error}"
+        );
+        for mangled in ["AAAAB3canary\nmore", "AAAAB3/canary=="] {
+            let error = loaded(mangled, None).expect_err("no key");
+            assert!(!error.contains("canary"), "{error}");
+        }
     }
 }
