@@ -3,6 +3,7 @@
 mod cli;
 mod device_run;
 mod failure;
+mod hosts;
 mod inventory;
 mod output;
 mod practice;
@@ -12,6 +13,7 @@ mod registry;
 mod results;
 mod run;
 mod session;
+mod stop;
 mod task_run;
 mod tasks;
 mod voice;

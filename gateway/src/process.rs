@@ -19,6 +19,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::timeout;
 
+use crate::stop::{Stage, Stop};
+
 /// What is started: no shell stands between.
 pub(crate) struct Program {
     /// The file to execute, and its arguments. Never a secret: everybody can read them.
@@ -50,6 +52,29 @@ pub(crate) enum Failure {
     Start(io::Error),
     /// It took longer than it may, and was ended with its group.
     TimedOut(Duration),
+    /// Somebody stopped the run, and it was ended with its group.
+    Stopped,
+}
+
+/// An output of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// Hears what a process writes while it runs.
+pub(crate) trait Hear: std::fmt::Debug {
+    /// Some bytes came: not a line, and perhaps not whole characters.
+    fn hear(&self, stream: Stream, bytes: &[u8]);
+}
+
+/// Hears nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deaf;
+
+impl Hear for Deaf {
+    fn hear(&self, _: Stream, _: &[u8]) {}
 }
 
 /// How long a group that was asked to end may take before it is killed.
@@ -82,8 +107,13 @@ pub(crate) fn writing_executables() -> RwLockReadGuard<'static, ()> {
 /// Runs a program to its end. When this future is dropped, the program's whole group is killed.
 ///
 /// # Errors
-/// The program could not be started, or took longer than it may.
-pub(crate) async fn run(program: &Program, limits: &Limits) -> Result<Outcome, Failure> {
+/// The program could not be started, took longer than it may, or was stopped.
+pub(crate) async fn run(
+    program: &Program,
+    limits: &Limits,
+    stop: &Stop,
+    hear: &dyn Hear,
+) -> Result<Outcome, Failure> {
     let mut child = start(program).map_err(Failure::Start)?;
     let mut group = Group::of(&child);
     let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -91,8 +121,10 @@ pub(crate) async fn run(program: &Program, limits: &Limits) -> Result<Outcome, F
     let talk = async {
         tokio::join!(
             feed(stdin, program.stdin.as_ref()),
-            capture(out, limits.stdout, &mut stdout),
-            capture(err, limits.stderr, &mut stderr),
+            capture(out, limits.stdout, &mut stdout, |bytes| hear
+                .hear(Stream::Stdout, bytes)),
+            capture(err, limits.stderr, &mut stderr, |bytes| hear
+                .hear(Stream::Stderr, bytes)),
         )
     };
     let status = {
@@ -107,12 +139,22 @@ pub(crate) async fn run(program: &Program, limits: &Limits) -> Result<Outcome, F
                 }
             }
         };
-        let Some(status) = within(limits.time, end).await else {
-            group.signal(Signal::SIGTERM);
-            // Whether it ends by itself or not, `group` kills what is left of it when dropped: a
-            // group keeps its number while it has members.
-            drop(timeout(GRACE, child.wait()).await);
-            return Err(Failure::TimedOut(limits.time.unwrap_or_default()));
+        let status = tokio::select! {
+            status = within(limits.time, end) => status.ok_or(Failure::TimedOut(limits.time.unwrap_or_default())),
+            () = stop.reaches(Stage::End) => Err(Failure::Stopped),
+        };
+        let status = match status {
+            Ok(status) => status,
+            Err(failure) => {
+                group.signal(Signal::SIGTERM);
+                // Whether it ends by itself or not, `group` kills what is left of it when dropped:
+                // a group keeps its number while it has members.
+                tokio::select! {
+                    _ = timeout(GRACE, child.wait()) => {}
+                    () = stop.reaches(Stage::Kill) => {}
+                }
+                return Err(failure);
+            }
         };
         group.ended();
         if talking && timeout(limits.drain, talk).await.is_err() {
@@ -178,11 +220,17 @@ async fn feed(stdin: Option<ChildStdin>, input: Option<&Sensitive<Vec<u8>>>) {
 }
 
 /// Reads an output to its end and keeps its first bytes: a child must not wait for a reader.
-async fn capture(from: Option<impl AsyncRead + Unpin>, limit: usize, into: &mut Captured) {
+async fn capture(
+    from: Option<impl AsyncRead + Unpin>,
+    limit: usize,
+    into: &mut Captured,
+    hear: impl Fn(&[u8]),
+) {
     let Some(mut from) = from else { return };
     let mut buffer = vec![0; 64 * 1024];
     // A pipe that cannot be read any more has ended.
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
+        hear(&buffer[..read]);
         let kept = read.min(limit - into.bytes.len());
         into.bytes.extend_from_slice(&buffer[..kept]);
         into.cut |= kept < read;

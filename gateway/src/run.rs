@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::output::Output;
 use crate::results::{Action, Answer, Results};
+use crate::stop::{Stop, Stopper};
 use crate::voice::{Listener, Voice};
 
 /// One target's part of a run.
@@ -26,12 +27,14 @@ pub(crate) struct Job<'a> {
     pub(crate) target: &'a Target,
     listener: Listener<'a>,
     patience: Patience,
+    stop: Stop,
 }
 
 impl<'a> Job<'a> {
-    fn new(target: &'a Target, voice: &'a Voice) -> Self {
+    fn new(target: &'a Target, voice: &'a Voice, stop: Stop) -> Self {
         let job = Self {
             target,
+            stop,
             listener: Listener::new(voice),
             patience: Patience::default(),
         };
@@ -42,6 +45,11 @@ impl<'a> Job<'a> {
     /// Keeps these secrets out of everything that is said or printed of the target from now on.
     pub(crate) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
         self.listener.hide(secrets);
+    }
+
+    /// How its work learns that it is to end.
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.stop
     }
 
     /// The context of calls on the target.
@@ -70,10 +78,11 @@ pub(crate) async fn over(
     let voice = &setting.voice;
     let mut results = Results::begin(output, action);
     voice.begin(targets.len());
-    let (work, begun) = (&work, &Cell::new(0));
+    let stopper = Stopper::default();
+    let (work, begun, stopper) = (&work, &Cell::new(0), &stopper);
     let answers = stream::iter(targets).map(|target| async move {
         begun.set(begun.get() + 1);
-        let job = Job::new(target, voice);
+        let job = Job::new(target, voice, stopper.stop());
         let answer = work(&job).await.unwrap_or_else(Answer::from);
         (target.name.as_str(), job.listener.masked(answer))
     });

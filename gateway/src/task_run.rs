@@ -4,11 +4,13 @@ use devgate_schemas::{Hash, Value};
 use devgate_transports::{Context, Mode};
 
 use crate::failure::Failure;
+use crate::hosts::{Host, Local, LocalSettings, Order};
 use crate::inventory::{Kind, Listed, Target};
+use crate::process::{Deaf, Limits};
 use crate::registry::Registry;
 use crate::results::{Answer, Status};
 use crate::run::Job;
-use crate::tasks::{Invocation, LocalSettings, Parameters, Place, Task, local_features, run_local};
+use crate::tasks::{Invocation, Parameters, Place, Task};
 
 /// One task, asked of many targets.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +33,8 @@ impl TaskRun<'_> {
         let target = job.target;
         job.hide(self.parameters.secrets());
         let ctx = job.context();
-        let mut features = local_features();
+        let host = Host::Local(Local::new(LocalSettings::default()));
+        let mut features = host.features().clone();
         features.extend(target.features.iter().cloned());
         let place = match &target.kind {
             Kind::Local => Place::Normal {
@@ -56,7 +59,12 @@ impl TaskRun<'_> {
             Kind::Local | Kind::Ssh | Kind::Other(_) => invocation,
         };
         ctx.debug(format!("running task {} on {LOCALHOST}", self.task.name));
-        let output = run_local(invocation, &LocalSettings::default()).await?;
+        let order = Order {
+            limits: &Limits::default(),
+            stop: job.stop(),
+            hear: &Deaf,
+        };
+        let output = host.run(invocation, order).await?;
         for line in output.stderr.lines() {
             ctx.info(format!("stderr: {line}"));
         }

@@ -138,6 +138,11 @@ pub(crate) enum TaskError {
          had changed by then stands"
     )]
     TimedOut { task: String, limit: Duration },
+    /// Somebody stopped the run.
+    #[error(
+        "task {task} was interrupted, and ended with all its processes: what it had done by then is not known"
+    )]
+    Stopped { task: String },
 }
 
 /// What one implementation misses on a target.
@@ -173,7 +178,8 @@ impl TaskError {
             Self::Environment { .. } => "puppetlabs.tasks/environment-var-error",
             Self::Copy { .. } => "puppetlabs.tasks/task_file_error",
             Self::Unexecutable { .. } => "puppetlabs.tasks/unexecutable_task",
-            Self::TimedOut { .. } => "devgate/timeout",
+            Self::TimedOut { .. } => "puppetlabs.tasks/timeout-error",
+            Self::Stopped { .. } => "devgate/interrupted",
         }
     }
 
@@ -243,6 +249,7 @@ impl TaskError {
             Self::TimedOut { task, limit } => {
                 json!({"task": task, "limit_seconds": limit.as_secs_f64()})
             }
+            Self::Stopped { task } => json!({"task": task}),
         }
     }
 }

@@ -23,11 +23,11 @@ pub(crate) struct Invocation {
 }
 
 /// What a task reads.
-pub(super) struct Input {
+pub(crate) struct Input {
     /// One JSON object, unless the task reads its environment alone.
-    pub(super) stdin: Option<Sensitive<Vec<u8>>>,
+    pub(crate) stdin: Option<Sensitive<Vec<u8>>>,
     /// The variables.
-    pub(super) environment: Vec<(String, Sensitive<String>)>,
+    pub(crate) environment: Vec<(String, Sensitive<String>)>,
 }
 
 /// Linux takes no `NAME=value` of this many bytes or more, its closing NUL counted (MAX_ARG_STRLEN).
@@ -93,7 +93,7 @@ impl Invocation {
     ///
     /// # Errors
     /// A value fits no variable, and the task reads nothing else.
-    pub(super) fn input(&self, installdir: Option<&Path>) -> Result<Input, TaskError> {
+    pub(crate) fn input(&self, installdir: Option<&Path>) -> Result<Input, TaskError> {
         let given = self.given(installdir);
         let method = self.implementation.input_method;
         let stdin = match method {

@@ -1,16 +1,14 @@
-//! Tasks: finding them in modules, choosing an implementation for a place, giving it its input,
-//! and running it on this host.
+//! Tasks: finding them in modules, choosing an implementation for a place, giving it its input.
 //!
 //! A task travels one way: [`Catalogue::find`] gives a [`Task`]; [`Task::parameters`] checks what
 //! was given; an [`Invocation`] picks the implementation for a place or refuses, and joins it with the
-//! metaparameters; [`run_local`] runs it and gives a [`TaskOutput`](local::TaskOutput).
+//! metaparameters; a [`Host`](crate::hosts::Host) runs it.
 
 mod catalogue;
 mod choose;
 mod error;
 mod files;
 mod invocation;
-mod local;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -20,6 +18,5 @@ pub(crate) use catalogue::Catalogue;
 pub(crate) use choose::{Implementation, Place};
 pub(crate) use error::TaskError;
 pub(crate) use invocation::{Invocation, Parameters};
-pub(crate) use local::{LocalSettings, local_features, run_local};
 pub(crate) use task::Task;
 pub(crate) use words::given_parameters;

@@ -13,9 +13,10 @@ use devgate_transports::Mode;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
-use super::local::TaskOutput;
 use super::*;
-use crate::process::Limits;
+use crate::hosts::{Host, Local, LocalSettings, Order, TaskOutput};
+use crate::process::{Deaf, Limits};
+use crate::stop::Stopper;
 
 /// A module path of one directory.
 struct Modules(TempDir);
@@ -69,6 +70,7 @@ struct Run {
     target: Option<Json>,
     mode: Mode,
     settings: LocalSettings,
+    limits: Limits,
     tmpdir: TempDir,
 }
 
@@ -89,6 +91,7 @@ impl Run {
             target: None,
             mode: Mode::Enforce,
             settings,
+            limits: Limits::default(),
             tmpdir,
         }
     }
@@ -114,23 +117,23 @@ impl Run {
         }
     }
 
-    fn limits(mut self, limits: Limits) -> Self {
-        self.settings.limits = limits;
-        self
+    fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
     }
 
     async fn run(&self) -> Result<TaskOutput, TaskError> {
         let task = self.modules.find("m::t");
-        let features = local_features();
+        let host = Host::Local(Local::new(self.settings.clone()));
+        let features = host.features();
         let place = match &self.target {
             None => Place::Normal {
                 target: "localhost",
-                features: &features,
+                features,
             },
             Some(_) => Place::Remote {
                 target: "sw1",
                 proxy: "localhost",
-                features: &features,
+                features,
             },
         };
         let parameters = task.parameters(hash(self.parameters.clone()))?;
@@ -150,7 +153,13 @@ impl Run {
             invocation =
                 invocation.with_target(hash(target.clone()).into_iter().map(secret).collect());
         }
-        let output = run_local(invocation, &self.settings).await;
+        let stopper = Stopper::default();
+        let order = Order {
+            limits: &self.limits,
+            stop: &stopper.stop(),
+            hear: &Deaf,
+        };
+        let output = host.run(invocation, order).await;
         assert_eq!(self.left_behind(), 0, "the task's directory is gone");
         output
     }

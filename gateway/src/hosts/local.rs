@@ -1,4 +1,4 @@
-//! Running a task on this host: its files laid out in a private directory, the process, its result.
+//! This node as a host: a task's files laid out in a private directory, the process, its result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -7,34 +7,27 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use devgate_schemas::Hash;
-use devgate_schemas::task::Exit;
 use nix::errno::Errno;
 use tempfile::TempDir;
 
-use super::{Implementation, Invocation, TaskError};
-use crate::process::{self, Failure, Limits, Program};
+use super::{Order, TaskOutput};
+use crate::process::{self, Failure, Program};
+use crate::tasks::{Implementation, Invocation, TaskError};
 
-/// How tasks are run on this host.
+/// This node.
+#[derive(Debug)]
+pub(crate) struct Local {
+    settings: LocalSettings,
+    features: BTreeSet<String>,
+}
+
+/// How tasks are run on this node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LocalSettings {
     /// Where the directories of tasks are made; the system's own place if nothing is said.
     pub(crate) tmpdir: Option<PathBuf>,
     /// The program that runs files with an extension, `.rb` or `rb`; others run by themselves.
     pub(crate) interpreters: BTreeMap<String, PathBuf>,
-    /// How long and how much.
-    pub(crate) limits: Limits,
-}
-
-/// What a task has given.
-#[derive(Debug)]
-pub(crate) struct TaskOutput {
-    /// The result; a failure is in its `_error`, what the task called `_sensitive` is hidden.
-    pub(crate) value: Hash,
-    /// How its process ended.
-    pub(crate) exit: Exit,
-    /// What it wrote to stderr, for the log. It has not been masked.
-    pub(crate) stderr: String,
 }
 
 /// A task's private directory: removed when this is dropped.
@@ -44,60 +37,62 @@ struct Stage {
     installdir: Option<PathBuf>,
 }
 
-/// The features of this host: a shell, and Puppet's own Ruby where it is installed.
-pub(crate) fn local_features() -> BTreeSet<String> {
-    let ruby = Path::new("/opt/puppetlabs/puppet/bin/ruby");
-    let puppet = ruby.is_file().then(|| "puppet-agent".to_owned());
-    puppet.into_iter().chain(["shell".to_owned()]).collect()
-}
-
-/// Runs a task on this host. When this future is dropped, the task's whole process group is killed
-/// and its directory removed.
-///
-/// # Errors
-/// The task could not be laid out or executed, or took longer than it may. That it failed by itself
-/// is in its output.
-pub(crate) async fn run_local(
-    invocation: Invocation,
-    settings: &LocalSettings,
-) -> Result<TaskOutput, TaskError> {
-    let stage = Stage::set(&invocation, settings.tmpdir.as_deref()).await?;
-    let input = invocation.input(stage.installdir.as_deref())?;
-    let mut program = Program {
-        words: words(&stage.executable, settings),
-        environment: input.environment,
-        stdin: input.stdin,
-    };
-    let mut ended = process::run(&program, &settings.limits).await;
-    if let Err(Failure::Start(error)) = &ended
-        && Errno::from_raw(error.raw_os_error().unwrap_or_default()) == Errno::ENOEXEC
-        && program.words.len() == 1
-        && is_text(&stage.executable)
-    {
-        // A script without a first line that names its interpreter is the shell's, as it would be
-        // had a shell been asked to run it.
-        program.words.insert(0, OsString::from("/bin/sh"));
-        ended = process::run(&program, &settings.limits).await;
+impl Local {
+    /// This node; its features are what is there: a shell, and Puppet's own Ruby.
+    pub(crate) fn new(settings: LocalSettings) -> Self {
+        let ruby = Path::new("/opt/puppetlabs/puppet/bin/ruby");
+        let puppet = ruby.is_file().then(|| "puppet-agent".to_owned());
+        let features = puppet.into_iter().chain(["shell".to_owned()]).collect();
+        Self { settings, features }
     }
-    let outcome = ended.map_err(|failure| match failure {
-        Failure::Start(error) => unexecutable(&invocation, &program, &stage.executable, &error),
-        Failure::TimedOut(limit) => TaskError::TimedOut {
-            task: invocation.task().to_owned(),
-            limit,
-        },
-    })?;
-    stage.clear(invocation.task());
-    Ok(TaskOutput {
-        exit: outcome.exit,
-        stderr: String::from_utf8_lossy(&outcome.stderr.bytes).into_owned(),
-        value: outcome.into_value(invocation.task()),
-    })
-}
 
-impl TaskOutput {
-    /// Whether the task failed (Task Specification, "Exitcode").
-    pub(crate) fn is_failure(&self) -> bool {
-        self.value.get("_error").is_some()
+    pub(super) fn features(&self) -> &BTreeSet<String> {
+        &self.features
+    }
+
+    /// Runs a task on this node. When this future is dropped, the task's whole process group is
+    /// killed and its directory removed.
+    pub(super) async fn run(
+        &self,
+        invocation: Invocation,
+        order: Order<'_>,
+    ) -> Result<TaskOutput, TaskError> {
+        let stage = Stage::set(&invocation, self.settings.tmpdir.as_deref()).await?;
+        let input = invocation.input(stage.installdir.as_deref())?;
+        let mut program = Program {
+            words: words(&stage.executable, &self.settings),
+            environment: input.environment,
+            stdin: input.stdin,
+        };
+        let Order { limits, stop, hear } = order;
+        let mut ended = process::run(&program, limits, stop, hear).await;
+        if let Err(Failure::Start(error)) = &ended
+            && Errno::from_raw(error.raw_os_error().unwrap_or_default()) == Errno::ENOEXEC
+            && program.words.len() == 1
+            && is_text(&stage.executable)
+        {
+            // A script without a first line that names its interpreter is the shell's, as it would
+            // be had a shell been asked to run it.
+            program.words.insert(0, OsString::from("/bin/sh"));
+            ended = process::run(&program, limits, stop, hear).await;
+        }
+        let task = invocation.task();
+        let outcome = ended.map_err(|failure| match failure {
+            Failure::Start(error) => unexecutable(&invocation, &program, &stage.executable, &error),
+            Failure::TimedOut(limit) => TaskError::TimedOut {
+                task: task.to_owned(),
+                limit,
+            },
+            Failure::Stopped => TaskError::Stopped {
+                task: task.to_owned(),
+            },
+        })?;
+        stage.clear(task);
+        Ok(TaskOutput {
+            exit: outcome.exit,
+            stderr: String::from_utf8_lossy(&outcome.stderr.bytes).into_owned(),
+            value: outcome.into_value(task),
+        })
     }
 }
 
