@@ -64,7 +64,7 @@ impl Device {
             targets: self.targets,
             concurrency: self.concurrency,
         };
-        let targets = setting.select(&targets)?;
+        let targets = setting.select(&targets).await?;
         if self.facts {
             return facts::collect(setting, &targets, self.concurrency, output).await;
         }

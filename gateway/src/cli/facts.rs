@@ -23,7 +23,7 @@ pub(super) struct Facts {
 
 impl Facts {
     pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
-        let targets = setting.select(&self.targets)?;
+        let targets = setting.select(&self.targets).await?;
         collect(setting, &targets, self.targets.concurrency, output).await
     }
 }

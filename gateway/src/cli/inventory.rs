@@ -5,7 +5,7 @@ use devgate_schemas::{Hash, Value};
 use serde_json::{Map, Value as Json, json};
 
 use super::{Ending, Setting};
-use crate::inventory::Target;
+use crate::inventory::{Overrides, Target};
 use crate::output::{self, Output};
 use crate::results::counted;
 
@@ -23,11 +23,11 @@ pub(super) enum Inventory {
 }
 
 impl Inventory {
-    pub(super) fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
         let Self::Show { targets } = self;
-        let inventory = setting.inventory()?;
+        let inventory = setting.inventory().await?;
         setting.tell_missing(&inventory);
-        let targets = inventory.select(&targets)?;
+        let targets = inventory.select(&targets, &Overrides::default()).await?;
         let json: Vec<Json> = targets.iter().map(|target| as_json(target)).collect();
         let groups: Map<String, Json> = inventory
             .groups()

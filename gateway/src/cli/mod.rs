@@ -200,7 +200,11 @@ pub(crate) async fn answer(cli: Cli, output: &Output) -> anyhow::Result<Ending> 
     match command {
         Command::Demo(demo) => demo.run(output).await,
         Command::Practice(practice) => practice.run(output).await,
-        Command::Inventory(inventory) => inventory.run(&Setting::load(&global, output)?, output),
+        Command::Inventory(inventory) => {
+            inventory
+                .run(&Setting::load(&global, output)?, output)
+                .await
+        }
         Command::Transport(transport) => transport.run(&Setting::load(&global, output)?, output),
         Command::Family(family) => family.run(&Setting::load(&global, output)?, output),
         Command::Type(types) => types.run(&Setting::load(&global, output)?, output),

@@ -8,7 +8,7 @@ use devgate_schemas::Level;
 use nix::sys::resource::{Resource, getrlimit};
 
 use super::{Global, Targets};
-use crate::inventory::{Inventory, Listed, Source, Target};
+use crate::inventory::{Inventory, Listed, Overrides, Source, Target};
 use crate::output::Output;
 use crate::project::Project;
 use crate::registry::Registry;
@@ -69,7 +69,7 @@ impl Setting {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub(crate) fn inventory(&self) -> anyhow::Result<Inventory> {
+    pub(crate) async fn inventory(&self) -> anyhow::Result<Inventory> {
         let environment = std::env::var("BOLT_INVENTORY").ok();
         let default = self.project.inventory_file();
         let source = Source::choose(self.inventoryfile.clone(), environment, default)?;
@@ -84,9 +84,11 @@ impl Setting {
     ///
     /// # Errors
     /// What is wrong with the inventory, or which name it does not know.
-    pub(crate) fn select(&self, targets: &Targets) -> anyhow::Result<Vec<Arc<Target>>> {
-        let inventory = self.inventory()?;
-        let targets = inventory.select(&targets.targets)?;
+    pub(crate) async fn select(&self, targets: &Targets) -> anyhow::Result<Vec<Arc<Target>>> {
+        let inventory = self.inventory().await?;
+        let targets = inventory
+            .select(&targets.targets, &Overrides::default())
+            .await?;
         if targets.is_empty() {
             let message = "no target was chosen: nothing was done";
             self.voice.say(Level::Warning, message);

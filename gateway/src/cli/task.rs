@@ -168,7 +168,7 @@ impl Run {
         let json = self.params.as_deref().map(params).transpose()?;
         let given = given_parameters(&self.parameters, json.as_deref(), &task.metadata)?;
         let parameters = task.parameters(given)?;
-        let targets = setting.select(&self.targets)?;
+        let targets = setting.select(&self.targets).await?;
         let run = TaskRun {
             registry: &setting.registry,
             task: &task,

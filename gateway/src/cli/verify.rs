@@ -17,7 +17,7 @@ pub(super) struct Verify {
 
 impl Verify {
     pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
-        let targets = setting.select(&self.targets)?;
+        let targets = setting.select(&self.targets).await?;
         run::over(
             setting,
             &targets,

@@ -10,6 +10,7 @@ mod error;
 mod glob;
 mod group;
 mod names;
+mod overrides;
 mod read;
 mod select;
 mod settings;
@@ -27,6 +28,7 @@ use devgate_schemas::yaml;
 
 pub(crate) use error::{InventoryError, Problem};
 pub(crate) use group::Group;
+pub(crate) use overrides::Overrides;
 pub(crate) use source::Source;
 pub(crate) use target::{Kind, Listed, Target};
 

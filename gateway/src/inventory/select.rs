@@ -12,7 +12,7 @@ use super::glob::{Glob, is_glob};
 use super::group::Entry;
 use super::target::{LOCALHOST, Listed};
 use super::uri::Uri;
-use super::{Inventory, InventoryError, Target};
+use super::{Inventory, InventoryError, Overrides, Target};
 
 impl Inventory {
     /// The targets that words choose, each once, in the order of the words.
@@ -22,17 +22,24 @@ impl Inventory {
     /// separated by commas or space; `@file` reads words from a file, `-` from standard input.
     /// Names other than groups' are compared without regard to case.
     ///
+    /// The overrides are laid over what the inventory configures for each of them.
+    ///
     /// # Errors
     ///
     /// Patterns that match nothing, words that are no URI, transports that do not exist, and files
     /// that cannot be read.
-    pub(crate) fn select(&self, words: &[String]) -> Result<Vec<Arc<Target>>, InventoryError> {
-        self.select_with(words, &mut std::io::stdin())
+    pub(crate) async fn select(
+        &self,
+        words: &[String],
+        overrides: &Overrides,
+    ) -> Result<Vec<Arc<Target>>, InventoryError> {
+        self.select_with(words, overrides, &mut std::io::stdin())
     }
 
     pub(super) fn select_with(
         &self,
         words: &[String],
+        overrides: &Overrides,
         stdin: &mut dyn Read,
     ) -> Result<Vec<Arc<Target>>, InventoryError> {
         let mut chosen: IndexMap<String, Option<Uri>> = IndexMap::new();
@@ -63,7 +70,7 @@ impl Inventory {
         }
         chosen
             .into_iter()
-            .map(|(name, uri)| self.target(name, uri).map(Arc::new))
+            .map(|(name, uri)| self.target(name, uri, overrides).map(Arc::new))
             .collect()
     }
 
@@ -137,13 +144,19 @@ impl Inventory {
     }
 
     /// One target with all that is said of it: made when it is chosen, not before.
-    fn target(&self, name: String, uri: Option<Uri>) -> Result<Target, InventoryError> {
+    fn target(
+        &self,
+        name: String,
+        uri: Option<Uri>,
+        overrides: &Overrides,
+    ) -> Result<Target, InventoryError> {
         let entry = self.tree.entries.get(&name);
         let mut data = self.tree.collect(entry);
         if entry.is_none() && name == LOCALHOST {
             // The proxy must stay reachable when `all` says that everything is remote.
             data.config.remove("transport");
         }
+        overrides.lay_over_transport(&mut data.config);
         data.uri = data.uri.or(uri);
         let aliases = entry.map(|entry| entry.aliases.clone()).unwrap_or_default();
         let groups = self
@@ -157,7 +170,7 @@ impl Inventory {
         } else {
             Listed::No
         };
-        Target::new(name, listed, aliases, groups, data)
+        Target::new(name, listed, aliases, groups, data, overrides)
     }
 }
 

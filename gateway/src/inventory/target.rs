@@ -7,6 +7,7 @@ use devgate_schemas::{Hash, Unread, Value};
 
 use super::InventoryError;
 use super::data::Data;
+use super::overrides::Overrides;
 use super::uri::Uri;
 
 /// Every transport that an inventory may name, as in Bolt.
@@ -74,9 +75,11 @@ impl Target {
         listed: Listed,
         aliases: Vec<String>,
         groups: Vec<String>,
-        data: Data,
+        mut data: Data,
+        overrides: &Overrides,
     ) -> Result<Self, InventoryError> {
         let kind = kind(&name, data.uri.as_ref(), &data.config)?;
+        overrides.lay_over_options(&mut data.config, kind.name());
         let Data {
             uri,
             config,

@@ -4,10 +4,10 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use devgate_schemas::Value;
+use devgate_schemas::{Hash, Value};
 use serde_json::json;
 
-use super::{Inventory, InventoryError, Kind, Source, Target};
+use super::{Inventory, InventoryError, Kind, Overrides, Source, Target};
 
 fn inventory(text: &str) -> Inventory {
     Inventory::parse("inventory.yaml", text).unwrap_or_else(|error| panic!("{error}"))
@@ -21,7 +21,7 @@ fn refusal(text: &str) -> InventoryError {
 
 fn choose(inventory: &Inventory, words: &[&str]) -> Result<Vec<Arc<Target>>, InventoryError> {
     let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
-    inventory.select_with(&words, &mut std::io::empty())
+    inventory.select_with(&words, &Overrides::default(), &mut std::io::empty())
 }
 
 fn names(inventory: &Inventory, words: &[&str]) -> Vec<String> {
@@ -221,7 +221,7 @@ fn words_come_from_files_and_standard_input_too() -> std::io::Result<()> {
     );
     let stdin: &mut dyn Read = &mut "lab\n".as_bytes();
     let chosen = inventory
-        .select_with(&["-".to_owned()], stdin)
+        .select_with(&["-".to_owned()], &Overrides::default(), stdin)
         .expect("targets");
     assert_eq!(chosen.len(), 2);
     let missing = format!("@{}", folder.path().join("none").display());
@@ -440,10 +440,46 @@ fn twenty_thousand_targets_in_two_thousand_groups_are_chosen_one_by_one() {
     let words: Vec<_> = (0..20_000)
         .map(|at| format!("A{}-{}", at / 10, at % 10))
         .collect();
-    let targets = inventory.select(&words).expect("targets");
+    let targets = inventory
+        .select_with(&words, &Overrides::default(), &mut std::io::empty())
+        .expect("targets");
     assert_eq!(targets.len(), 20_000);
     assert_eq!(
         targets[19_999].vars.get("group"),
         Some(&Value::Integer(1_999))
     );
+}
+
+#[test]
+fn a_command_line_beats_config_and_a_uri_beats_both() {
+    let inventory = inventory(
+        "config: {transport: remote, remote: {user: outer}}
+targets:
+  - {name: a, uri: 'https://me@h:8443', config: {remote: {user: own, port: 1, keep: yes}}}
+  - {name: b, config: {transport: ssh, ssh: {user: ops}}}
+",
+    );
+    let options = [("user", Value::from("cli")), ("port", Value::from(22))];
+    let overrides = Overrides {
+        transport: None,
+        options: options.into_iter().collect(),
+    };
+    let words = ["a".to_owned(), "b".to_owned()];
+    let targets = inventory
+        .select_with(&words, &overrides, &mut std::io::empty())
+        .expect("targets");
+    let (a, b) = (info(&targets[0]), info(&targets[1]));
+    assert_eq!(
+        (&a["user"], &a["port"], &a["keep"]),
+        (&json!("me"), &json!(8443), &json!(true))
+    );
+    assert_eq!((&b["user"], &b["port"]), (&json!("cli"), &json!(22)));
+    let local = Overrides {
+        transport: Some("local".to_owned()),
+        options: Hash::new(),
+    };
+    let targets = inventory
+        .select_with(&words[1..], &local, &mut std::io::empty())
+        .expect("targets");
+    assert_eq!(targets[0].kind, Kind::Local);
 }
