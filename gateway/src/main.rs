@@ -4,6 +4,7 @@ mod cli;
 mod device_run;
 mod failure;
 mod hosts;
+mod interrupt;
 mod inventory;
 mod output;
 mod practice;
@@ -34,6 +35,8 @@ async fn main() -> ExitCode {
     let ending = ending.unwrap_or_else(|error| output.refuse(error.into()));
     match (ending, output.end()) {
         (Ending::Well, Ok(())) => ExitCode::SUCCESS,
-        (Ending::Badly | Ending::Interrupted, _) | (_, Err(())) => ExitCode::FAILURE,
+        // As shells tell of a process that a signal has ended.
+        (Ending::Interrupted(signal), _) => ExitCode::from(128 + signal as u8),
+        (Ending::Badly, _) | (_, Err(())) => ExitCode::FAILURE,
     }
 }

@@ -44,9 +44,9 @@ impl Output {
         self.format.set(format);
     }
 
-    /// Whether a program reads the results.
-    pub(crate) fn is_json(&self) -> bool {
-        self.format.get() == Format::Json
+    /// Who reads the results, and how.
+    pub(crate) fn format(&self) -> Format {
+        self.format.get()
     }
 
     /// Prints a text as it is.
@@ -70,7 +70,7 @@ impl Output {
     /// Prints why a request could not be carried out at all.
     pub(crate) fn refuse(&self, failure: Failure) -> Ending {
         self.complain(&failure.msg);
-        if self.is_json() {
+        if self.format() != Format::Human {
             self.line(failure.into_value().to_string());
         }
         Ending::Badly
@@ -99,11 +99,11 @@ impl Output {
 
     /// Prints one document: as JSON for programs, else as the text that `human` makes.
     pub(crate) fn document(&self, json: &impl Serialize, human: impl FnOnce() -> String) {
-        if self.is_json() {
-            let text = serde_json::to_string_pretty(json).expect("results have text keys");
-            self.line(text);
-        } else {
-            self.text(&human());
+        let expected = "results have text keys";
+        match self.format() {
+            Format::Human => self.text(&human()),
+            Format::Json => self.line(serde_json::to_string_pretty(json).expect(expected)),
+            Format::Jsonl => self.line(serde_json::to_string(json).expect(expected)),
         }
     }
 }

@@ -69,8 +69,10 @@ pub(crate) struct Project {
 pub(crate) enum Format {
     /// For people.
     Human,
-    /// For programs: everything a person can read is in it.
+    /// For programs, one document: everything a person can read is in it.
     Json,
+    /// For programs, one target a line.
+    Jsonl,
 }
 
 /// Why a project cannot be used.
@@ -288,7 +290,8 @@ impl<'n> Reading<'n> {
             // A rainbow is for people as well.
             Some("human" | "rainbow") => Some(Format::Human),
             Some("json") => Some(Format::Json),
-            Some(_) => self.wrong(node, "format to be human, rainbow or json"),
+            Some("jsonl") => Some(Format::Jsonl),
+            Some(_) => self.wrong(node, "format to be human, rainbow, json or jsonl"),
             None => self.wrong(node, "format to be a text"),
         }
     }

@@ -1,6 +1,6 @@
 //! What became of targets, one by one: for people as text, for programs in Bolt's envelope.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use crate::cli::Ending;
 use crate::failure::Failure;
 use crate::output::{BAD, Output, seconds};
+use crate::project::Format;
 
 /// What is asked of many targets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -59,11 +60,19 @@ pub(crate) struct Results<'a> {
     begun: Instant,
     succeeded: Vec<String>,
     failed: Vec<String>,
+    ended: bool,
 }
 
 const GOOD: Style = AnsiColor::Green.on_default();
 
 impl Action {
+    /// Tells people that a target's part of it begins. Looking at a device is too quick to be told.
+    pub(crate) fn start(&self, output: &Output, target: &str) {
+        if self.object.is_some() && output.format() == Format::Human {
+            output.line(format!("{GOOD}Started on {target}...{GOOD:#}"));
+        }
+    }
+
     /// An action that has no object.
     pub(crate) const fn new(name: &'static str) -> Self {
         Self { name, object: None }
@@ -176,7 +185,7 @@ fn sentence(word: &str) -> String {
 impl<'a> Results<'a> {
     /// Begins the results of many targets.
     pub(crate) fn begin(output: &'a Output, action: Action) -> Self {
-        if output.is_json() {
+        if output.format() == Format::Json {
             output.text("{ \"items\": [\n");
         }
         Self {
@@ -185,6 +194,7 @@ impl<'a> Results<'a> {
             begun: Instant::now(),
             succeeded: Vec::new(),
             failed: Vec::new(),
+            ended: false,
         }
     }
 
@@ -195,13 +205,15 @@ impl<'a> Results<'a> {
             action: &self.action,
             answer,
         };
-        if self.output.is_json() {
-            let first = self.succeeded.is_empty() && self.failed.is_empty();
-            let separator = if first { "" } else { ",\n" };
-            let json = serde_json::to_string(&item).expect("results have text keys");
-            self.output.text(&format!("{separator}{json}"));
-        } else {
-            self.output.text(&item.human());
+        let json = || serde_json::to_string(&item).expect("results have text keys");
+        match self.output.format() {
+            Format::Human => self.output.text(&item.human()),
+            Format::Json => {
+                let first = self.succeeded.is_empty() && self.failed.is_empty();
+                let separator = if first { "" } else { ",\n" };
+                self.output.text(&format!("{separator}{}", json()));
+            }
+            Format::Jsonl => self.output.line(json()),
         }
         let list = match answer.status {
             Status::Success => &mut self.succeeded,
@@ -210,29 +222,22 @@ impl<'a> Results<'a> {
         list.push(target.to_owned());
     }
 
-    /// Prints the sum, and says how it went.
-    pub(crate) fn end(self) -> Ending {
+    /// Prints the sum, with why there is no more of it, and says how it went.
+    pub(crate) fn end(mut self, cut_short: Option<Failure>) -> Ending {
+        self.ended = true;
         let elapsed = self.begun.elapsed();
         let count = self.succeeded.len() + self.failed.len();
-        if self.output.is_json() {
-            let seconds = elapsed.as_secs();
-            self.output.text(&format!(
-                "\n],\n\"target_count\": {count}, \"elapsed_time\": {seconds} }}\n"
-            ));
-        } else {
-            for (style, word, targets) in [
-                (GOOD, "Successful", &self.succeeded),
-                (BAD, "Failed", &self.failed),
-            ] {
-                if !targets.is_empty() {
-                    let names = targets.join(",");
-                    let targets = counted(targets.len());
-                    self.output
-                        .line(format!("{style}{word} on {targets}: {names}{style:#}"));
-                }
+        match self.output.format() {
+            Format::Human => self.sum(count, elapsed),
+            Format::Json => {
+                let seconds = elapsed.as_secs();
+                let error = cut_short.map(|failure| format!(", {}", as_member(failure)));
+                self.output.text(&format!(
+                    "\n],\n\"target_count\": {count}, \"elapsed_time\": {seconds}{} }}\n",
+                    error.unwrap_or_default()
+                ));
             }
-            self.output
-                .line(format!("Ran on {} in {}", counted(count), seconds(elapsed)));
+            Format::Jsonl => {}
         }
         if self.failed.is_empty() {
             Ending::Well
@@ -240,6 +245,39 @@ impl<'a> Results<'a> {
             Ending::Badly
         }
     }
+
+    fn sum(&self, count: usize, elapsed: Duration) {
+        for (style, word, targets) in [
+            (GOOD, "Successful", &self.succeeded),
+            (BAD, "Failed", &self.failed),
+        ] {
+            if !targets.is_empty() {
+                let names = targets.join(",");
+                let targets = counted(targets.len());
+                self.output
+                    .line(format!("{style}{word} on {targets}: {names}{style:#}"));
+            }
+        }
+        self.output
+            .line(format!("Ran on {} in {}", counted(count), seconds(elapsed)));
+    }
+}
+
+/// A document that was begun is one, whatever ends the run.
+impl Drop for Results<'_> {
+    fn drop(&mut self) {
+        if !self.ended && self.output.format() == Format::Json {
+            let failure = Failure::new("devgate/error", "the run broke off: see standard error");
+            self.output
+                .text(&format!("\n],\n{} }}\n", as_member(failure)));
+        }
+    }
+}
+
+/// `"_error": {…}`, to stand in an object.
+fn as_member(failure: Failure) -> String {
+    let object = failure.into_value().to_string();
+    object[1..object.len() - 1].to_owned()
 }
 
 /// So many targets: `1 target`.

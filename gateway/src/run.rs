@@ -1,23 +1,21 @@
 //! One thing asked of many targets at once: bounded, with progress, and stopped by Ctrl-C.
 
 use std::cell::Cell;
-use std::collections::HashSet;
-use std::io;
+use std::future::ready;
 use std::num::NonZeroUsize;
-use std::pin::pin;
 use std::sync::Arc;
 
 use devgate_schemas::{Level, Value};
 use devgate_transports::{Context, Patience};
 use futures_util::stream::{self, StreamExt};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{Ending, Setting};
 use crate::failure::Failure;
+use crate::interrupt::{GRACE, Interrupts};
 use crate::inventory::Target;
 use crate::output::Output;
-use crate::results::{Action, Answer, Results};
-use crate::stop::{Stop, Stopper};
+use crate::results::{Action, Answer, Results, counted};
+use crate::stop::{Stage, Stop, Stopper};
 use crate::voice::{Listener, Voice};
 
 /// One target's part of a run.
@@ -61,8 +59,9 @@ impl<'a> Job<'a> {
 /// Does `work` on every target, so many at once as were asked for, and prints each result as it
 /// comes, without the target's secrets.
 ///
-/// An interrupt stops it: what is under way is dropped, its processes with it, and every target that
-/// is not done has failed and says so.
+/// A signal stops it by stages ([`Interrupts`]): nothing new is begun, and what is under way is
+/// waited for, so that sessions are closed and processes gone; what does not end is dropped. Every
+/// target that is not done has failed and says so.
 ///
 /// # Errors
 /// That signals cannot be heard; then nothing has been done.
@@ -74,61 +73,78 @@ pub(crate) async fn over(
     action: Action,
     work: impl AsyncFn(&Job<'_>) -> Result<Answer, Failure>,
 ) -> anyhow::Result<Ending> {
-    let mut interrupted = pin!(interrupt()?);
+    let mut interrupts = Interrupts::hear()?;
     let voice = &setting.voice;
-    let mut results = Results::begin(output, action);
+    let mut results = Results::begin(output, action.clone());
     voice.begin(targets.len());
     let stopper = Stopper::default();
-    let (work, begun, stopper) = (&work, &Cell::new(0), &stopper);
-    let answers = stream::iter(targets).map(|target| async move {
-        begun.set(begun.get() + 1);
-        let job = Job::new(target, voice, stopper.stop());
-        let answer = work(&job).await.unwrap_or_else(Answer::from);
-        (target.name.as_str(), job.listener.masked(answer))
-    });
+    let (work, begun, stopper, action) = (&work, &Cell::new(0), &stopper, &action);
+    let going = stopper.stop();
+    let answers = stream::iter(targets.iter().enumerate())
+        .take_while(|_| ready(going.stage() == Stage::Go))
+        .map(|(at, target)| async move {
+            begun.set(begun.get() + 1);
+            voice.above(|| action.start(output, &target.name));
+            let job = Job::new(target, voice, stopper.stop());
+            let answer = work(&job).await.unwrap_or_else(Answer::from);
+            (at, job.listener.masked(answer))
+        });
     let mut answers = Box::pin(answers.buffer_unordered(setting.concurrency(concurrency)));
-    let mut unfinished: HashSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+    let mut done = vec![false; targets.len()];
+    let mut finished = 0;
     loop {
-        let answer = tokio::select! {
-            answer = answers.next() => answer,
-            () = &mut interrupted => break,
-        };
-        let Some((target, answer)) = answer else {
-            voice.end();
-            return Ok(results.end());
-        };
-        unfinished.remove(target);
-        voice.step(|| results.item(target, &answer));
+        tokio::select! {
+            answer = answers.next() => {
+                let Some((at, answer)) = answer else { break };
+                done[at] = true;
+                finished += 1;
+                voice.step(|| results.item(&targets[at].name, &answer));
+            }
+            stage = interrupts.next() => {
+                let Some(stage) = stage else { break };
+                voice.say(Level::Err, &told(stage, begun.get() - finished));
+                stopper.raise(stage);
+            }
+        }
     }
-    // What is under way ends here, before it is said that it has.
+    // What is still under way ends here, before it is said that it has.
     drop(answers);
     voice.end();
-    voice.say(Level::Err, "interrupted");
-    for (at, target) in targets.iter().enumerate() {
-        if unfinished.contains(target.name.as_str()) {
-            let what = if at < begun.get() {
-                "interrupted: what had been done by then is not known"
-            } else {
-                "interrupted: nothing was done"
-            };
-            let failure = Failure::new("devgate/interrupted", what);
-            results.item(&target.name, &failure.into());
-        }
+    let Some(signal) = interrupts.first() else {
+        return Ok(results.end(None));
+    };
+    for (at, target) in targets.iter().enumerate().filter(|(at, _)| !done[*at]) {
+        let failure = interrupted(at < begun.get());
+        results.item(&target.name, &failure.into());
     }
-    results.end();
-    Ok(Ending::Interrupted)
+    let why = format!("the run was interrupted by {signal}");
+    results.end(Some(Failure::new("devgate/interrupted", why)));
+    Ok(Ending::Interrupted(signal))
 }
 
-/// Waits for the wish to stop: Ctrl-C, `kill`, or a terminal that has gone away.
-fn interrupt() -> io::Result<impl Future<Output = ()>> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
+/// That a target was not done with when somebody stopped the run.
+pub(crate) fn interrupted(begun: bool) -> Failure {
+    let what = if begun {
+        "interrupted: what had been done by then is not known"
+    } else {
+        "interrupted: nothing was done"
+    };
+    Failure::new("devgate/interrupted", what).with("begun", begun)
+}
+
+/// What a person hears who stops a run.
+fn told(stage: Stage, running: usize) -> String {
+    let running = counted(running);
+    match stage {
+        Stage::Go => "going on".to_owned(),
+        Stage::Finish => format!(
+            "interrupted: nothing new is begun, {running} may end within {} seconds; a second \
+             Ctrl-C kills what runs",
+            GRACE.as_secs()
+        ),
+        Stage::End => format!("interrupted: the time is over, ending {running}"),
+        Stage::Kill => {
+            format!("interrupted: killing what runs for {running}; a third Ctrl-C does not wait")
         }
-    })
+    }
 }

@@ -6,9 +6,11 @@ use devgate_transports::{Connect, Context, Transport};
 use crate::failure::Failure;
 use crate::inventory::{Listed, Target};
 use crate::registry::Registry;
-use crate::run::Job;
+use crate::run::{Job, interrupted};
+use crate::stop::Stage;
 
-/// Connects to the job's target, does the work, and closes in any case.
+/// Connects to the job's target, does the work, and closes in any case: also when the run is to end
+/// before the work is done.
 ///
 /// # Errors
 /// Why the target cannot be reached, or what the work failed with.
@@ -20,8 +22,16 @@ pub(crate) async fn within<T>(
     let ctx = job.context();
     let (connect, info) = read(registry, job.target, &ctx)?;
     job.hide(info.secrets());
-    let transport = connect.connect(&ctx, &info).await?;
-    let outcome = work(&ctx.over(&*transport), &*transport).await;
+    let transport = tokio::select! {
+        transport = connect.connect(&ctx, &info) => transport?,
+        () = job.stop().reaches(Stage::End) => return Err(interrupted(true)),
+    };
+    let over = ctx.over(&*transport);
+    let outcome = tokio::select! {
+        outcome = work(&over, &*transport) => outcome,
+        // A session that is left in the middle of a command is only ever closed.
+        () = job.stop().reaches(Stage::End) => Err(interrupted(true)),
+    };
     transport.close(&ctx).await;
     outcome
 }

@@ -92,6 +92,11 @@ impl Voice {
     /// One target is done; what `print` prints stands above the bar.
     pub(crate) fn step(&self, print: impl FnOnce()) {
         self.0.bar.inc(1);
+        self.above(print);
+    }
+
+    /// What `print` prints stands above the bar.
+    pub(crate) fn above(&self, print: impl FnOnce()) {
         self.0.bar.suspend(print);
     }
 

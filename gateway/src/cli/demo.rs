@@ -146,7 +146,7 @@ impl Demo {
             } else {
                 Ending::Well
             };
-            if ended == Ending::Interrupted {
+            if let Ending::Interrupted(_) = ended {
                 return Ok(ended);
             }
             if ended != expected {

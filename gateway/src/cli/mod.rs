@@ -21,6 +21,7 @@ use std::path::PathBuf;
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use nix::sys::signal::Signal;
 
 use crate::output::Output;
 use crate::project::Format;
@@ -44,7 +45,8 @@ pub(crate) use setting::Setting;
 #[command(long_version = concat!(env!("CARGO_PKG_VERSION"), "\nPuppet task specification: version 1, revision 6"))]
 #[command(
     after_help = "Exit codes: 0 all went well, 1 a target failed or the request was wrong, 2 the \
-                        command line was wrong."
+                        command line was wrong, 130 it was interrupted (Ctrl-C; 143 by SIGTERM, 129 \
+                        by SIGHUP)."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -187,8 +189,8 @@ pub(crate) enum Ending {
     Well,
     /// A target failed.
     Badly,
-    /// Somebody stopped it.
-    Interrupted,
+    /// Somebody stopped it, with this signal.
+    Interrupted(Signal),
 }
 
 /// Answers one command line.

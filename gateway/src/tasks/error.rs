@@ -249,7 +249,7 @@ impl TaskError {
             Self::TimedOut { task, limit } => {
                 json!({"task": task, "limit_seconds": limit.as_secs_f64()})
             }
-            Self::Stopped { task } => json!({"task": task}),
+            Self::Stopped { task } => json!({"task": task, "begun": true}),
         }
     }
 }
