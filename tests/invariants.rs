@@ -22,6 +22,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("transports/src/ssh/auth.rs", 2),
     ("transports/src/ssh/private_key.rs", 3),
     ("transports/src/ssh/settings.rs", 1),
+    ("transports/src/ssh_host/settings.rs", 1),
 ];
 
 /// Crates from the lowest to the highest, each with the crates of ours that it may use.

@@ -277,6 +277,11 @@ impl ConnectionInfo {
         self.0.get(name)?.as_bool()
     }
 
+    /// An attribute of any type.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
     /// A secret.
     pub fn secret(&self, name: &str) -> Option<&Sensitive<Value>> {
         match self.0.get(name)? {

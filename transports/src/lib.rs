@@ -7,6 +7,7 @@ pub mod error;
 mod patience;
 mod ssh;
 mod ssh_cli;
+pub mod ssh_host;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -19,7 +20,9 @@ pub use cli::dialect::{self, Dialect};
 pub use context::{Context, Failure, Mode, Resources};
 pub use error::{Error, Result};
 pub use patience::{Attempts, Patience};
+pub use ssh::config::SshConfig;
 pub use ssh_cli::{SshCli, SshCliSession};
+pub use ssh_host::{HostSettings, SshHost};
 
 /// The bare protocols, by which a target can be reached without a family.
 pub fn all() -> Vec<Box<dyn Connect>> {

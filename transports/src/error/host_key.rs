@@ -12,8 +12,8 @@ pub enum HostKeyProblem {
     /// No file knows the host.
     #[error(
         "the host key of {peer} is not known: {algorithm} {fingerprint}; if it is the right one, \
-         add this line to {}:\n{line}\nor set `trust_on_first_use: true` (remembers the first \
-         key) or `verify_hosts: false` (accepts any key)", file.display()
+         add this line to {}:\n{line}\nor set `{first_use}: true` (remembers the first key) or \
+         `{verify}: false` (accepts any key)", file.display()
     )]
     Unknown {
         /// Whom.
@@ -26,6 +26,10 @@ pub enum HostKeyProblem {
         line: String,
         /// The file for the line.
         file: PathBuf,
+        /// The setting that remembers first keys.
+        first_use: &'static str,
+        /// The setting that accepts any key.
+        verify: &'static str,
     },
     /// A file has another key of this host.
     #[error(

@@ -98,7 +98,7 @@ pub enum Error {
     /// Both sides have no algorithm in common.
     #[error(
         "no common {kind} algorithm with {peer}: it offers {theirs}{}",
-        if *.legacy_helps { "; `ssh_algorithms: legacy` allows one of these, weak as it is" } else { "" }
+        legacy_helps(*.legacy)
     )]
     Negotiation {
         /// Whom.
@@ -107,8 +107,8 @@ pub enum Error {
         kind: String,
         /// What the peer offers.
         theirs: String,
-        /// Whether one of them is among those that `ssh_algorithms: legacy` allows.
-        legacy_helps: bool,
+        /// The setting that, as `legacy`, allows one of them; `None` where that would not help.
+        legacy: Option<&'static str>,
     },
 
     /// The host's key is not to be trusted.
@@ -130,6 +130,33 @@ pub enum Error {
         said: String,
         /// Whether it only lacks a free line just now.
         busy: bool,
+    },
+
+    /// The connection carries as many sessions as the target allows on one; nothing was started.
+    #[error("{peer} allows no more sessions on this connection ({said})")]
+    NoMoreSessions {
+        /// Whom.
+        peer: String,
+        /// The reason that the target gives (RFC 4254, 5.1).
+        said: String,
+    },
+
+    /// The connection ended while something ran over it: whether that goes on is not known.
+    #[error("the connection to {peer} was lost: {}", one_line(.why))]
+    Lost {
+        /// Whom.
+        peer: String,
+        /// How it ended.
+        why: String,
+    },
+
+    /// Output was left unread until it was too much to keep.
+    #[error("{peer} sent more than {limit} bytes that nobody read: they were given up")]
+    Unread {
+        /// Whom.
+        peer: String,
+        /// How much is kept.
+        limit: usize,
     },
 
     /// A command, or the way to a prompt, did not come to its end.
@@ -205,7 +232,10 @@ impl Error {
             Self::Closed { phase, .. } => *phase != Phase::Enable,
             Self::ChannelRefused { busy, .. } => *busy,
             Self::Interrupted(interrupted) => interrupted.why == Interruption::Lost,
-            Self::Unsupported(_)
+            Self::NoMoreSessions { .. }
+            | Self::Lost { .. }
+            | Self::Unread { .. }
+            | Self::Unsupported(_)
             | Self::Setting { .. }
             | Self::Resolve { .. }
             | Self::Protocol { .. }
@@ -229,6 +259,12 @@ impl Error {
             _ => None,
         }
     }
+}
+
+fn legacy_helps(setting: Option<&str>) -> String {
+    setting.map_or_else(String::new, |setting| {
+        format!("; `{setting}: legacy` allows one of these, weak as it is")
+    })
 }
 
 /// Whether the system's error is of the kind that a restarting device causes.

@@ -272,9 +272,11 @@ impl<'a> Login<'a> {
             peer: self.settings.peer(),
             phase: Phase::Authentication,
             limit: self.settings.timeout,
-            hint: ": its login server may be slow (`timeout`), or it wants a new password, which \
-                   has to be set by hand first"
-                .to_owned(),
+            hint: format!(
+                ": its login server may be slow (`{}`), or it wants a new password, which has to \
+                 be set by hand first",
+                self.settings.words.timeout
+            ),
         }
     }
 
@@ -304,11 +306,12 @@ impl<'a> Login<'a> {
             .flat_map(|methods| methods.iter())
             .map(<&'static str>::from)
             .collect();
+        let key = self.settings.words.private_key;
         let check = match (password, private_key) {
-            (Some(_), Some(_)) => "check `user`, `private_key` and `password`",
-            (Some(_), None) => "check `user` and `password`",
-            (None, Some(_)) => "check `user` and `private_key`, or give a `password`",
-            (None, None) => "give a `password` or a `private_key`, or start an agent",
+            (Some(_), Some(_)) => format!("check `user`, `{key}` and `password`"),
+            (Some(_), None) => "check `user` and `password`".to_owned(),
+            (None, Some(_)) => format!("check `user` and `{key}`, or give a `password`"),
+            (None, None) => format!("give a `password` or a `{key}`, or start an agent"),
         };
         let separator = if why.is_empty() { "" } else { "; " };
         Error::Authentication(Box::new(AuthenticationProblem {

@@ -24,6 +24,7 @@ struct Words {
     version: String,
     banner: String,
     goodbye: String,
+    end: Option<&'static str>,
     remembered: Option<std::path::PathBuf>,
 }
 
@@ -53,6 +54,16 @@ impl Heard {
             }
             .clone()
         })
+    }
+
+    /// How the connection ended.
+    pub(super) fn end(&self) -> String {
+        let (end, goodbye) = self.words(|words| (words.end, words.goodbye.clone()));
+        match end {
+            Some(end) => end.to_owned(),
+            None if goodbye.trim().is_empty() => "it was closed".to_owned(),
+            None => format!("the host closed it, saying `{}`", goodbye.trim()),
+        }
     }
 
     /// The file in which its key was remembered just now.
@@ -98,9 +109,16 @@ impl Handler for Client {
     }
 
     async fn disconnected(&mut self, reason: DisconnectReason<Failure>) -> Result<(), Failure> {
-        if let DisconnectReason::ReceivedDisconnect(info) = reason {
-            let goodbye: String = info.message.chars().take(LONGEST_BANNER).collect();
-            self.heard.words(|words| words.goodbye = goodbye);
+        match reason {
+            DisconnectReason::ReceivedDisconnect(info) => {
+                let goodbye: String = info.message.chars().take(LONGEST_BANNER).collect();
+                self.heard.words(|words| words.goodbye = goodbye);
+            }
+            DisconnectReason::Error(Failure::Ssh(russh::Error::KeepaliveTimeout)) => {
+                let end = "the host has gone silent: it answers no keepalive";
+                self.heard.words(|words| words.end = Some(end));
+            }
+            DisconnectReason::Error(_) => {}
         }
         Ok(())
     }

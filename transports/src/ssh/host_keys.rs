@@ -6,6 +6,7 @@ use russh::keys::{Algorithm, HashAlg, PublicKey};
 use tokio::task::spawn_blocking;
 
 use super::known_hosts::{self, KnownHosts, Standing};
+use super::settings::Words;
 use crate::error::HostKeyProblem;
 
 /// What is demanded of a host's key.
@@ -29,6 +30,7 @@ pub(crate) struct HostKeyCheck {
     port: u16,
     keys: HostKeys,
     known: KnownHosts,
+    words: &'static Words,
 }
 
 impl HostKeys {
@@ -40,6 +42,7 @@ impl HostKeys {
         &self,
         host: &str,
         port: u16,
+        words: &'static Words,
     ) -> Result<HostKeyCheck, Box<HostKeyProblem>> {
         let known = match self {
             Self::Any => KnownHosts::default(),
@@ -58,6 +61,7 @@ impl HostKeys {
             port,
             keys: self.clone(),
             known,
+            words,
         })
     }
 }
@@ -124,6 +128,8 @@ impl HostKeyCheck {
                 fingerprint,
                 line,
                 file,
+                first_use: self.words.first_use,
+                verify: self.words.verify,
             },
         };
         Err(Box::new(problem))

@@ -5,9 +5,11 @@
 
 mod algorithms;
 mod auth;
+pub(crate) mod config;
 mod handler;
 mod host_keys;
 mod known_hosts;
+mod peer;
 mod private_key;
 #[cfg(test)]
 pub(crate) mod server;
@@ -22,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use russh::client::{self, GexParams, Handle, Msg};
-use russh::{AlgorithmKind, ChannelOpenFailure, ChannelStream, Disconnect};
+use russh::{AlgorithmKind, Channel, ChannelOpenFailure, ChannelStream, Disconnect};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -33,22 +35,21 @@ use crate::{Context, Error, Result};
 use algorithms::Strength;
 use auth::Login;
 use handler::{Client, Failure, Heard};
+pub(crate) use peer::Peer;
 use settings::Settings;
 use socket::{Owned, Owner};
-
-/// How long a goodbye may take.
-const GOODBYE: Duration = Duration::from_secs(1);
 
 /// How many rows devices are told that the terminal has: many, so that few pages are made.
 const ROWS: u32 = 10_000;
 
 /// An authenticated connection.
 pub(crate) struct Ssh {
-    peer: String,
+    peer: Peer,
     /// How long opening may take, for messages.
     limit: Duration,
+    /// How long a goodbye may take.
+    goodbye: Duration,
     handle: Handle<Client>,
-    heard: Arc<Heard>,
     owner: Owner,
 }
 
@@ -77,12 +78,16 @@ impl Ssh {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let peer = settings.peer();
-        let check = settings.host_keys.check_for(&settings.host, settings.port);
+        let check = settings
+            .host_keys
+            .check_for(&settings.host, settings.port, settings.words);
         let check = check.map_err(Error::HostKey)?;
         let config = client::Config {
             preferred: algorithms::preferred(settings.strength, &check.algorithms()),
             // Devices often know no larger group than this.
             gex: GexParams::new(2048, 2048, 8192).expect("2048 bits are allowed"),
+            keepalive_interval: settings.keepalive.map(|keepalive| keepalive.interval),
+            keepalive_max: settings.keepalive.map_or(0, |keepalive| keepalive.most),
             ..client::Config::default()
         };
         let heard = Arc::new(Heard::default());
@@ -114,10 +119,10 @@ impl Ssh {
             .log_in()
             .await?;
         Ok(Self {
-            peer,
+            peer: Peer::new(&peer, heard),
             limit: settings.timeout,
+            goodbye: settings.goodbye,
             handle,
-            heard,
             owner,
         })
     }
@@ -136,48 +141,90 @@ impl Ssh {
             channel.request_shell(false).await?;
             Ok::<_, russh::Error>(channel.into_stream())
         };
-        let (peer, phase) = (self.peer.clone(), Phase::Channel);
+        let channel = self.opened(opening, deadline).await?;
+        channel.map_err(|reason| Error::ChannelRefused {
+            peer: self.peer.name().to_owned(),
+            what: "terminal".to_owned(),
+            said: format!("{reason:?}"),
+            busy: matches!(
+                reason,
+                ChannelOpenFailure::ResourceShortage | ChannelOpenFailure::ConnectFailed
+            ),
+        })
+    }
+
+    /// Starts a program on a channel of its own, without waiting to hear that it has started.
+    ///
+    /// # Errors
+    /// [`Error::NoMoreSessions`], [`Error::TimedOut`], [`Error::Lost`].
+    pub(crate) async fn program(&self, command: &str, deadline: Instant) -> Result<Channel<Msg>> {
+        let opening = async {
+            let channel = self.handle.channel_open_session().await?;
+            channel.exec(true, command).await?;
+            Ok(channel)
+        };
+        let channel = match self.opened(opening, deadline).await {
+            Err(Error::Closed { .. }) => return Err(self.peer.lost()),
+            opened => opened?,
+        };
+        channel.map_err(|reason| Error::NoMoreSessions {
+            peer: self.peer.name().to_owned(),
+            said: format!("{reason:?}"),
+        })
+    }
+
+    /// Bounds the opening of a channel; the inner error is the host's reason for refusing it.
+    async fn opened<T>(
+        &self,
+        opening: impl Future<Output = std::result::Result<T, russh::Error>>,
+        deadline: Instant,
+    ) -> Result<std::result::Result<T, ChannelOpenFailure>> {
+        let (peer, phase) = (self.peer.name().to_owned(), Phase::Channel);
         match timeout_at(deadline, opening).await {
-            Ok(Ok(stream)) => Ok(stream),
-            Ok(Err(russh::Error::ChannelOpenFailure(reason))) => Err(Error::ChannelRefused {
-                peer,
-                what: "terminal".to_owned(),
-                said: format!("{reason:?}"),
-                busy: matches!(
-                    reason,
-                    ChannelOpenFailure::ResourceShortage | ChannelOpenFailure::ConnectFailed
-                ),
-            }),
+            Ok(Ok(opened)) => Ok(Ok(opened)),
+            Ok(Err(russh::Error::ChannelOpenFailure(reason))) => Ok(Err(reason)),
             Ok(Err(_)) => Err(Error::Closed {
                 peer,
                 phase,
-                said: self.heard.said(),
+                said: self.peer.said(),
             }),
-            Err(_) => {
-                let limit = self.limit;
-                Err(Error::TimedOut {
-                    peer,
-                    phase,
-                    limit,
-                    hint: String::new(),
-                })
-            }
+            Err(_) => Err(Error::TimedOut {
+                peer,
+                phase,
+                limit: self.limit,
+                hint: String::new(),
+            }),
         }
+    }
+
+    /// The other end, for errors.
+    pub(crate) fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// Whether the connection has ended.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.handle.is_closed()
     }
 
     /// The host's version line (RFC 4253, 4.2).
     pub(crate) fn version(&self) -> String {
-        self.heard.version()
+        self.peer.version()
     }
 
     /// Says goodbye and lets go. Whether it arrives does not matter.
     pub(crate) async fn close(self) {
-        let Self { handle, owner, .. } = self;
+        let Self {
+            handle,
+            owner,
+            goodbye,
+            ..
+        } = self;
         let leaving = async {
             let _ = handle.disconnect(Disconnect::ByApplication, "", "en").await;
             let _ = handle.await;
         };
-        let _ = timeout(GOODBYE, leaving).await;
+        let _ = timeout(goodbye, leaving).await;
         drop(owner);
     }
 }
@@ -185,7 +232,7 @@ impl Ssh {
 impl fmt::Debug for Ssh {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ssh")
-            .field("peer", &self.peer)
+            .field("peer", &self.peer.name())
             .finish_non_exhaustive()
     }
 }
@@ -254,7 +301,8 @@ fn not_connected(settings: &Settings, heard: &Heard, failure: Failure) -> Error 
                 AlgorithmKind::Mac => "MAC",
             }
             .to_owned(),
-            legacy_helps: settings.strength == Strength::Sound && algorithms::is_legacy(&theirs),
+            legacy: (settings.strength == Strength::Sound && algorithms::is_legacy(&theirs))
+                .then_some(settings.words.algorithms),
             theirs: theirs.join(", "),
         },
         Failure::Ssh(russh::Error::IO(cause)) if cause.kind() != io::ErrorKind::InvalidData => {

@@ -7,10 +7,8 @@ use russh::keys::ssh_key::Error as KeyError;
 use russh::keys::{self, PrivateKey, decode_secret_key};
 use tokio::task::spawn_blocking;
 
-use super::settings::{Settings, path};
+use super::settings::{Settings, Words, path};
 use crate::{Error, Result};
-
-const SETTING: &str = "private_key";
 
 /// What every private key begins with, in all the formats that are read.
 const MARKS: [&str; 2] = ["-----BEGIN ", "PuTTY-User-Key-File-"];
@@ -24,15 +22,24 @@ pub(super) async fn load(settings: &Settings) -> Result<Option<PrivateKey>> {
         return Ok(None);
     };
     let passphrase = settings.passphrase.clone();
+    let words = settings.words;
     if passphrase.is_none() {
-        return read(&given, None).map(Some);
+        return read(&given, None, words).map(Some);
     }
     // Opening an encrypted key is meant to cost much.
-    let loaded = spawn_blocking(move || read(&given, passphrase.as_ref())).await;
+    let loaded = spawn_blocking(move || read(&given, passphrase.as_ref(), words)).await;
     loaded.expect("reading a key does not panic").map(Some)
 }
 
-fn read(given: &Sensitive<String>, passphrase: Option<&Sensitive<String>>) -> Result<PrivateKey> {
+fn read(
+    given: &Sensitive<String>,
+    passphrase: Option<&Sensitive<String>>,
+    words: &Words,
+) -> Result<PrivateKey> {
+    let problem = |problem: String| Error::Setting {
+        setting: words.private_key,
+        problem,
+    };
     let given = given.reveal().trim();
     let passphrase = passphrase.map(|passphrase| passphrase.reveal().as_str());
     let is_text = MARKS.iter().any(|mark| given.starts_with(mark));
@@ -52,26 +59,24 @@ fn read(given: &Sensitive<String>, passphrase: Option<&Sensitive<String>>) -> Re
             .map_err(|error| problem(format!("cannot read {name}: {error}")))?;
         (Sensitive::new(text), name)
     };
-    decode_secret_key(text.reveal().trim(), passphrase)
-        .map_err(|error| problem(format!("{name} {}", why(&error, passphrase.is_some()))))
+    decode_secret_key(text.reveal().trim(), passphrase).map_err(|error| {
+        problem(format!(
+            "{name} {}",
+            why(&error, passphrase.is_some(), words)
+        ))
+    })
 }
 
-fn problem(problem: String) -> Error {
-    Error::Setting {
-        setting: SETTING,
-        problem,
-    }
-}
-
-fn why(error: &keys::Error, with_passphrase: bool) -> &'static str {
+fn why(error: &keys::Error, with_passphrase: bool, words: &Words) -> String {
+    let passphrase = words.passphrase;
     match error {
         keys::Error::KeyIsEncrypted | keys::Error::SshKey(KeyError::Encrypted) => {
-            "is encrypted: give `private_key_passphrase`, or use an agent"
+            format!("is encrypted: give `{passphrase}`, or use an agent")
         }
         _ if with_passphrase => {
-            "cannot be opened: `private_key_passphrase` is wrong, or the file is no private key"
+            format!("cannot be opened: `{passphrase}` is wrong, or the file is no private key")
         }
-        _ => "is no private key that can be read (OpenSSH, PEM and PuTTY formats can)",
+        _ => "is no private key that can be read (OpenSSH, PEM and PuTTY formats can)".to_owned(),
     }
 }
 
@@ -96,8 +101,12 @@ mod tests {
 
     fn loaded(given: &str, passphrase: Option<&str>) -> std::result::Result<PrivateKey, String> {
         let passphrase = passphrase.map(|passphrase| Sensitive::new(passphrase.to_owned()));
-        read(&Sensitive::new(given.to_owned()), passphrase.as_ref())
-            .map_err(|error| error.to_string())
+        read(
+            &Sensitive::new(given.to_owned()),
+            passphrase.as_ref(),
+            &super::super::settings::WORDS,
+        )
+        .map_err(|error| error.to_string())
     }
 
     #[test]

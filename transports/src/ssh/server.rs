@@ -1,6 +1,9 @@
 //! An SSH server for tests, on the loopback, whose terminals are fake devices.
 
+mod programs;
+
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,9 +12,9 @@ use devgate_schemas::{ConnectionInfo, Hash, Unread, Value};
 use russh::keys::ssh_key::private::Ed25519Keypair;
 use russh::keys::{PrivateKey, PublicKey};
 use russh::server::{
-    Auth, ChannelOpenHandle, Config, Handler, Msg, Response, VerifiedPublicKey, run_stream,
+    Auth, ChannelOpenHandle, Config, Handler, Msg, Response, Session, VerifiedPublicKey, run_stream,
 };
-use russh::{Channel, MethodKind, MethodSet, Preferred};
+use russh::{Channel, ChannelId, ChannelOpenFailure, MethodKind, MethodSet, Preferred};
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
@@ -31,6 +34,8 @@ pub(crate) struct How {
     pub(crate) seed: u8,
     pub(crate) preferred: Preferred,
     pub(crate) device: fn() -> Fake,
+    /// How many channels one connection may have.
+    pub(crate) most_sessions: usize,
 }
 
 /// A server that runs until it is dropped.
@@ -51,6 +56,8 @@ struct Counts {
 struct Client {
     how: Arc<How>,
     counts: Arc<Counts>,
+    /// The open channels; those of which something runs already are taken.
+    open: HashMap<ChannelId, Option<Channel<Msg>>>,
 }
 
 impl Default for How {
@@ -62,6 +69,7 @@ impl Default for How {
             seed: 1,
             preferred: Preferred::default(),
             device: || Fake::new("r1#"),
+            most_sessions: usize::MAX,
         }
     }
 }
@@ -95,6 +103,7 @@ impl Server {
                 let client = Client {
                     how: Arc::clone(&how),
                     counts: Arc::clone(&counting),
+                    open: HashMap::new(),
                 };
                 let (config, counts) = (Arc::clone(&config), Arc::clone(&counting));
                 tokio::spawn(async move {
@@ -232,14 +241,57 @@ impl Handler for Client {
         &mut self,
         channel: Channel<Msg>,
         reply: ChannelOpenHandle,
-        _: &mut russh::server::Session,
+        _: &mut Session,
     ) -> Result<(), Self::Error> {
+        if self.open.len() >= self.how.most_sessions {
+            reply.reject(ChannelOpenFailure::ConnectFailed).await;
+            return Ok(());
+        }
+        self.open.insert(channel.id(), Some(channel));
+        reply.accept().await;
+        Ok(())
+    }
+
+    async fn channel_close(
+        &mut self,
+        channel: ChannelId,
+        _: &mut Session,
+    ) -> Result<(), Self::Error> {
+        self.open.remove(&channel);
+        Ok(())
+    }
+
+    async fn shell_request(
+        &mut self,
+        channel: ChannelId,
+        _: &mut Session,
+    ) -> Result<(), Self::Error> {
+        let Some(channel) = self.open.get_mut(&channel).and_then(Option::take) else {
+            return Ok(());
+        };
         let mut device = (self.how.device)().start();
         tokio::spawn(async move {
             let mut stream = channel.into_stream();
             let _ = copy_bidirectional(&mut stream, &mut device).await;
         });
-        reply.accept().await;
+        Ok(())
+    }
+
+    async fn exec_request(
+        &mut self,
+        id: ChannelId,
+        command: &[u8],
+        session: &mut Session,
+    ) -> Result<(), Self::Error> {
+        let command = String::from_utf8_lossy(command).into_owned();
+        let Some(channel) = self.open.get_mut(&id).and_then(Option::take) else {
+            return session.channel_failure(id);
+        };
+        if command == "refused" {
+            return session.channel_failure(id);
+        }
+        session.channel_success(id)?;
+        tokio::spawn(programs::run(command, channel, session.handle()));
         Ok(())
     }
 }

@@ -10,6 +10,9 @@ use super::algorithms::Strength;
 use super::host_keys::HostKeys;
 use crate::{Error, Result};
 
+/// How long a goodbye to a device may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
 /// The host-wide file of known hosts.
 const SYSTEM_KNOWN_HOSTS: &str = "/etc/ssh/ssh_known_hosts";
 
@@ -26,7 +29,41 @@ pub(crate) struct Settings {
     pub(crate) strength: Strength,
     /// How long connecting and logging in may take together.
     pub(crate) timeout: Duration,
+    /// How long a goodbye may take.
+    pub(crate) goodbye: Duration,
+    pub(crate) keepalive: Option<Keepalive>,
+    pub(crate) words: &'static Words,
 }
+
+/// How a host that has gone silent is found out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keepalive {
+    /// After how much silence it is asked.
+    pub(crate) interval: Duration,
+    /// How many questions may stay without an answer.
+    pub(crate) most: usize,
+}
+
+/// The settings' names as the user writes them, for messages that lead there.
+#[derive(Debug)]
+pub(crate) struct Words {
+    pub(crate) private_key: &'static str,
+    pub(crate) passphrase: &'static str,
+    pub(crate) timeout: &'static str,
+    pub(crate) verify: &'static str,
+    pub(crate) first_use: &'static str,
+    pub(crate) algorithms: &'static str,
+}
+
+/// The names that transports to devices use.
+pub(super) static WORDS: Words = Words {
+    private_key: "private_key",
+    passphrase: "private_key_passphrase",
+    timeout: "timeout",
+    verify: "verify_hosts",
+    first_use: "trust_on_first_use",
+    algorithms: "ssh_algorithms",
+};
 
 impl Settings {
     /// Reads the settings that every transport over SSH has in its schema.
@@ -34,43 +71,23 @@ impl Settings {
     /// # Errors
     /// [`Error::Setting`] for what no schema can check.
     pub(crate) fn read(info: &ConnectionInfo) -> Result<Self> {
-        let missing = |setting, problem: &str| Error::Setting {
-            setting,
-            problem: problem.to_owned(),
-        };
-        let host = info
-            .text("host")
-            .map(str::trim)
-            .filter(|host| !host.is_empty());
-        let host =
-            host.ok_or_else(|| missing("host", "is empty: name the device or its address"))?;
-        let host = host
-            .strip_prefix('[')
-            .and_then(|host| host.strip_suffix(']'))
-            .unwrap_or(host);
-        let port = info.integer("port").unwrap_or(22);
-        let port = u16::try_from(port).map_err(|_| missing("port", "is no port number"))?;
-        let user = info
-            .text("user")
-            .map(str::to_owned)
-            .or_else(|| env::var("USER").ok());
-        let user = user.filter(|user| !user.is_empty());
-        let user =
-            user.ok_or_else(|| missing("user", "is not given: name the account to log in to"))?;
         Ok(Self {
-            host: host.to_owned(),
-            port,
-            user,
+            host: host(info)?,
+            port: port(info)?.unwrap_or(22),
+            user: user(info)?,
             password: secret(info, "password"),
             private_key: secret(info, "private_key"),
             passphrase: secret(info, "private_key_passphrase"),
-            host_keys: host_keys(info),
-            strength: if info.text("ssh_algorithms") == Some("legacy") {
-                Strength::Legacy
-            } else {
-                Strength::Sound
-            },
+            host_keys: host_keys(
+                info.boolean("verify_hosts"),
+                info.text("known_hosts_file"),
+                info.boolean("trust_on_first_use"),
+            ),
+            strength: strength(info.text("ssh_algorithms")),
             timeout: duration(info, "timeout", 10.0),
+            goodbye: GOODBYE,
+            keepalive: None,
+            words: &WORDS,
         })
     }
 
@@ -105,11 +122,44 @@ pub(super) fn path(text: &str) -> PathBuf {
     }
 }
 
-fn host_keys(info: &ConnectionInfo) -> HostKeys {
-    if info.boolean("verify_hosts") == Some(false) {
+/// The host's name or address, without the brackets of an IPv6 one.
+pub(crate) fn host(info: &ConnectionInfo) -> Result<String> {
+    let host = info.text("host").map(str::trim).unwrap_or_default();
+    if host.is_empty() {
+        return Err(problem("host", "is empty: name the device or its address"));
+    }
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    Ok(bare.unwrap_or(host).to_owned())
+}
+
+/// The port, where one is given.
+pub(crate) fn port(info: &ConnectionInfo) -> Result<Option<u16>> {
+    let port = info.integer("port").map(u16::try_from).transpose();
+    port.map_err(|_| problem("port", "is no port number"))
+}
+
+/// The account, or the name of the user who runs this.
+pub(crate) fn user(info: &ConnectionInfo) -> Result<String> {
+    let user = info
+        .text("user")
+        .map(str::to_owned)
+        .or_else(|| env::var("USER").ok());
+    let user = user.filter(|user| !user.is_empty());
+    user.ok_or_else(|| problem("user", "is not given: name the account to log in to"))
+}
+
+/// Which host keys are accepted, given three settings.
+pub(crate) fn host_keys(
+    verify: Option<bool>,
+    file: Option<&str>,
+    first_use: Option<bool>,
+) -> HostKeys {
+    if verify == Some(false) {
         return HostKeys::Any;
     }
-    let files = match info.text("known_hosts_file") {
+    let files = match file {
         Some(file) => vec![path(file)],
         None => {
             let home = env::home_dir().map(|home| home.join(".ssh/known_hosts"));
@@ -118,6 +168,21 @@ fn host_keys(info: &ConnectionInfo) -> HostKeys {
                 .collect()
         }
     };
-    let first_use = info.boolean("trust_on_first_use") == Some(true);
+    let first_use = first_use == Some(true);
     HostKeys::Known { files, first_use }
+}
+
+pub(crate) fn strength(setting: Option<&str>) -> Strength {
+    if setting == Some("legacy") {
+        Strength::Legacy
+    } else {
+        Strength::Sound
+    }
+}
+
+fn problem(setting: &'static str, problem: &str) -> Error {
+    Error::Setting {
+        setting,
+        problem: problem.to_owned(),
+    }
 }

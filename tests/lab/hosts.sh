@@ -1,0 +1,237 @@
+#!/bin/bash
+# Real OpenSSH servers on 127.0.0.1, each a host with users, sudo, /tmp and processes of its own.
+#   hosts.sh start DIR     starts them and writes DIR/hosts.json: all that a client needs to know
+#   hosts.sh stop DIR      ends what start started; DIR stays, for its logs
+#   hosts.sh status DIR    says which are up
+# README.md tells what a host is made of, and how they differ.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+HOSTS="h1 h2 h3 h4 h5 bastion"
+RUNNER_PASSWORD=host-canary-runner
+WORKER_PASSWORD=host-canary-worker
+PASSPHRASE=host-canary-passphrase
+
+# ---- inside a host's namespaces -------------------------------------------------------------------------------
+
+# The host's first process. Its folder is /mnt here, because it may lie below the /tmp that it gets.
+host_init() {
+    local D=$1 name=$2 file
+    set -e
+    mount --make-rprivate /
+    hostname "$name"
+    mount --bind "$D" /mnt
+    for file in passwd shadow group hosts sudoers; do mount --bind "/mnt/etc/$file" "/etc/$file"; done
+    mount -t tmpfs -o mode=755 sudoers.d /etc/sudoers.d
+    mount --bind /mnt/tmp /tmp
+    # What it inherits would reach every login.
+    env -i PATH="$PATH" /usr/sbin/sshd -f /mnt/etc/sshd_config -E /mnt/log/sshd.log
+    # As process 1 it reaps what loses its parent.
+    while :; do sleep 3600 & wait $!; done
+}
+
+# ---- outside --------------------------------------------------------------------------------------------------
+
+add_user() { # D NAME UID SHELL PASSWORD
+    local home=$1/home/$2
+    echo "$2:x:$3:$3:lab:/mnt/home/$2:$4" >>"$1/etc/passwd"
+    echo "$2:x:$3:" >>"$1/etc/group"
+    echo "$2:$(openssl passwd -6 "$5"):19000:0:99999:7:::" >>"$1/etc/shadow"
+    mkdir -p "$home/.ssh"
+    cat "$DIR"/id_*.pub >"$home/.ssh/authorized_keys"
+    chown -R "$3:$3" "$home"
+    chmod -R go= "$home"
+}
+
+# particular NAME: what sshd is told for this host alone; sshd takes the first value it sees.
+particular() {
+    case $1 in
+    h3) echo "MaxSessions 2" ;;
+    h4) return ;;
+    h5) cat <<X
+HostCertificate /mnt/etc/host_ed25519-cert.pub
+TrustedUserCAKeys /mnt/etc/user_ca.pub
+AuthorizedKeysFile none
+PasswordAuthentication no
+X
+        ;;
+    bastion) echo "LogLevel DEBUG1" ;;
+    esac
+    echo "Subsystem sftp internal-sftp"
+}
+
+# make_host NAME: its files, under DIR/NAME; sets PORT.
+make_host() {
+    local D=$DIR/$1
+    rm -rf "$D"
+    mkdir -p "$D"/{etc,log,home,tmp,run}
+    chmod 1777 "$D/tmp"
+    cp /etc/passwd /etc/group "$D/etc/"
+    grep -E '^(root|sshd|nobody):' /etc/shadow >"$D/etc/shadow"
+    chmod 600 "$D/etc/shadow"
+    add_user "$D" runner 7101 /bin/bash "$RUNNER_PASSWORD"
+    add_user "$D" worker 7102 /bin/sh "$WORKER_PASSWORD"
+    printf '127.0.0.1 localhost %s\n' "$1" >"$D/etc/hosts"
+    # h2 explains itself before it asks, as sudo does the first time that a user meets it.
+    cat >"$D/etc/sudoers" <<X
+Defaults !syslog, timestamp_timeout=0, lecture=$([ "$1" = h2 ] && echo always || echo never)
+root ALL=(ALL) ALL
+runner ALL=(worker) NOPASSWD: ALL
+runner ALL=(root) ALL
+X
+    chmod 440 "$D/etc/sudoers"
+    ssh-keygen -q -t ed25519 -N '' -C "$1" -f "$D/etc/host_ed25519"
+    take_port
+    if [ "$1" = h5 ]; then
+        cp "$DIR/user_ca.pub" "$D/etc/"
+        ssh-keygen -q -s "$DIR/host_ca" -h -I "$1" -n 127.0.0.1,localhost -V -1h:+1w "$D/etc/host_ed25519.pub"
+        echo "@cert-authority [127.0.0.1]:$PORT $(cut -d' ' -f1,2 "$DIR/host_ca.pub")" >>"$DIR/known_hosts"
+    else
+        echo "[127.0.0.1]:$PORT $(cut -d' ' -f1,2 "$D/etc/host_ed25519.pub")" >>"$DIR/known_hosts"
+    fi
+    {
+        particular "$1"
+        cat <<X
+ListenAddress 127.0.0.1:$PORT
+PidFile /mnt/run/sshd.pid
+HostKey /mnt/etc/host_ed25519
+UsePAM no
+PasswordAuthentication yes
+KbdInteractiveAuthentication no
+PermitRootLogin no
+AllowUsers runner worker
+StrictModes no
+PrintMotd no
+PrintLastLog no
+UseDNS no
+MaxStartups 500
+X
+    } >"$D/etc/sshd_config"
+}
+
+host_json() { # NAME
+    local D=$DIR/$1 sessions=10 sftp=true
+    [ "$1" = h3 ] && sessions=2
+    [ "$1" = h4 ] && sftp=false
+    cat <<X
+    {
+      "name": "$1",
+      "dir": "$D",
+      "tmp": "$D/tmp",
+      "home": "$D/home/runner",
+      "log": "$D/log/sshd.log",
+      "process": "$D/process",
+      "host": "127.0.0.1",
+      "port": $PORT,
+      "max_sessions": $sessions,
+      "sftp": $sftp
+    }
+X
+}
+
+hosts_json() { # HOSTS
+    cat <<X
+{
+  "dir": "$DIR",
+  "user": "runner",
+  "password": "$RUNNER_PASSWORD",
+  "users": {
+    "runner": { "uid": 7101, "password": "$RUNNER_PASSWORD" },
+    "worker": { "uid": 7102, "password": "$WORKER_PASSWORD" }
+  },
+  "private_key": "$DIR/id_ed25519",
+  "rsa_key": "$DIR/id_rsa",
+  "encrypted_key": "$DIR/id_encrypted",
+  "passphrase": "$PASSPHRASE",
+  "certified_key": "$DIR/certified",
+  "known_hosts": "$DIR/known_hosts",
+  "hosts": [
+$1
+  ]
+}
+X
+}
+
+# ready NAME: its SSH server says its banner.
+ready() {
+    local D=$DIR/$1 banner=
+    noted "$D/process" >/dev/null || { tail -n 20 "$D"/log/*.log >&2; die "$1 ended while it started (logs: $D/log)"; }
+    [ -s "$D/run/sshd.pid" ] || return 1
+    read -r -t 2 banner 2>/dev/null <"/dev/tcp/127.0.0.1/$(ports_of "$D")"
+    case $banner in SSH-2.0*) ;; *) return 1 ;; esac
+}
+
+ports_of() { sed -n 's/^ListenAddress .*://p' "$1/etc/sshd_config"; }
+
+make_keys() {
+    rm -f "$DIR"/id_* "$DIR"/certified* "$DIR"/{user,host}_ca*
+    ssh-keygen -q -t ed25519 -N '' -C lab -f "$DIR/id_ed25519"
+    ssh-keygen -q -t rsa -b 2048 -N '' -C lab -f "$DIR/id_rsa"
+    ssh-keygen -q -t ed25519 -N "$PASSPHRASE" -C lab -f "$DIR/id_encrypted"
+    ssh-keygen -q -t ed25519 -N '' -C lab -f "$DIR/certified"
+    ssh-keygen -q -t ed25519 -N '' -C user-ca -f "$DIR/user_ca"
+    ssh-keygen -q -t ed25519 -N '' -C host-ca -f "$DIR/host_ca"
+    ssh-keygen -q -s "$DIR/user_ca" -I lab -n runner -V -1h:+1w "$DIR/certified.pub"
+    : >"$DIR/known_hosts"
+}
+
+start() {
+    local name hosts=
+    need sshd openssh-server; need ssh-keygen openssh-client; need openssl openssl
+    need sudo sudo; need nsenter util-linux; need ss iproute2
+    unshare --mount --uts --pid --fork true || die "no namespaces here: run as root with CAP_SYS_ADMIN"
+    stop
+    mkdir -p /run/sshd # sshd wants it, and the package leaves it to the init system
+    # Another lab that starts at the same time must not take the ports found free here.
+    mkdir -p "$TAKEN"
+    exec 9>"$TAKEN.lock"
+    flock 9
+    make_keys
+    for name in $HOSTS; do
+        make_host "$name"
+        hosts+="${hosts:+,
+}$(host_json "$name")"
+        setsid unshare --mount --uts --pid --fork --mount-proc --kill-child \
+            "$0" __init "$DIR/$name" "$name" >>"$DIR/$name/log/init.log" 2>&1 </dev/null 9>&- &
+        note_process $! "$DIR/$name/process"
+        cp "$DIR/$name/process" "$TAKEN/$PORT"
+    done
+    for name in $HOSTS; do
+        wait_for 60 ready "$name" || { tail -n 20 "$DIR/$name"/log/*.log >&2; die "$name is not ready (logs: $DIR/$name/log)"; }
+    done
+    hosts_json "$hosts" >"$DIR/hosts.json"
+    say "$(echo $HOSTS | wc -w) hosts are ready after $SECONDS s: $DIR/hosts.json"
+}
+
+# Ends what start started: each host is one process namespace, which the kernel ends with its first process.
+stop() {
+    local name pid
+    for name in $HOSTS; do
+        if pid=$(noted "$DIR/$name/process"); then
+            kill -KILL "$pid"
+            wait_for 10 gone "$pid" || say "process $pid does not end"
+            rm -f "$TAKEN/$(ports_of "$DIR/$name")"
+        fi
+        rm -f "$DIR/$name/process"
+    done
+    rm -f "$DIR/hosts.json"
+}
+
+status() {
+    local name
+    for name in $HOSTS; do
+        noted "$DIR/$name/process" >/dev/null && echo "$name up" || echo "$name down"
+    done
+}
+
+case ${1:-} in
+__init) host_init "$2" "$3" ;;
+start | stop | status)
+    need_root
+    [ -n "${2:-}" ] || die "usage: $0 $1 DIR"
+    mkdir -p "$2" && DIR=$(cd "$2" && pwd -P) || die "cannot make $2"
+    chmod 755 "$DIR" # the hosts' users must reach their homes
+    "$1"
+    ;;
+*) die "usage: $0 start|stop|status DIR" ;;
+esac

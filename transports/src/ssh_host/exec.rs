@@ -1,0 +1,277 @@
+//! A program that runs on a host: what goes in, what comes out, and how it ended.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use russh::client::Msg;
+use russh::{Channel, ChannelMsg, ChannelReadHalf, ChannelWriteHalf, Sig};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
+
+use crate::ssh::Peer;
+use crate::{Error, Result};
+
+/// How much output may wait for its reader.
+///
+/// A connection delivers in order, so what one reader leaves would stop all other programs on it.
+/// Whoever reads as it comes never meets this limit.
+const MOST_UNREAD: usize = 32 * 1024 * 1024;
+
+/// What one piece costs beside its bytes: many small ones fill the memory too.
+const PIECE: usize = 64;
+
+/// How long the request to close a channel may wait for its turn.
+const LEAVING: Duration = Duration::from_secs(5);
+
+/// A program that was started.
+///
+/// Both halves are to be served at once: a program that waits for its output to be read may not
+/// read its input meanwhile.
+#[derive(Debug)]
+pub struct Exec {
+    /// Its standard input.
+    pub stdin: Stdin,
+    /// What it writes, and how it ends.
+    pub output: Output,
+}
+
+/// A program's standard input, which ends when this is dropped.
+#[derive(Debug)]
+pub struct Stdin {
+    channel: Arc<ChannelWriteHalf<Msg>>,
+    /// Its sender lives as long as the channel.
+    ended: watch::Receiver<()>,
+    _open: oneshot::Sender<()>,
+}
+
+/// A program's output. Dropped before the end, it closes the channel; whether the program then ends
+/// is the host's affair.
+#[derive(Debug)]
+pub struct Output {
+    pieces: mpsc::UnboundedReceiver<Result<Piece>>,
+    unread: Arc<AtomicUsize>,
+    peer: Peer,
+}
+
+/// What a program gives, in the order in which the host tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Bytes of its standard output.
+    Stdout(Bytes),
+    /// Bytes of its standard error.
+    Stderr(Bytes),
+    /// Its end: nothing follows.
+    Exit(Exit),
+}
+
+/// How a program ended (RFC 4254, 6.10).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// With a code.
+    Code(u32),
+    /// By a signal, named without `SIG`.
+    Signal(String),
+    /// The host does not say.
+    Unsaid,
+}
+
+impl Exec {
+    pub(super) fn over(channel: Channel<Msg>, peer: Peer) -> Self {
+        let (reading, writing) = channel.split();
+        let writing = Arc::new(writing);
+        let (pieces, to_read) = mpsc::unbounded_channel();
+        let unread = Arc::new(AtomicUsize::new(0));
+        let (alive, ended) = watch::channel(());
+        let (open, closed) = oneshot::channel();
+        let drain = Drain {
+            reading,
+            writing: Arc::clone(&writing),
+            pieces,
+            unread: Arc::clone(&unread),
+            peer: peer.clone(),
+            exit: Exit::Unsaid,
+        };
+        tokio::spawn(async move {
+            drain.run(closed).await;
+            drop(alive);
+        });
+        Self {
+            stdin: Stdin {
+                channel: writing,
+                ended,
+                _open: open,
+            },
+            output: Output {
+                pieces: to_read,
+                unread,
+                peer,
+            },
+        }
+    }
+}
+
+impl Stdin {
+    /// Sends bytes, and waits while the program has more of them unread than the host keeps for it.
+    ///
+    /// How long that may take is the caller's to say; it ends when the program or the connection
+    /// does.
+    ///
+    /// # Errors
+    /// `BrokenPipe`: nobody reads them any more. The output tells why.
+    pub async fn write_all(&mut self, bytes: impl Into<Bytes>) -> io::Result<()> {
+        tokio::select! {
+            sent = self.channel.data_bytes(bytes) => {
+                sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+            }
+            _ = self.ended.changed() => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+impl Output {
+    /// The next piece. After [`Piece::Exit`] or an error nothing follows.
+    ///
+    /// It may be dropped while it waits: no piece is lost.
+    ///
+    /// # Errors
+    /// [`Error::ChannelRefused`] when the host does not start the program, [`Error::Lost`] when the
+    /// connection ended before it did: whether it still runs is not known.
+    pub async fn next(&mut self) -> Result<Piece> {
+        match self.pieces.recv().await {
+            Some(piece) => {
+                if let Ok(piece) = &piece {
+                    self.unread.fetch_sub(piece.cost(), Ordering::Relaxed);
+                }
+                piece
+            }
+            None => Err(self.peer.lost()),
+        }
+    }
+}
+
+impl Piece {
+    fn cost(&self) -> usize {
+        PIECE
+            + match self {
+                Self::Stdout(bytes) | Self::Stderr(bytes) => bytes.len(),
+                Self::Exit(_) => 0,
+            }
+    }
+}
+
+/// Takes from the channel whatever comes, so that the connection never waits for a reader.
+struct Drain {
+    reading: ChannelReadHalf,
+    writing: Arc<ChannelWriteHalf<Msg>>,
+    pieces: mpsc::UnboundedSender<Result<Piece>>,
+    unread: Arc<AtomicUsize>,
+    peer: Peer,
+    exit: Exit,
+}
+
+/// Whether a channel has more to give.
+enum Next {
+    More,
+    /// The host has closed the channel, or it is gone.
+    Closed,
+    /// We have no more use for it.
+    Leave,
+}
+
+impl Drain {
+    async fn run(mut self, mut stdin: oneshot::Receiver<()>) {
+        let mut input_open = true;
+        loop {
+            let next = tokio::select! {
+                message = self.reading.wait() => self.take(message),
+                _ = &mut stdin, if input_open => {
+                    input_open = false;
+                    let _ = timeout(LEAVING, self.writing.eof()).await;
+                    Next::More
+                }
+                () = self.pieces.closed() => Next::Leave,
+            };
+            match next {
+                Next::More => {}
+                Next::Closed => return,
+                Next::Leave => {
+                    // Nobody reads from here on, so the connection cannot wait for it.
+                    drop(self.reading);
+                    let _ = timeout(LEAVING, self.writing.close()).await;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, message: Option<ChannelMsg>) -> Next {
+        match message {
+            Some(ChannelMsg::Data { data }) => self.give(Piece::Stdout(data)),
+            Some(ChannelMsg::ExtendedData { data, ext: 1 }) => self.give(Piece::Stderr(data)),
+            Some(ChannelMsg::ExitStatus { exit_status }) => {
+                self.exit = Exit::Code(exit_status);
+                Next::More
+            }
+            Some(ChannelMsg::ExitSignal { signal_name, .. }) => {
+                self.exit = Exit::Signal(name(signal_name));
+                Next::More
+            }
+            Some(ChannelMsg::Failure) => {
+                let _ = self.pieces.send(Err(Error::ChannelRefused {
+                    peer: self.peer.name().to_owned(),
+                    what: "program".to_owned(),
+                    said: self.peer.said(),
+                    busy: false,
+                }));
+                Next::Leave
+            }
+            Some(ChannelMsg::Close) => {
+                let exit = std::mem::replace(&mut self.exit, Exit::Unsaid);
+                let _ = self.give(Piece::Exit(exit));
+                Next::Closed
+            }
+            None => {
+                let _ = self.pieces.send(Err(self.peer.lost()));
+                Next::Closed
+            }
+            Some(_) => Next::More,
+        }
+    }
+
+    fn give(&mut self, piece: Piece) -> Next {
+        let waiting = self.unread.fetch_add(piece.cost(), Ordering::Relaxed);
+        if waiting > MOST_UNREAD {
+            let _ = self.pieces.send(Err(Error::Unread {
+                peer: self.peer.name().to_owned(),
+                limit: MOST_UNREAD,
+            }));
+            return Next::Leave;
+        }
+        if self.pieces.send(Ok(piece)).is_err() {
+            return Next::Leave;
+        }
+        Next::More
+    }
+}
+
+/// A signal's name as RFC 4254, 6.10, has it.
+fn name(signal: Sig) -> String {
+    match signal {
+        Sig::ABRT => "ABRT".to_owned(),
+        Sig::ALRM => "ALRM".to_owned(),
+        Sig::FPE => "FPE".to_owned(),
+        Sig::HUP => "HUP".to_owned(),
+        Sig::ILL => "ILL".to_owned(),
+        Sig::INT => "INT".to_owned(),
+        Sig::KILL => "KILL".to_owned(),
+        Sig::PIPE => "PIPE".to_owned(),
+        Sig::QUIT => "QUIT".to_owned(),
+        Sig::SEGV => "SEGV".to_owned(),
+        Sig::TERM => "TERM".to_owned(),
+        Sig::USR1 => "USR1".to_owned(),
+        Sig::Custom(name) => name,
+    }
+}

@@ -1,0 +1,230 @@
+//! Programs on hosts, over SSH on the loopback.
+
+use std::time::Duration;
+
+use devgate_schemas::{Hash, Level, Unread, Value};
+use tokio::time::timeout;
+
+use super::{Exec, Exit, HostSettings, Output, Piece, SshHost};
+use crate::cli::fake::Bench;
+use crate::ssh::server::{How, PASSWORD, Server};
+use crate::{Error, SshConfig};
+
+/// Reads settings as the gateway does; gives what was told as well.
+fn read(raw: &[(&str, Value)]) -> (Result<HostSettings, String>, Vec<(Level, String)>) {
+    let raw: Hash = raw
+        .iter()
+        .map(|(key, value)| (*key, value.clone()))
+        .collect();
+    let mut told = Vec::new();
+    let info =
+        HostSettings::schema().read(Unread::new(raw), |level, text| told.push((level, text)));
+    let settings = info.map_err(|error| error.to_string()).and_then(|info| {
+        HostSettings::read(&info, &SshConfig::default(), |level, text| {
+            told.push((level, text));
+        })
+        .map_err(|error| error.to_string())
+    });
+    (settings, told)
+}
+
+fn settings(server: &Server, more: &[(&str, Value)]) -> HostSettings {
+    let mut raw = vec![
+        ("host", Value::from("127.0.0.1")),
+        ("port", Value::from(i64::from(server.port))),
+        ("user", Value::from("runner")),
+        ("password", Value::from(PASSWORD)),
+        ("host-key-check", Value::from(false)),
+    ];
+    raw.extend(more.iter().cloned());
+    let (settings, told) = read(&raw);
+    assert_eq!(told, []);
+    settings.expect("settings")
+}
+
+async fn host(server: &Server) -> SshHost {
+    SshHost::connect(&Bench::default().ctx(), &settings(server, &[]))
+        .await
+        .expect("a connection")
+}
+
+/// All that a program gives: standard output, standard error, its end.
+async fn drained(output: &mut Output) -> Result<(Vec<u8>, Vec<u8>, Exit), Error> {
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    loop {
+        match output.next().await? {
+            Piece::Stdout(bytes) => stdout.extend_from_slice(&bytes),
+            Piece::Stderr(bytes) => stderr.extend_from_slice(&bytes),
+            Piece::Exit(exit) => return Ok((stdout, stderr, exit)),
+        }
+    }
+}
+
+async fn run(host: &SshHost, command: &str) -> (String, String, Exit) {
+    let mut exec = host.exec(command).await.expect("started");
+    let (stdout, stderr, exit) = drained(&mut exec.output).await.expect("an end");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (text(stdout), text(stderr), exit)
+}
+
+#[tokio::test]
+async fn programs_read_write_and_end() {
+    let server = Server::start(How::default()).await;
+    let host = host(&server).await;
+    let Exec {
+        mut stdin,
+        mut output,
+    } = host.exec("cat").await.expect("started");
+    let sent: Vec<u8> = (0..5_000_000_u32).map(|byte| byte as u8).collect();
+    let writing = async {
+        stdin.write_all(sent.clone()).await.expect("read");
+        drop(stdin);
+    };
+    let ((), read) = tokio::join!(writing, drained(&mut output));
+    let (stdout, stderr, exit) = read.expect("an end");
+    assert!(stdout == sent && stderr.is_empty() && exit == Exit::Code(0));
+    let ended = |exit| (String::new(), "bye\n".to_owned(), exit);
+    assert_eq!(run(&host, "exit 7").await, ended(Exit::Code(7)));
+    let signalled = run(&host, "signal").await;
+    assert_eq!(signalled.2, Exit::Signal("TERM".into()));
+    // What comes behind the exit status belongs to the program too.
+    let late = run(&host, "late").await;
+    assert_eq!((late.0.as_str(), late.2), ("late\n", Exit::Code(3)));
+    assert_eq!(server.connections(), 1);
+    host.close().await;
+}
+
+#[tokio::test]
+async fn nobody_who_does_not_read_holds_up_another() {
+    let server = Server::start(How::default()).await;
+    let host = host(&server).await;
+    let mut flood = host.exec("flood").await.expect("started");
+    let mut hang = host.exec("hang").await.expect("started");
+    let (_, _, exit) = run(&host, "count 10000").await;
+    assert_eq!(exit, Exit::Code(0));
+    // What nobody read is kept only up to a limit.
+    let error = loop {
+        match flood.output.next().await {
+            Ok(_) => tokio::task::yield_now().await,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, Error::Unread { .. }), "{error}");
+    // A program that does not read its input holds up its writer alone.
+    let writing = hang.stdin.write_all(vec![0; 50_000_000]);
+    assert!(
+        timeout(Duration::from_millis(200), writing).await.is_err(),
+        "the window is closed"
+    );
+    drop(hang);
+    assert_eq!(run(&host, "exit 0").await.2, Exit::Code(0));
+}
+
+#[tokio::test]
+async fn a_full_connection_says_so_and_has_room_again_when_a_program_ends() {
+    let server = Server::start(How {
+        most_sessions: 2,
+        ..How::default()
+    })
+    .await;
+    let host = host(&server).await;
+    let first = host.exec("hang").await.expect("started");
+    let _second = host.exec("hang").await.expect("started");
+    let error = host.exec("exit 0").await.expect_err("full");
+    assert!(matches!(error, Error::NoMoreSessions { .. }), "{error}");
+    assert!(!error.is_transient());
+    drop(first);
+    let again = async {
+        while host.exec("exit 0").await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(Duration::from_secs(30), again).await.expect("room");
+}
+
+#[tokio::test]
+async fn a_program_that_is_refused_is_an_error_and_not_an_end() {
+    let server = Server::start(How::default()).await;
+    let host = host(&server).await;
+    let mut exec = host.exec("refused").await.expect("sent");
+    let error = drained(&mut exec.output).await.expect_err("refused");
+    assert!(matches!(error, Error::ChannelRefused { .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("refuses a program"), "{text}");
+}
+
+#[tokio::test]
+async fn a_lost_connection_ends_every_program_on_it_with_an_error() {
+    let server = Server::start(How::default()).await;
+    let host = host(&server).await;
+    let mut execs = Vec::new();
+    for _ in 0..5 {
+        execs.push(host.exec("hang").await.expect("started"));
+    }
+    host.close().await;
+    for mut exec in execs {
+        let error = drained(&mut exec.output).await.expect_err("lost");
+        assert!(matches!(error, Error::Lost { .. }), "{error}");
+        let broken = exec.stdin.write_all("x").await.expect_err("nobody reads");
+        assert_eq!(broken.kind(), std::io::ErrorKind::BrokenPipe);
+    }
+}
+
+#[test]
+fn settings_are_checked_by_the_names_that_were_written_and_secrets_are_not_quoted() {
+    let (error, _) = read(&[
+        ("host", Value::from("h1")),
+        ("private-key", Value::from(42)),
+        ("connect-timeout", Value::from("soon")),
+        ("host-key-check", Value::from("yes")),
+    ]);
+    let error = error.expect_err("wrong");
+    for part in [
+        "private-key: << redacted value >>",
+        "connect-timeout: ",
+        "host-key-check: ",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert!(!error.contains("42"), "{error}");
+    let (error, _) = read(&[
+        ("host", Value::from("h1")),
+        ("login-shell", Value::from("powershell")),
+    ]);
+    assert!(error.expect_err("refused").contains("Windows"));
+}
+
+#[test]
+fn keys_for_openssh_s_programs_are_told_as_without_effect() {
+    let (settings, told) = read(&[
+        ("host", Value::from("h1")),
+        ("user", Value::from("runner")),
+        ("native-ssh", Value::from(true)),
+        ("ssh-command", Value::from("ssh -F other")),
+        ("batch-mode", Value::from(false)),
+        ("no-such-key", Value::from(1)),
+    ]);
+    assert_eq!(settings.expect("settings").peer(), "h1:22");
+    for key in ["native-ssh", "ssh-command", "batch-mode", "no-such-key"] {
+        let heard = |(level, text): &(Level, String)| {
+            *level == Level::Warning && text.contains(&format!("`{key}"))
+        };
+        assert_eq!(told.iter().filter(|told| heard(told)).count(), 1, "{key}");
+    }
+    assert!(
+        read(&[
+            ("host", Value::from("h1")),
+            ("user", Value::from("runner")),
+            ("native-ssh", Value::from(false)),
+        ])
+        .1
+        .is_empty()
+    );
+}
+
+#[test]
+fn every_setting_teaches() {
+    for (name, attribute) in HostSettings::schema().connection_info() {
+        assert!(attribute.desc.len() > 20, "{name}: {}", attribute.desc);
+    }
+}
