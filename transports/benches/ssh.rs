@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use devgate_schemas::{Hash, Silence, Unread, Value};
-use devgate_transports::{Connect, Context, Patience, SshCli, SshCliSession, Transport};
+use devgate_transports::{
+    CommandLine, Connect, Context, Patience, SshCli, SshCliSession, Transport,
+};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use russh::client::{self, AuthResult, Handle, Handler};

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use devgate_schemas::{Event, Level, Listen, TypeSchema};
 
-use crate::{Patience, Transport};
+use crate::{CommandLine, Patience, Transport};
 
 /// What a transport or a provider knows of the run it serves, for one call.
 ///
@@ -103,6 +103,11 @@ impl<'a> Context<'a> {
             }
             transport = transport.inner()?;
         }
+    }
+
+    /// The command line of the open session, if it is at one.
+    pub fn command_line(&self) -> Option<&'a dyn CommandLine> {
+        self.transport?.command_line()
     }
 
     /// The schema of the resource type that the provider is called for.

@@ -2,6 +2,7 @@
 //! device.
 
 mod cli;
+mod command_line;
 mod context;
 pub mod error;
 mod patience;
@@ -17,6 +18,7 @@ use devgate_schemas::{ConnectionInfo, Facts, TransportSchema};
 
 pub use cli::Line;
 pub use cli::dialect::{self, Dialect};
+pub use command_line::CommandLine;
 pub use context::{Context, Failure, Mode, Resources};
 pub use error::{Error, Result};
 pub use patience::{Attempts, Patience};
@@ -68,5 +70,10 @@ pub trait Transport: Any + Debug + Send + Sync {
     /// The session that this one is built on, where it adds to another.
     fn inner(&self) -> Option<&dyn Transport> {
         None
+    }
+
+    /// The target's command line, where the session or the one it is built on is at one.
+    fn command_line(&self) -> Option<&dyn CommandLine> {
+        self.inner()?.command_line()
     }
 }

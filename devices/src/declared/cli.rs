@@ -1,8 +1,7 @@
 //! The form for command lines: `show` commands to read, configuration lines to write.
 
-use async_trait::async_trait;
 use devgate_schemas::{Name, Resource, TypeSchema};
-use devgate_transports::{self as transports, Context, SshCliSession};
+use devgate_transports::{CommandLine, Context};
 
 use super::rows;
 use crate::error::{Place, Problem};
@@ -37,23 +36,6 @@ pub(crate) struct PlacedFsm {
     pub(crate) fsm: TextFsm,
     /// Where its first line is.
     pub(crate) place: Place,
-}
-
-/// A session at a command line.
-#[async_trait]
-pub(crate) trait Session: Sync {
-    /// Runs a command.
-    async fn exec(&self, ctx: &Context<'_>, command: &str) -> transports::Result<String>;
-
-    /// Sends lines of configuration; none is sent after one that is refused.
-    async fn configure(
-        &self,
-        ctx: &Context<'_>,
-        lines: &[transports::Line],
-    ) -> transports::Result<()>;
-
-    /// Saves the running configuration, so that it survives a restart.
-    async fn save(&self, ctx: &Context<'_>) -> transports::Result<()>;
 }
 
 impl Cli {
@@ -133,25 +115,6 @@ impl Cli {
     }
 }
 
-#[async_trait]
-impl Session for SshCliSession {
-    async fn exec(&self, ctx: &Context<'_>, command: &str) -> transports::Result<String> {
-        Self::exec(self, ctx, command).await
-    }
-
-    async fn configure(
-        &self,
-        ctx: &Context<'_>,
-        lines: &[transports::Line],
-    ) -> transports::Result<()> {
-        Self::configure(self, ctx, lines).await
-    }
-
-    async fn save(&self, ctx: &Context<'_>) -> transports::Result<()> {
-        Self::save(self, ctx).await
-    }
-}
-
 impl PlacedFsm {
     /// The rows of a command's output.
     pub(crate) fn rows(&self, command: &str, output: &str) -> Result<Vec<textfsm::Row>> {
@@ -181,16 +144,9 @@ impl PlacedFsm {
     }
 }
 
-/// The open session, if it is one at a command line.
-pub(crate) fn session<'a>(ctx: &Context<'a>) -> Result<&'a dyn Session> {
-    if let Some(session) = ctx.transport::<SshCliSession>() {
-        return Ok(session);
-    }
-    #[cfg(test)]
-    if let Some(session) = ctx.transport::<super::fake::FakeSession>() {
-        return Ok(session);
-    }
-    Err(Error::Unsupported(
-        "the open session is not one at a command line".to_owned(),
-    ))
+/// The command line of the open session, if it is at one.
+pub(crate) fn session<'a>(ctx: &Context<'a>) -> Result<&'a dyn CommandLine> {
+    ctx.command_line().ok_or_else(|| {
+        Error::Unsupported("the open session is not one at a command line".to_owned())
+    })
 }

@@ -5,9 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use devgate_schemas::{Event, Facts, Listen};
 use devgate_transports::error::{ConfigurationProblem, RefusedLine};
-use devgate_transports::{Context, Line, Transport};
-
-use super::cli::Session;
+use devgate_transports::{CommandLine, Context, Line, Transport};
 
 /// A session that refuses lines with a word in them, or is lost at one.
 #[derive(Debug, Default)]
@@ -19,7 +17,7 @@ pub(crate) struct FakeSession {
 }
 
 #[async_trait]
-impl Session for FakeSession {
+impl CommandLine for FakeSession {
     async fn exec(&self, _: &Context<'_>, command: &str) -> devgate_transports::Result<String> {
         self.note(format!("> {command}"));
         if self.refuses.is_some_and(|word| command.contains(word)) {
@@ -31,6 +29,14 @@ impl Session for FakeSession {
             });
         }
         Ok(self.output.to_owned())
+    }
+
+    async fn exec_once(
+        &self,
+        ctx: &Context<'_>,
+        line: &Line,
+    ) -> devgate_transports::Result<String> {
+        self.exec(ctx, &line.shown()).await
     }
 
     async fn configure(&self, _: &Context<'_>, lines: &[Line]) -> devgate_transports::Result<()> {
@@ -76,6 +82,10 @@ impl Transport for FakeSession {
     }
 
     async fn close(self: Box<Self>, _: &Context<'_>) {}
+
+    fn command_line(&self) -> Option<&dyn CommandLine> {
+        Some(self)
+    }
 }
 
 impl FakeSession {

@@ -13,7 +13,7 @@ use crate::cli::dialect::Dialect;
 use crate::cli::{Cli, Line, Terms};
 use crate::ssh::Ssh;
 use crate::ssh::settings::{Settings, duration, secret};
-use crate::{Context, Error, Result, Transport};
+use crate::{CommandLine, Context, Error, Result, Transport};
 
 /// A session with a device's command line; it takes one command at a time.
 #[derive(Debug)]
@@ -64,47 +64,6 @@ impl SshCliSession {
         let open = session.reach(ctx).await?;
         *session.open.lock().await = Some(open);
         Ok(session)
-    }
-
-    /// Runs a command that only reads, and gives its output without echo and prompt.
-    ///
-    /// If the connection is lost before its end, it is sent again, within the context's patience.
-    ///
-    /// # Errors
-    /// [`Error::CommandFailed`] when the device says so, [`Error::ControlCharacter`] before
-    /// anything is sent, and otherwise why no complete answer came, with what had arrived
-    /// ([`Error::partial_output`]).
-    pub async fn exec(&self, ctx: &Context<'_>, command: &str) -> Result<String> {
-        self.run(ctx, &Line::new(command), Repeat::Allowed).await
-    }
-
-    /// Runs a command that may change the device: it is sent once.
-    ///
-    /// # Errors
-    /// As [`exec`](Self::exec).
-    pub async fn exec_once(&self, ctx: &Context<'_>, command: &Line) -> Result<String> {
-        self.run(ctx, command, Repeat::Never).await
-    }
-
-    /// Types lines in configuration mode, each of them once.
-    ///
-    /// # Errors
-    /// [`Error::Configuration`], naming the line and saying what stands; before anything is sent
-    /// [`Error::ControlCharacter`], [`Error::Unsupported`], or why the device cannot be reached.
-    pub async fn configure(&self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
-        let mut open = self.open.lock().await;
-        let cli = &mut self.ready(ctx, &mut open).await?.cli;
-        cli.configure(ctx, lines).await
-    }
-
-    /// Saves the running configuration, so that it survives a restart.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] where the dialect does not say how, otherwise as
-    /// [`exec_once`](Self::exec_once).
-    pub async fn save(&self, ctx: &Context<'_>) -> Result<()> {
-        let mut open = self.open.lock().await;
-        self.ready(ctx, &mut open).await?.cli.save(ctx).await
     }
 
     async fn run(&self, ctx: &Context<'_>, command: &Line, repeat: Repeat) -> Result<String> {
@@ -187,6 +146,28 @@ impl Open {
 }
 
 #[async_trait]
+impl CommandLine for SshCliSession {
+    async fn exec(&self, ctx: &Context<'_>, command: &str) -> Result<String> {
+        self.run(ctx, &Line::new(command), Repeat::Allowed).await
+    }
+
+    async fn exec_once(&self, ctx: &Context<'_>, command: &Line) -> Result<String> {
+        self.run(ctx, command, Repeat::Never).await
+    }
+
+    async fn configure(&self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
+        let mut open = self.open.lock().await;
+        let cli = &mut self.ready(ctx, &mut open).await?.cli;
+        cli.configure(ctx, lines).await
+    }
+
+    async fn save(&self, ctx: &Context<'_>) -> Result<()> {
+        let mut open = self.open.lock().await;
+        self.ready(ctx, &mut open).await?.cli.save(ctx).await
+    }
+}
+
+#[async_trait]
 impl Transport for SshCliSession {
     async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
         let mut open = self.open.lock().await;
@@ -208,5 +189,9 @@ impl Transport for SshCliSession {
         if let Some(open) = self.open.into_inner() {
             open.close(ctx).await;
         }
+    }
+
+    fn command_line(&self) -> Option<&dyn CommandLine> {
+        Some(self)
     }
 }

@@ -8,7 +8,7 @@ use super::SshCli;
 use crate::cli::fake::{Bench, Do, Fake, say, usual};
 use crate::error::Interruption;
 use crate::ssh::server::{How, Server};
-use crate::{Connect, Error, Line};
+use crate::{CommandLine, Connect, Error, Line};
 
 async fn session(server: &Server, bench: &Bench) -> super::SshCliSession {
     let cli = SshCli::with_dialect(usual());
