@@ -4,20 +4,21 @@ use std::error::Error;
 use std::fmt;
 
 use devgate_schemas::InvalidConnectionInfo;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use crate::inventory::{InventoryError, Target};
 use crate::tasks::TaskError;
 
 /// A failure of one target, in the form of the task specification ("Errors").
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Failure {
     /// What kind of failure it is: `puppetlabs.tasks/connect-error`.
     pub(crate) kind: String,
     /// What happened and what to do, for people.
     pub(crate) msg: String,
     /// More, for programs.
+    #[serde(default)]
     pub(crate) details: Map<String, Json>,
 }
 

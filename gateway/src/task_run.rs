@@ -1,7 +1,7 @@
 //! A task on one target: refused or chosen, given its input, run where it belongs.
 
 use devgate_schemas::{Hash, Value};
-use devgate_transports::{Context, Mode};
+use devgate_transports::Mode;
 
 use crate::failure::Failure;
 use crate::hosts::{Host, Local, LocalSettings, Order};
@@ -10,6 +10,7 @@ use crate::process::{Deaf, Limits};
 use crate::registry::Registry;
 use crate::results::{Answer, Status};
 use crate::run::Job;
+use crate::session::{self, Reach};
 use crate::tasks::{Invocation, Parameters, Place, Task};
 
 /// One task, asked of many targets.
@@ -50,13 +51,13 @@ impl TaskRun<'_> {
             Kind::Ssh | Kind::Other(_) => return Err(no_runner(target)),
         };
         let invocation = Invocation::new(self.task, place, self.parameters.clone(), self.mode)?;
-        let invocation = match &target.kind {
+        let (invocation, reach) = match &target.kind {
             Kind::Remote { .. } => {
-                let target = self.target(target, &ctx)?;
+                let (target, reach) = self.target(job)?;
                 job.hide(target.secrets());
-                invocation.with_target(target)
+                (invocation.with_target(target), reach)
             }
-            Kind::Local | Kind::Ssh | Kind::Other(_) => invocation,
+            Kind::Local | Kind::Ssh | Kind::Other(_) => (invocation, None),
         };
         ctx.debug(format!("running task {} on {LOCALHOST}", self.task.name));
         let order = Order {
@@ -64,7 +65,14 @@ impl TaskRun<'_> {
             stop: job.stop(),
             hear: &Deaf,
         };
-        let output = host.run(invocation, order).await?;
+        let run = async |socket: Option<&str>| {
+            let invocation = invocation.with_session(socket);
+            host.run(invocation, order).await
+        };
+        let output = match &reach {
+            Some(reach) => session::lend(&ctx, reach, self.mode, run).await?,
+            None => run(None).await?,
+        };
         for line in output.stderr.lines() {
             ctx.info(format!("stderr: {line}"));
         }
@@ -85,19 +93,17 @@ impl TaskRun<'_> {
     }
 
     /// What the task gets as `_target`: all that the inventory says, checked and with its defaults
-    /// where the transport is known, its secrets wrapped.
-    fn target(&self, target: &Target, ctx: &Context<'_>) -> Result<Hash, Failure> {
+    /// where the transport is known, its secrets wrapped; and how the target is reached, then.
+    fn target(&self, job: &Job<'_>) -> Result<(Hash, Option<Reach<'_>>), Failure> {
+        let (target, ctx) = (job.target, job.context());
         let raw = target.connection_info();
         let known = target
             .remote_transport()
             .map(|name| self.registry.known(name));
         match known.transpose()?.flatten() {
             Some(connect) => {
-                let schema = connect.schema();
-                schema
-                    .read(raw.clone(), |level, message| ctx.say(level, message))
-                    .map_err(|invalid| Failure::invalid_connection_info(target, &invalid))?;
-                Ok(schema.target(raw))
+                let reach = Reach::by(connect, job)?;
+                Ok((connect.schema().target(raw), Some(reach)))
             }
             None => {
                 let name = target.remote_transport().unwrap_or("none");
@@ -105,7 +111,7 @@ impl TaskRun<'_> {
                     "transport `{name}` is not known here: its connection info goes to the task \
                      unchecked, and only `password` is kept secret"
                 ));
-                Ok(raw.into_target())
+                Ok((raw.into_target(), None))
             }
         }
     }

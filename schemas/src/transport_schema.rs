@@ -294,6 +294,11 @@ impl ConnectionInfo {
     pub fn secrets(&self) -> impl Iterator<Item = &Value> {
         self.0.secrets()
     }
+
+    /// All of it as JSON, its secrets redacted.
+    pub fn to_json(&self) -> serde_json::Value {
+        Value::Hash(self.0.clone()).to_json()
+    }
 }
 
 fn is_reserved(key: &str) -> bool {

@@ -7,6 +7,7 @@ use devgate_schemas::{Hash, Sensitive, Value};
 use devgate_transports::Mode;
 
 use super::{Implementation, Place, Task, TaskError};
+use crate::session;
 
 /// Parameters that a task's metadata have let pass, with defaults, secrets hidden.
 #[derive(Clone, Debug)]
@@ -20,6 +21,7 @@ pub(crate) struct Invocation {
     parameters: Hash,
     mode: Mode,
     target: Option<Hash>,
+    session: Option<String>,
 }
 
 /// What a task reads.
@@ -61,6 +63,7 @@ impl Invocation {
             parameters,
             mode,
             target: None,
+            session: None,
         })
     }
 
@@ -69,6 +72,14 @@ impl Invocation {
     pub(crate) fn with_target(self, target: Hash) -> Self {
         Self {
             target: Some(target),
+            ..self
+        }
+    }
+
+    /// Lends the task a session with its target: the path of a socket.
+    pub(crate) fn with_session(self, socket: Option<&str>) -> Self {
+        Self {
+            session: socket.map(str::to_owned),
             ..self
         }
     }
@@ -103,7 +114,10 @@ impl Invocation {
                 Some(Sensitive::new(json.to_string().into_bytes()))
             }
         };
-        let mut environment = Vec::new();
+        let session = self.session.iter();
+        let mut environment: Vec<_> = session
+            .map(|socket| (session::VARIABLE.to_owned(), Sensitive::new(socket.clone())))
+            .collect();
         if matches!(method, InputMethod::Environment | InputMethod::Both) {
             for (key, value) in given.iter() {
                 let name = key.to_string();

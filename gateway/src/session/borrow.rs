@@ -1,0 +1,130 @@
+//! Using a session that another devgate lends: the one that `DEVGATE_SESSION` names.
+
+use std::env;
+use std::time::Duration;
+
+use devgate_transports::Context;
+use serde_json::Value as Json;
+use tokio::io::BufReader;
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+
+use super::socket::is_trusted;
+use super::wire::{Answer, LONGEST_ANSWER, Request, VARIABLE, parse_answer, read_line, write_line};
+use crate::failure::Failure;
+
+/// How long another devgate may take to say whose session it lends.
+const HELLO: Duration = Duration::from_secs(5);
+
+/// A session that is lent to this process.
+#[derive(Debug)]
+pub(crate) struct Borrowed {
+    stream: BufReader<UnixStream>,
+}
+
+impl Borrowed {
+    /// The session that the environment names.
+    ///
+    /// # Errors
+    /// That it names none, or one that is over or another user's.
+    pub(crate) async fn from_environment() -> Result<Self, Failure> {
+        match env::var(VARIABLE) {
+            Ok(path) if !path.is_empty() => Self::at(&path).await,
+            _ => Err(Failure::new(
+                "devgate/no-session",
+                format!(
+                    "there is no session here: {VARIABLE} is not set. It is set in remote tasks that \
+                     devgate runs on this node for a target whose transport it knows, and in what \
+                     `devgate session run -t TARGET -- PROGRAM` starts"
+                ),
+            )),
+        }
+    }
+
+    async fn at(path: &str) -> Result<Self, Failure> {
+        let ended = |problem: &dyn std::fmt::Display| {
+            let message = format!(
+                "the session of {VARIABLE} is not there ({path}: {problem}): it ends with the task \
+                 or the program that it was given to"
+            );
+            Failure::new("devgate/session-ended", message)
+        };
+        let stream = UnixStream::connect(path)
+            .await
+            .map_err(|error| ended(&error))?;
+        if is_trusted(&stream).map_err(|error| ended(&error))? {
+            let stream = BufReader::new(stream);
+            Ok(Self { stream })
+        } else {
+            let message =
+                format!("{VARIABLE} names a socket of another user ({path}): it is not asked");
+            Err(Failure::new("devgate/session-refused", message))
+        }
+    }
+
+    /// Runs a command, and gives its output.
+    ///
+    /// # Errors
+    /// What the device or the gateway says.
+    pub(crate) async fn exec(&mut self, command: &str) -> Result<String, Failure> {
+        let mut answer = self.ask(&Request::Exec(command.to_owned())).await?;
+        match answer.remove("output") {
+            Some(Json::String(output)) => Ok(output),
+            _ => Err(cut()),
+        }
+    }
+
+    /// Types lines in configuration mode.
+    ///
+    /// # Errors
+    /// Which line the device refuses, or what the gateway says.
+    pub(crate) async fn configure(&mut self, lines: Vec<String>) -> Result<(), Failure> {
+        self.ask(&Request::Configure(lines)).await.map(drop)
+    }
+
+    /// Saves the running configuration.
+    ///
+    /// # Errors
+    /// What the device or the gateway says.
+    pub(crate) async fn save(&mut self) -> Result<(), Failure> {
+        self.ask(&Request::Save).await.map(drop)
+    }
+
+    async fn ask(&mut self, request: &Request) -> Result<Answer, Failure> {
+        // The gateway may have said why it refuses, and gone: then its word counts.
+        let _ = write_line(&mut self.stream, &request.to_line()).await;
+        match read_line(&mut self.stream, LONGEST_ANSWER).await {
+            Ok(Some(line)) => parse_answer(&line),
+            Ok(None) | Err(_) => Err(cut()),
+        }
+    }
+}
+
+/// The socket of the session that was lent to this process, if it is this very one.
+///
+/// Names are not trusted: whoever lends it is asked, and target, transport, connection info and mode
+/// must all be the same.
+pub(super) async fn socket_of(identity: &Json, ctx: &Context<'_>) -> Option<String> {
+    let path = env::var(VARIABLE).ok().filter(|path| !path.is_empty())?;
+    let hello = async {
+        let mut session = Borrowed::at(&path).await?;
+        session.ask(&Request::Hello).await
+    };
+    match timeout(HELLO, hello).await {
+        Ok(Ok(answer)) => (answer.get("session") == Some(identity)).then_some(path),
+        Ok(Err(failure)) => {
+            ctx.debug(format!("{failure}"));
+            None
+        }
+        Err(_) => {
+            ctx.debug(format!("the session of {VARIABLE} does not answer"));
+            None
+        }
+    }
+}
+
+fn cut() -> Failure {
+    let message = "the gateway ended the session before it answered: whether the command reached \
+                   the device is not known";
+    Failure::new("devgate/session-ended", message)
+}

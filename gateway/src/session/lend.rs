@@ -1,0 +1,245 @@
+//! Lending the session with a target to a program: a private socket over which the program asks for
+//! commands, for as long as it runs.
+//!
+//! The session is opened when it is first asked for, and it is the only one: whoever asks waits for
+//! his turn. A session that is lost is replaced within the target's patience. The gateway cannot
+//! know which commands change a device, so none that may have arrived is ever sent again.
+
+use std::convert::Infallible;
+use std::io;
+use std::time::Duration;
+
+use devgate_transports::{CommandLine, Context, Line, Mode, Transport};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use serde_json::{Value as Json, json};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
+
+use super::socket::{Socket, is_trusted};
+use super::wire::{LONGEST_REQUEST, Request, answer_line, read_line, write_line};
+use super::{Reach, borrow};
+use crate::failure::Failure;
+
+/// How many clients are heard at once; those behind them wait before they are let in.
+const MOST_CLIENTS: usize = 32;
+
+/// How long a session may have been idle before it is tested, ere a command is risked on it.
+const IDLE: Duration = Duration::from_secs(5);
+
+/// How long nobody is let in after the system had no file left for one.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A session that is lent.
+struct Lending<'a> {
+    ctx: Context<'a>,
+    reach: &'a Reach<'a>,
+    mode: Mode,
+    /// `None` until somebody asks. Its queue is first in, first out.
+    held: Mutex<Option<Held>>,
+}
+
+/// An open session.
+struct Held {
+    transport: Box<dyn Transport>,
+    used: Instant,
+}
+
+/// Does `work` while a socket, whose path it is given, lends the session with the target; closes
+/// the session behind it.
+///
+/// Where this process was itself lent a session with the very same target (`DEVGATE_SESSION`), that
+/// one is handed on. Where no socket can be made, which is told, there is none.
+pub(crate) async fn lend<T>(
+    ctx: &Context<'_>,
+    reach: &Reach<'_>,
+    mode: Mode,
+    work: impl AsyncFnOnce(Option<&str>) -> T,
+) -> T {
+    let lending = Lending {
+        ctx: *ctx,
+        reach,
+        mode,
+        held: Mutex::new(None),
+    };
+    if let Some(outer) = borrow::socket_of(&lending.identity(), ctx).await {
+        ctx.debug("the session that this devgate was lent is handed on");
+        return work(Some(&outer)).await;
+    }
+    let socket = match Socket::bind() {
+        Ok(socket) => socket,
+        Err(error) => {
+            ctx.warning(format!(
+                "no session is lent, for want of a socket ({error}): set XDG_RUNTIME_DIR or TMPDIR \
+                 to a folder with a short name"
+            ));
+            return work(None).await;
+        }
+    };
+    let outcome = tokio::select! {
+        outcome = work(Some(socket.path())) => outcome,
+        never = lending.serve(&socket) => match never {},
+    };
+    drop(socket);
+    lending.close().await;
+    outcome
+}
+
+impl Lending<'_> {
+    async fn serve(&self, socket: &Socket) -> Infallible {
+        let mut clients = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                client = socket.accept(), if clients.len() < MOST_CLIENTS => match client {
+                    Ok(client) => clients.push(self.client(client)),
+                    Err(error) => {
+                        self.ctx.debug(format!("a client of the session cannot be let in: {error}"));
+                        // Those who were let in give their files back.
+                        let _ = timeout(PAUSE, async { while clients.next().await.is_some() {} }).await;
+                    }
+                },
+                Some(()) = clients.next() => {}
+            }
+        }
+    }
+
+    /// Answers one client until it goes.
+    async fn client(&self, mut stream: UnixStream) {
+        let outcome = match is_trusted(&stream) {
+            Ok(true) => self.talk(&mut stream).await,
+            Ok(false) => {
+                self.ctx
+                    .warning("a process of another user asked for the session: refused");
+                let message = "this session is another user's: only the user who runs devgate may \
+                               use it";
+                let failure = Failure::new("devgate/session-refused", message);
+                write_line(&mut stream, &answer_line(Err(failure))).await
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = outcome {
+            self.ctx
+                .debug(format!("a client of the session is gone: {error}"));
+        }
+    }
+
+    async fn talk(&self, stream: &mut UnixStream) -> io::Result<()> {
+        let (from, mut to) = stream.split();
+        let mut from = BufReader::new(from);
+        loop {
+            let line = match read_line(&mut from, LONGEST_REQUEST).await {
+                Ok(Some(line)) => line,
+                Ok(None) => return Ok(()),
+                Err(error) => {
+                    let message = format!("the session's protocol: {error}");
+                    let failure = Failure::new("devgate/session-protocol", message);
+                    return write_line(&mut to, &answer_line(Err(failure))).await;
+                }
+            };
+            let answer = tokio::select! {
+                answer = self.answer(&line) => answer,
+                // What waited for its turn is not sent; what was sent is given up, and the session
+                // with it.
+                () = gone(&mut from) => return Ok(()),
+            };
+            write_line(&mut to, &answer_line(answer)).await?;
+        }
+    }
+
+    async fn answer(&self, line: &[u8]) -> Result<Json, Failure> {
+        match Request::parse(line)? {
+            Request::Hello => Ok(json!({ "session": self.identity() })),
+            Request::Exec(command) => {
+                let command = Line::new(command);
+                let output = self
+                    .at_command_line(async |ctx, cli| cli.exec_once(ctx, &command).await)
+                    .await?;
+                Ok(json!({ "output": output }))
+            }
+            Request::Configure(_) | Request::Save if self.mode == Mode::Noop => Err(noop()),
+            Request::Configure(lines) => {
+                let lines: Vec<Line> = lines.into_iter().map(Line::new).collect();
+                self.at_command_line(async |ctx, cli| cli.configure(ctx, &lines).await)
+                    .await?;
+                Ok(json!({ "configured": lines.len() }))
+            }
+            Request::Save => {
+                self.at_command_line(async |ctx, cli| cli.save(ctx).await)
+                    .await?;
+                Ok(json!({ "saved": true }))
+            }
+        }
+    }
+
+    /// Waits for its turn, opens the session if nobody has yet, and does the work.
+    async fn at_command_line<T>(
+        &self,
+        work: impl AsyncFnOnce(&Context<'_>, &dyn CommandLine) -> devgate_transports::Result<T>,
+    ) -> Result<T, Failure> {
+        let mut held = self.held.lock().await;
+        let held = match &mut *held {
+            Some(held) => {
+                self.test(held).await;
+                held
+            }
+            None => held.insert(Held {
+                transport: self.reach.connect(&self.ctx).await?,
+                used: Instant::now(),
+            }),
+        };
+        let ctx = self.ctx.over(&*held.transport);
+        let command_line = ctx.command_line().ok_or_else(|| {
+            let name = self.reach.transport();
+            let message =
+                format!("transport `{name}` has no command line: it takes no such request");
+            Failure::new("devgate/session-unsupported", message)
+        })?;
+        let done = work(&ctx, command_line).await;
+        held.used = Instant::now();
+        Ok(done?)
+    }
+
+    /// Tests a session that was idle: if it is lost, that is known now, and the command goes to a
+    /// new one instead of into the dark.
+    async fn test(&self, held: &Held) {
+        if held.used.elapsed() > IDLE
+            && let Err(error) = held.transport.verify(&self.ctx).await
+        {
+            self.ctx
+                .debug(format!("the session is opened anew: {error}"));
+        }
+    }
+
+    /// Whose session it is, without a secret: two that are told alike are the same.
+    fn identity(&self) -> Json {
+        json!({
+            "target": self.ctx.target(),
+            "transport": self.reach.transport(),
+            "connection_info": self.reach.info.to_json(),
+            "mode": match self.mode {
+                Mode::Enforce => "enforce",
+                Mode::Noop => "noop",
+            },
+        })
+    }
+
+    async fn close(self) {
+        if let Some(held) = self.held.into_inner() {
+            held.transport.close(&self.ctx).await;
+        }
+    }
+}
+
+/// Waits until a client has closed its side. One that has sent more already is still there.
+async fn gone(from: &mut (impl AsyncBufRead + Unpin)) {
+    if let Ok([_, ..]) = from.fill_buf().await {
+        std::future::pending().await
+    }
+}
+
+fn noop() -> Failure {
+    let message = "this run changes nothing (--noop): the configuration was not sent. A task that \
+                   supports noop tells what it would do instead (`_noop` is true in its input)";
+    Failure::new("devgate/noop", message)
+}

@@ -1,0 +1,1 @@
+//! Lending and borrowing, with a device that is made up.

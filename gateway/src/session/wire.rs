@@ -1,0 +1,233 @@
+//! What is said over the socket of a lent session: JSON objects, one a line, in both directions.
+//!
+//! A request names the version of this protocol and one verb; it is answered before the next one is
+//! read. A client that closes its side has given up what it asked for.
+//!
+//! | request                              | answer               | what it does                         |
+//! |--------------------------------------|----------------------|--------------------------------------|
+//! | `{"version": 1, "hello": true}`      | `"session": {…}`     | tells whose session it is, no secret |
+//! | `{"version": 1, "exec": "COMMAND"}`  | `"output": "TEXT"`   | runs a command, sent at most once    |
+//! | `{"version": 1, "configure": [LINE]}`| `"configured": N`    | types lines in configuration mode    |
+//! | `{"version": 1, "save": true}`       | `"saved": true`      | saves the running configuration      |
+//!
+//! An answer holds the `version` too, and instead of all else an `_error {kind, msg, details}` when
+//! it failed. Verbs for other protocols than command lines stand beside these.
+
+use std::io;
+
+use serde_json::{Map, Value as Json, json};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::failure::Failure;
+
+/// The variable that names the socket.
+pub(crate) const VARIABLE: &str = "DEVGATE_SESSION";
+
+/// The version of the protocol that this gateway speaks.
+const VERSION: u64 = 1;
+
+/// How many bytes a request may have: configuration of a thousand interfaces, many times over.
+pub(super) const LONGEST_REQUEST: usize = 4 * 1024 * 1024;
+
+/// How many bytes an answer may have. A command's output has 64 MiB at most, of which every byte may
+/// have become six (`\u0000`).
+pub(super) const LONGEST_ANSWER: usize = 400 * 1024 * 1024;
+
+/// What a client asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    Hello,
+    Exec(String),
+    Configure(Vec<String>),
+    Save,
+}
+
+/// What an answer holds, its version apart.
+pub(super) type Answer = Map<String, Json>;
+
+impl Request {
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// What is wrong with it; no text of it is quoted, because it may hold a secret.
+    pub(super) fn parse(line: &[u8]) -> Result<Self, Failure> {
+        let Ok(Json::Object(mut said)) = serde_json::from_slice(line) else {
+            return Err(bad("a request is a JSON object on one line"));
+        };
+        check_version(&mut said)?;
+        let mut said = said.into_iter();
+        let request = match (said.next(), said.next()) {
+            (Some((verb, given)), None) => match (verb.as_str(), given) {
+                ("hello", _) => Some(Self::Hello),
+                ("exec", Json::String(command)) => Some(Self::Exec(command)),
+                ("configure", Json::Array(lines)) => lines
+                    .into_iter()
+                    .map(|line| match line {
+                        Json::String(line) => Some(line),
+                        _ => None,
+                    })
+                    .collect::<Option<_>>()
+                    .map(Self::Configure),
+                ("save", _) => Some(Self::Save),
+                _ => None,
+            },
+            _ => None,
+        };
+        request.ok_or_else(|| {
+            bad(
+                "a request has, beside `version`, one of `hello`: true, `exec`: a command, \
+                 `configure`: a list of lines, `save`: true",
+            )
+        })
+    }
+
+    pub(super) fn to_line(&self) -> Vec<u8> {
+        line(match self {
+            Self::Hello => json!({ "hello": true }),
+            Self::Exec(command) => json!({ "exec": command }),
+            Self::Configure(lines) => json!({ "configure": lines }),
+            Self::Save => json!({ "save": true }),
+        })
+    }
+}
+
+/// An answer as it is sent.
+pub(super) fn answer_line(answer: Result<Json, Failure>) -> Vec<u8> {
+    line(answer.unwrap_or_else(Failure::into_value))
+}
+
+/// Reads an answer.
+///
+/// # Errors
+/// The failure that it tells, or that it is none.
+pub(super) fn parse_answer(line: &[u8]) -> Result<Answer, Failure> {
+    let Ok(Json::Object(mut said)) = serde_json::from_slice(line) else {
+        return Err(bad("an answer is a JSON object on one line"));
+    };
+    check_version(&mut said)?;
+    match said.remove("_error") {
+        None => Ok(said),
+        Some(failure) => Err(serde_json::from_value(failure)
+            .unwrap_or_else(|_| bad("an `_error` has `kind`, `msg` and `details`"))),
+    }
+}
+
+fn check_version(said: &mut Map<String, Json>) -> Result<(), Failure> {
+    match said.remove("version").as_ref().and_then(Json::as_u64) {
+        Some(VERSION) => Ok(()),
+        Some(other) => Err(bad(format!(
+            "version {other} was spoken, and {VERSION} is understood here: use the same devgate on \
+             both sides"
+        ))),
+        None => Err(bad(format!(
+            "`version`: {VERSION} is missing in what was said"
+        ))),
+    }
+}
+
+fn bad(problem: impl AsRef<str>) -> Failure {
+    let message = format!("the session's protocol: {}", problem.as_ref());
+    Failure::new("devgate/session-protocol", message)
+}
+
+fn line(mut said: Json) -> Vec<u8> {
+    said["version"] = VERSION.into();
+    let mut line = said.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
+/// Reads a line; `None` at the end, where one that has no end is none.
+///
+/// # Errors
+/// What the system says, or that the line is longer than it may be.
+pub(super) async fn read_line(
+    from: &mut (impl AsyncBufRead + Unpin),
+    limit: usize,
+) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    let most = u64::try_from(limit).unwrap_or(u64::MAX);
+    from.take(most).read_until(b'\n', &mut line).await?;
+    match line.pop() {
+        Some(b'\n') => Ok(Some(line)),
+        Some(_) if line.len() + 1 >= limit => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("a line has more than {limit} bytes"),
+        )),
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// Writes a line that was made here.
+///
+/// # Errors
+/// What the system says.
+pub(super) async fn write_line(to: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> io::Result<()> {
+    to.write_all(line).await?;
+    to.flush().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_read_as_they_are_written() {
+        for request in [
+            Request::Hello,
+            Request::Exec("show \"x\"\nÿ".to_owned()),
+            Request::Configure(vec!["interface swp1".to_owned(), " shutdown".to_owned()]),
+            Request::Save,
+        ] {
+            let line = request.to_line();
+            assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+            assert_eq!(Request::parse(&line), Ok(request));
+        }
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused_without_being_quoted() {
+        for (said, why) in [
+            ("a-canary", "a JSON object on one line"),
+            (r#"["a-canary"]"#, "a JSON object on one line"),
+            (r#"{"exec": "a-canary"}"#, "`version`: 1 is missing"),
+            (
+                r#"{"version": 2, "exec": "a-canary"}"#,
+                "version 2 was spoken",
+            ),
+            (r#"{"version": 1}"#, "one of `hello`"),
+            (r#"{"version": 1, "a-canary": 1}"#, "one of `hello`"),
+            (r#"{"version": 1, "exec": ["a-canary"]}"#, "one of `hello`"),
+            (r#"{"version": 1, "configure": ["a", 1]}"#, "one of `hello`"),
+            (
+                r#"{"version": 1, "save": true, "exec": "a-canary"}"#,
+                "one of `hello`",
+            ),
+        ] {
+            let failure = Request::parse(said.as_bytes()).expect_err(said);
+            assert!(failure.msg.contains(why), "{said}: {failure}");
+            assert!(!failure.msg.contains("canary"), "{failure}");
+        }
+    }
+
+    #[test]
+    fn failures_arrive_as_they_were() {
+        let failure = Failure::new("devgate/x", "no").with("partial_output", "some");
+        assert_eq!(
+            parse_answer(&answer_line(Err(failure.clone()))),
+            Err(failure)
+        );
+        let answer = parse_answer(&answer_line(Ok(json!({ "output": "a\n" }))));
+        assert_eq!(answer.map(Json::Object), Ok(json!({ "output": "a\n" })));
+    }
+
+    #[tokio::test]
+    async fn a_line_without_end_is_read_up_to_the_limit_only() {
+        let mut endless = tokio::io::BufReader::new(tokio::io::repeat(b'x'));
+        assert!(read_line(&mut endless, 1000).await.is_err());
+        let mut cut = &b"one\ntwo"[..];
+        let one = read_line(&mut cut, 1000).await.expect("it can be read");
+        assert_eq!(one.as_deref(), Some(&b"one"[..]));
+        assert!(matches!(read_line(&mut cut, 1000).await, Ok(None)));
+    }
+}
