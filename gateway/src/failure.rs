@@ -10,6 +10,9 @@ use serde_json::{Map, Value as Json, json};
 use crate::inventory::{InventoryError, Target};
 use crate::tasks::TaskError;
 
+/// The kind of what a device refuses, or does not know.
+const DEVICE_ERROR: &str = "devgate/device-error";
+
 /// A failure of one target, in the form of the task specification ("Errors").
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Failure {
@@ -104,7 +107,14 @@ impl From<TaskError> for Failure {
 
 impl From<devgate_transports::Error> for Failure {
     fn from(error: devgate_transports::Error) -> Self {
-        let failure = Self::new("puppetlabs.tasks/connect-error", with_causes(&error));
+        use devgate_transports::Error;
+        let kind = match &error {
+            // It was reached, and said no; or was not even asked.
+            Error::CommandFailed { .. } | Error::Configuration(_) => DEVICE_ERROR,
+            Error::ControlCharacter { .. } | Error::Unsupported(_) => DEVICE_ERROR,
+            _ => "puppetlabs.tasks/connect-error",
+        };
+        let failure = Self::new(kind, with_causes(&error));
         match error.partial_output() {
             Some(partial) => failure.with("partial_output", partial),
             None => failure,
@@ -116,7 +126,7 @@ impl From<devgate_devices::Error> for Failure {
     fn from(error: devgate_devices::Error) -> Self {
         match error {
             devgate_devices::Error::Transport(error) => error.into(),
-            error => Self::new("devgate/device-error", with_causes(&error)),
+            error => Self::new(DEVICE_ERROR, with_causes(&error)),
         }
     }
 }

@@ -35,6 +35,7 @@ async fn main() -> ExitCode {
     let ending = ending.unwrap_or_else(|error| output.refuse(error.into()));
     match (ending, output.end()) {
         (Ending::Well, Ok(())) => ExitCode::SUCCESS,
+        (Ending::Of(code), Ok(())) => ExitCode::from(code),
         // As shells tell of a process that a signal has ended.
         (Ending::Interrupted(signal), _) => ExitCode::from(128 + signal as u8),
         (Ending::Badly, _) | (_, Err(())) => ExitCode::FAILURE,

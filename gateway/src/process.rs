@@ -5,7 +5,7 @@
 //! reach.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -13,10 +13,11 @@ use std::time::Duration;
 
 use devgate_schemas::Sensitive;
 use devgate_schemas::task::{Captured, Exit, Outcome};
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, Command};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
 use crate::stop::{Stage, Stop};
@@ -170,11 +171,65 @@ pub(crate) async fn run(
     })
 }
 
+/// Runs a program with our own stdin, stdout and stderr to its end, however long that takes.
+///
+/// At a terminal it stays in our process group: Ctrl-C and Ctrl-Z reach it as if we were not there,
+/// and what to do about them is its own business. Elsewhere it leads a group of its own, and whatever
+/// ends us ends that.
+///
+/// # Errors
+/// The program could not be started.
+pub(crate) async fn attached(program: &Program) -> io::Result<Exit> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    let at_terminal = io::stdin().is_terminal();
+    let mut command = command(program)?;
+    if !at_terminal {
+        command.process_group(0);
+    }
+    let mut child = spawn(&mut command)?;
+    let mut group = Group::of(&child);
+    let Some(leader) = group.0 else {
+        return child.wait().await.map(exit);
+    };
+    if at_terminal {
+        // It leads no group; in ours are others, too.
+        group.0 = None;
+    }
+    loop {
+        tokio::select! {
+            status = child.wait() => {
+                group.ended();
+                return status.map(exit);
+            }
+            _ = interrupt.recv() => if at_terminal { continue },
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+        let asked = if at_terminal {
+            kill(leader, Signal::SIGTERM)
+        } else {
+            killpg(leader, Signal::SIGTERM)
+        };
+        if let Err(error) = asked {
+            tracing::debug!("process {leader} took no SIGTERM: {error}");
+        }
+        // What is left of a group, `group` kills when dropped: it keeps its number while it has
+        // members.
+        if timeout(GRACE, child.wait()).await.is_err() {
+            child.start_kill()?;
+        }
+        return child.wait().await.map(exit);
+    }
+}
+
+/// The program as a command, with what its environment is to be.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the file that may start children"
 )]
-fn start(program: &Program) -> io::Result<Child> {
+fn command(program: &Program) -> io::Result<Command> {
     let [file, arguments @ ..] = program.words.as_slice() else {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
@@ -182,7 +237,7 @@ fn start(program: &Program) -> io::Result<Child> {
         ));
     };
     let mut command = Command::new(file);
-    command.args(arguments).process_group(0);
+    command.args(arguments);
     for (name, _) in std::env::vars_os() {
         if !is_inherited(&name) {
             command.env_remove(&name);
@@ -191,15 +246,25 @@ fn start(program: &Program) -> io::Result<Child> {
     for (name, value) in &program.environment {
         command.env(name, value.reveal());
     }
+    Ok(command)
+}
+
+fn start(program: &Program) -> io::Result<Child> {
     let stdin = if program.stdin.is_some() {
         Stdio::piped()
     } else {
         Stdio::null()
     };
+    let mut command = command(program)?;
     command
+        .process_group(0)
         .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    spawn(&mut command)
+}
+
+fn spawn(command: &mut Command) -> io::Result<Child> {
     let _alone = WRITING.write().unwrap_or_else(PoisonError::into_inner);
     command.spawn()
 }

@@ -29,7 +29,8 @@ pub(crate) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn new(target: &'a Target, voice: &'a Voice, stop: Stop) -> Self {
+    /// The part of a target in a run that can be stopped by `stop`.
+    pub(crate) fn new(target: &'a Target, voice: &'a Voice, stop: Stop) -> Self {
         let job = Self {
             target,
             stop,

@@ -9,6 +9,7 @@ mod inventory;
 mod practice;
 mod resource;
 mod schema;
+mod session;
 mod setting;
 mod task;
 mod transport;
@@ -170,6 +171,9 @@ enum Command {
     /// Look at tasks, and run them
     #[command(subcommand)]
     Task(task::Task),
+    /// Use the session with a device that devgate holds for a task or a program
+    #[command(subcommand)]
+    Session(session::Session),
     /// Bring a device to a desired state, or look at its resources and facts
     Device(device::Device),
     /// Try a resource type without a device: parse its output, render its configuration
@@ -191,6 +195,8 @@ pub(crate) enum Ending {
     Badly,
     /// Somebody stopped it, with this signal.
     Interrupted(Signal),
+    /// With the exit code of the program that was run.
+    Of(u8),
 }
 
 /// Answers one command line.
@@ -213,6 +219,7 @@ pub(crate) async fn answer(cli: Cli, output: &Output) -> anyhow::Result<Ending> 
         Command::Verify(verify) => verify.run(&Setting::load(&global, output)?, output).await,
         Command::Facts(facts) => facts.run(&Setting::load(&global, output)?, output).await,
         Command::Task(task) => task.run(&Setting::load(&global, output)?, output).await,
+        Command::Session(session) => session.run(&global, output).await,
         Command::Device(device) => device.run(&Setting::load(&global, output)?, output).await,
         Command::Resource(resource) => resource.run(&Setting::load(&global, output)?, output),
         Command::Schema(schema) => schema.run(output),
