@@ -41,7 +41,7 @@ impl Borrowed {
         }
     }
 
-    async fn at(path: &str) -> Result<Self, Failure> {
+    pub(super) async fn at(path: &str) -> Result<Self, Failure> {
         let ended = |problem: &dyn std::fmt::Display| {
             let message = format!(
                 "the session of {VARIABLE} is not there ({path}: {problem}): it ends with the task \

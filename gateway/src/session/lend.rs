@@ -138,10 +138,11 @@ impl Lending<'_> {
                 }
             };
             let answer = tokio::select! {
-                answer = self.answer(&line) => answer,
+                biased;
                 // What waited for its turn is not sent; what was sent is given up, and the session
                 // with it.
                 () = gone(&mut from) => return Ok(()),
+                answer = self.answer(&line) => answer,
             };
             write_line(&mut to, &answer_line(answer)).await?;
         }

@@ -1,1 +1,332 @@
 //! Lending and borrowing, with a device that is made up.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use devgate_schemas::{ConnectionInfo, Event, Facts, Listen, TransportSchema};
+use devgate_transports::error::{Interrupted, Interruption};
+use devgate_transports::{
+    CommandLine, Connect, Context, Error, Line, Mode, Patience, Result, Transport,
+};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::sync::oneshot;
+
+use super::borrow::Borrowed;
+use super::{Reach, lend};
+use crate::failure::Failure;
+
+/// A device that answers with what it was asked, and counts who comes.
+#[derive(Debug)]
+struct Device {
+    schema: TransportSchema,
+    seen: &'static Seen,
+    has_command_line: bool,
+}
+
+/// What the device has seen.
+#[derive(Debug, Default)]
+struct Seen {
+    logins: AtomicUsize,
+    goodbyes: AtomicUsize,
+    tests: AtomicUsize,
+    typed: Mutex<Vec<String>>,
+}
+
+#[derive(Debug)]
+struct Session {
+    seen: &'static Seen,
+    has_command_line: bool,
+}
+
+impl Device {
+    fn new() -> Self {
+        let schema = "{name: fake, desc: A fake., connection_info: {host: {type: String}}}";
+        Self {
+            schema: TransportSchema::built_in(schema),
+            // The tests' devices are few, and their sessions need them for ever.
+            seen: Box::leak(Box::default()),
+            has_command_line: true,
+        }
+    }
+
+    /// Lends a session with it to `work`.
+    async fn lend<T>(&self, mode: Mode, work: impl AsyncFnOnce(String) -> T) -> T {
+        let (listen, patience) = (Deaf, Patience::new());
+        let ctx = Context::new("r1", &listen, &patience);
+        let reach = Reach {
+            connect: self,
+            info: ConnectionInfo::default(),
+        };
+        lend(&ctx, &reach, mode, async |socket| {
+            work(socket.expect("there is a socket").to_owned()).await
+        })
+        .await
+    }
+
+    fn counts(&self) -> [usize; 2] {
+        [&self.seen.logins, &self.seen.goodbyes].map(|count| count.load(Ordering::SeqCst))
+    }
+
+    fn typed(&self) -> Vec<String> {
+        let typed = self.seen.typed.lock();
+        typed.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[async_trait]
+impl Connect for Device {
+    fn schema(&self) -> &TransportSchema {
+        &self.schema
+    }
+
+    async fn connect(&self, _: &Context<'_>, _: &ConnectionInfo) -> Result<Box<dyn Transport>> {
+        self.seen.logins.fetch_add(1, Ordering::SeqCst);
+        Ok(Box::new(Session {
+            seen: self.seen,
+            has_command_line: self.has_command_line,
+        }))
+    }
+}
+
+#[async_trait]
+impl Transport for Session {
+    async fn verify(&self, _: &Context<'_>) -> Result<()> {
+        self.seen.tests.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    async fn facts(&self, _: &Context<'_>) -> Result<Facts> {
+        Ok(Facts::new())
+    }
+
+    async fn close(self: Box<Self>, _: &Context<'_>) {
+        self.seen.goodbyes.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn command_line(&self) -> Option<&dyn CommandLine> {
+        self.has_command_line.then_some(self)
+    }
+}
+
+#[async_trait]
+impl CommandLine for Session {
+    async fn exec(&self, _: &Context<'_>, command: &str) -> Result<String> {
+        panic!("`{command}` may change the device: it must be sent once");
+    }
+
+    async fn exec_once(&self, _: &Context<'_>, command: &Line) -> Result<String> {
+        let command = command.shown();
+        self.note(&format!("> {command}"));
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        if command == "hang" {
+            std::future::pending::<()>().await;
+        }
+        if command == "lose" {
+            let (peer, doing) = ("fake:22".to_owned(), "`lose`".to_owned());
+            return Err(Error::Interrupted(Box::new(Interrupted {
+                peer,
+                doing,
+                why: Interruption::Lost,
+                partial: "half".to_owned(),
+            })));
+        }
+        self.note(&format!("< {command}"));
+        Ok(format!("{command}\n"))
+    }
+
+    async fn configure(&self, _: &Context<'_>, lines: &[Line]) -> Result<()> {
+        lines.iter().for_each(|line| self.note(&line.shown()));
+        Ok(())
+    }
+
+    async fn save(&self, _: &Context<'_>) -> Result<()> {
+        self.note("save");
+        Ok(())
+    }
+}
+
+impl Session {
+    fn note(&self, what: &str) {
+        let typed = self.seen.typed.lock();
+        typed
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(what.to_owned());
+    }
+}
+
+struct Deaf;
+
+impl Listen for Deaf {
+    fn hear(&self, _: Event) {}
+}
+
+async fn exec(socket: &str, command: &str) -> std::result::Result<String, Failure> {
+    Borrowed::at(socket).await?.exec(command).await
+}
+
+#[tokio::test]
+async fn many_requests_are_one_login_and_take_turns() {
+    let device = Device::new();
+    device
+        .lend(Mode::Enforce, async |socket| {
+            let commands: Vec<String> = (0..100).map(|number| format!("show {number}")).collect();
+            let asked = commands.iter().map(|command| exec(&socket, command));
+            let outputs = futures_util::future::join_all(asked).await;
+            for (command, output) in commands.iter().zip(outputs) {
+                assert_eq!(output, Ok(format!("{command}\n")));
+            }
+        })
+        .await;
+    assert_eq!(device.counts(), [1, 1]);
+    for turn in device.typed().chunks(2) {
+        assert_eq!(turn[0].strip_prefix("> "), turn[1].strip_prefix("< "));
+    }
+}
+
+#[tokio::test]
+async fn who_never_asks_never_logs_in() {
+    let device = Device::new();
+    device.lend(Mode::Enforce, async |_| ()).await;
+    assert_eq!(device.counts(), [0, 0]);
+}
+
+#[tokio::test]
+async fn the_socket_is_gone_with_the_work_and_so_is_who_held_on_to_it() {
+    let device = Device::new();
+    let (socket, mut kept) = device
+        .lend(Mode::Enforce, async |socket| {
+            let kept = Borrowed::at(&socket).await.expect("somebody listens");
+            (socket, kept)
+        })
+        .await;
+    let kinds = [kept.exec("show x").await, exec(&socket, "show x").await]
+        .map(|answer| answer.expect_err("it has ended").kind);
+    assert_eq!(kinds, ["devgate/session-ended", "devgate/session-ended"]);
+    assert_eq!(device.typed(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_dropped_lending_leaves_no_socket() {
+    let device = Device::new();
+    let (told, hears) = oneshot::channel();
+    let lending = device.lend(Mode::Enforce, async |socket| {
+        told.send(socket).expect("somebody hears");
+        std::future::pending::<()>().await;
+    });
+    let socket = tokio::select! {
+        () = lending => unreachable!("it never ends"),
+        socket = hears => socket.expect("somebody tells"),
+    };
+    assert!(!std::path::Path::new(&socket).exists());
+}
+
+#[tokio::test]
+async fn a_command_that_was_interrupted_is_told_with_what_came_and_not_sent_again() {
+    let device = Device::new();
+    device
+        .lend(Mode::Enforce, async |socket| {
+            let failure = exec(&socket, "lose").await.expect_err("it is lost");
+            assert_eq!(failure.kind, "puppetlabs.tasks/connect-error");
+            assert_eq!(failure.details.get("partial_output"), Some(&json!("half")));
+            assert_eq!(exec(&socket, "show x").await.as_deref(), Ok("show x\n"));
+        })
+        .await;
+    assert_eq!(device.typed(), ["> lose", "> show x", "< show x"]);
+}
+
+#[tokio::test]
+async fn a_client_that_goes_gives_up_what_it_asked_for() {
+    let device = Device::new();
+    device
+        .lend(Mode::Enforce, async |socket| {
+            let hanging = exec(&socket, "hang");
+            let waiting = exec(&socket, "never sent");
+            let both = futures_util::future::join(hanging, waiting);
+            let gone = tokio::time::timeout(Duration::from_millis(200), both).await;
+            assert!(gone.is_err());
+            assert_eq!(exec(&socket, "show x").await.as_deref(), Ok("show x\n"));
+        })
+        .await;
+    assert_eq!(device.typed(), ["> hang", "> show x", "< show x"]);
+}
+
+#[tokio::test]
+async fn configuration_is_typed_and_saved_but_not_under_noop() {
+    let device = Device::new();
+    let change = async |socket: String| {
+        let mut session = Borrowed::at(&socket).await?;
+        let lines = ["interface x", " shutdown"].map(str::to_owned);
+        session.exec("show x").await?;
+        session.configure(lines.to_vec()).await?;
+        session.save().await
+    };
+    let refused = device.lend(Mode::Noop, change).await;
+    assert_eq!(refused.expect_err("noop").kind, "devgate/noop");
+    assert_eq!(device.typed(), ["> show x", "< show x"]);
+    assert_eq!(device.lend(Mode::Enforce, change).await, Ok(()));
+    assert_eq!(device.typed()[4..], ["interface x", " shutdown", "save"]);
+}
+
+#[tokio::test]
+async fn a_transport_without_a_command_line_says_so() {
+    let device = Device {
+        has_command_line: false,
+        ..Device::new()
+    };
+    let refused = device
+        .lend(Mode::Enforce, async |socket| exec(&socket, "show x").await)
+        .await;
+    let failure = refused.expect_err("it has none");
+    assert_eq!(failure.kind, "devgate/session-unsupported");
+    assert!(failure.msg.contains("`fake`"), "{failure}");
+    assert_eq!(device.counts(), [1, 1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_was_idle_is_tested_before_it_is_used() {
+    let device = Device::new();
+    let tests = || device.seen.tests.load(Ordering::SeqCst);
+    device
+        .lend(Mode::Enforce, async |socket| {
+            for (idle, tested) in [(0, 0), (1, 0), (60, 1), (1, 1)] {
+                tokio::time::advance(Duration::from_secs(idle)).await;
+                exec(&socket, "show x").await.expect("an answer");
+                assert_eq!(tests(), tested);
+            }
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn what_is_not_understood_is_answered_and_what_is_too_long_ends_the_talk() {
+    let device = Device::new();
+    device
+        .lend(Mode::Enforce, async |socket| {
+            let mut stream = UnixStream::connect(&socket).await.expect("it is there");
+            let ask = b"{\"get\": 1}\n{\"version\": 1, \"exec\": \"show x\"}\n";
+            stream.write_all(ask).await.expect("it is read");
+            let mut answers = vec![0; 4096];
+            let mut said = String::new();
+            while said.lines().count() < 2 {
+                let read = stream.read(&mut answers).await.expect("it answers");
+                said.push_str(&String::from_utf8_lossy(&answers[..read]));
+            }
+            let lines: Vec<&str> = said.lines().collect();
+            assert!(lines[0].contains("devgate/session-protocol"), "{said}");
+            assert_eq!(lines[1], r#"{"output":"show x\n","version":1}"#);
+
+            let mut stream = UnixStream::connect(&socket).await.expect("it is there");
+            // It may end the talk before all is written.
+            let _ = stream.write_all(&vec![b'x'; 5 * 1024 * 1024]).await;
+            let mut said = String::new();
+            let read = stream.read_to_string(&mut said).await;
+            assert!(read.is_err() || said.contains("more than"), "{said}");
+        })
+        .await;
+}
