@@ -108,13 +108,14 @@ impl Exec {
 
 async fn exec(session: &mut Borrowed, command: &str, output: &Output) -> anyhow::Result<()> {
     let said = session.exec(command).await?;
-    if output.is_json() {
-        output.line(json!({ "command": command, "output": said }).to_string());
-    } else if said.is_empty() || said.ends_with('\n') {
-        output.text(&said);
-    } else {
-        output.line(said);
-    }
+    output.document(&json!({ "command": command, "output": said }), || {
+        let newline = if said.is_empty() || said.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        format!("{said}{newline}")
+    });
     Ok(())
 }
 
@@ -129,9 +130,8 @@ async fn configure(
     if save {
         session.save().await?;
     }
-    if output.is_json() {
-        output.line(json!({ "configured": configured, "saved": save }).to_string());
-    }
+    let done = json!({ "configured": configured, "saved": save });
+    output.document(&done, String::new);
     Ok(Ending::Well)
 }
 
