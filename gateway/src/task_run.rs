@@ -4,7 +4,7 @@ use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 
 use crate::failure::Failure;
-use crate::hosts::{Host, Local, LocalSettings, Order};
+use crate::hosts::{Host, Order};
 use crate::inventory::{Kind, Listed, Target};
 use crate::process::{Deaf, Limits};
 use crate::registry::Registry;
@@ -20,6 +20,8 @@ pub(crate) struct TaskRun<'a> {
     pub(crate) task: &'a Task,
     pub(crate) parameters: &'a Parameters,
     pub(crate) mode: Mode,
+    /// Where it runs.
+    pub(crate) host: &'a Host,
 }
 
 /// The only place where tasks run: this node.
@@ -34,7 +36,7 @@ impl TaskRun<'_> {
         let target = job.target;
         job.hide(self.parameters.secrets());
         let ctx = job.context();
-        let host = Host::Local(Local::new(LocalSettings::default()));
+        let host = self.host;
         let mut features = host.features().clone();
         features.extend(target.features.iter().cloned());
         let place = match &target.kind {

@@ -41,6 +41,9 @@ const RESERVED: [&str; 6] = [
     "run-on",
 ];
 
+/// Options of a remote target that are the gateway's: they limit the tasks that act on it.
+const GATEWAYS: [&str; 3] = ["concurrency", "output-limit", "task-timeout"];
+
 /// Keys that inventories compute from a URI, whether the transport wants them or not.
 const COMPUTED: [&str; 6] = ["uri", "host", "protocol", "user", "port", "password"];
 
@@ -169,7 +172,7 @@ impl TransportSchema {
                     Level::Debug,
                     format!("`{}` does not use `{name}`", self.name),
                 );
-            } else if !is_reserved(&name) {
+            } else if !is_reserved(&name) && !GATEWAYS.contains(&name.as_str()) {
                 unknown.push(name);
             }
         }

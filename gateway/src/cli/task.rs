@@ -9,6 +9,7 @@ use devgate_schemas::task::Metadata;
 use devgate_transports::Mode;
 
 use super::{Ending, Setting, Targets};
+use crate::hosts::{Host, Local, Settings};
 use crate::output::{self, Output};
 use crate::results::Action;
 use crate::run;
@@ -169,7 +170,9 @@ impl Run {
         let given = given_parameters(&self.parameters, json.as_deref(), &task.metadata)?;
         let parameters = task.parameters(given)?;
         let targets = setting.select(&self.targets).await?;
+        let host = Host::Local(Local::new(Settings::default()));
         let run = TaskRun {
+            host: &host,
             registry: &setting.registry,
             task: &task,
             parameters: &parameters,

@@ -2,6 +2,9 @@
 //! as a proxy, for those of remote targets.
 
 mod local;
+mod settings;
+mod stage;
+mod words;
 
 use std::collections::BTreeSet;
 
@@ -12,7 +15,8 @@ use crate::process::{Hear, Limits};
 use crate::stop::Stop;
 use crate::tasks::{Invocation, TaskError};
 
-pub(crate) use local::{Local, LocalSettings};
+pub(crate) use local::Local;
+pub(crate) use settings::{Budget, Settings};
 
 /// A place that runs tasks, for as long as one run of devgate.
 #[derive(Debug)]

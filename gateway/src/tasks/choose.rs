@@ -1,27 +1,25 @@
 //! Which implementation of a task runs at a place, or why none may.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use devgate_schemas::task::InputMethod;
 use devgate_transports::Mode;
 
 use super::error::Lack;
-use super::files::File;
-use super::{Task, TaskError};
+use super::{Layout, Task, TaskError};
 
 /// One implementation of a task, with all that the task as a whole says put in.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Implementation {
-    /// The executable, named `module/tasks/file`.
-    pub(crate) file: File,
+    /// The executable, and the files that it needs beside it: its own, then the task's.
+    pub(crate) layout: Layout,
     /// The features that it needs.
     pub(crate) requirements: Vec<String>,
     /// How it wants its parameters.
     pub(crate) input_method: InputMethod,
     /// Whether it acts on a remote target.
     pub(crate) remote: bool,
-    /// The files that it needs beside it: its own, then the task's.
-    pub(crate) files: Vec<File>,
 }
 
 /// Where a task is to run.
@@ -47,13 +45,17 @@ impl Task {
     /// # Errors
     /// Remote tasks are refused on normal targets and normal tasks on remote ones, a task that does
     /// not know noop is refused under noop, and a lacking feature is named: each its own error.
-    pub(super) fn choose(&self, place: Place<'_>, mode: Mode) -> Result<Implementation, TaskError> {
+    pub(super) fn choose(
+        &self,
+        place: Place<'_>,
+        mode: Mode,
+    ) -> Result<Arc<Implementation>, TaskError> {
         let task = self.name.to_string();
         let target = place.target().to_owned();
         if mode == Mode::Noop && !self.metadata.supports_noop {
             return Err(TaskError::NoopUnsupported { task, target });
         }
-        let fitting: Vec<&Implementation> = self
+        let fitting: Vec<&Arc<Implementation>> = self
             .implementations
             .iter()
             .filter(|one| one.remote == place.is_remote())
@@ -82,14 +84,15 @@ impl Task {
             let file = chosen.file_name().to_owned();
             return Err(TaskError::Powershell { task, file });
         }
-        Ok((*chosen).clone())
+        Ok(Arc::clone(chosen))
     }
 }
 
 impl Implementation {
     /// The executable's own name.
     pub(crate) fn file_name(&self) -> &str {
-        self.file.name.rsplit('/').next().unwrap_or(&self.file.name)
+        let name = &self.layout.executable().name;
+        name.rsplit('/').next().unwrap_or(name)
     }
 
     fn missing(&self, features: &BTreeSet<String>) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! A task with all that it is given: what goes to its stdin and into its environment.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use devgate_schemas::task::InputMethod;
 use devgate_schemas::{Hash, Sensitive, Value};
@@ -17,7 +18,7 @@ pub(crate) struct Parameters(Hash);
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
     task: String,
-    implementation: Implementation,
+    implementation: Arc<Implementation>,
     parameters: Hash,
     mode: Mode,
     target: Option<Hash>,
@@ -90,7 +91,7 @@ impl Invocation {
     }
 
     /// What is run.
-    pub(crate) fn implementation(&self) -> &Implementation {
+    pub(crate) fn implementation(&self) -> &Arc<Implementation> {
         &self.implementation
     }
 

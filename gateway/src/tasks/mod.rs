@@ -9,6 +9,7 @@ mod choose;
 mod error;
 mod files;
 mod invocation;
+mod layout;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,8 @@ mod words;
 pub(crate) use catalogue::Catalogue;
 pub(crate) use choose::{Implementation, Place};
 pub(crate) use error::TaskError;
+pub(crate) use files::File;
 pub(crate) use invocation::{Invocation, Parameters};
+pub(crate) use layout::{Layout, named};
 pub(crate) use task::Task;
 pub(crate) use words::given_parameters;

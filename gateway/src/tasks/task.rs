@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use devgate_schemas::Hash;
 use devgate_schemas::task::{self, InputMethod, Metadata, TaskName};
@@ -10,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use super::catalogue::stem;
 use super::files::{File, Files};
-use super::{Catalogue, Implementation, Parameters, TaskError};
+use super::{Catalogue, Implementation, Layout, Parameters, TaskError};
 
 /// A task that can be run: its metadata are right and all its files are there.
 #[derive(Clone, Debug)]
@@ -22,7 +23,7 @@ pub(crate) struct Task {
     /// What it says of itself.
     pub(crate) metadata: Metadata,
     /// Its implementations, in the order in which they are tried.
-    pub(super) implementations: Vec<Implementation>,
+    pub(super) implementations: Vec<Arc<Implementation>>,
 }
 
 impl Task {
@@ -43,16 +44,17 @@ impl Task {
             .into_iter()
             .map(|declared| {
                 let method = declared.input_method.or(metadata.input_method);
-                Implementation {
-                    file: File {
-                        name: format!("{}/tasks/{}", name.module(), declared.name),
-                        path: directory.join(&declared.name),
-                    },
+                let executable = File {
+                    name: format!("{}/tasks/{}", name.module(), declared.name),
+                    path: directory.join(&declared.name),
+                };
+                let files = needed.resolve(declared.files.iter().chain(&metadata.files));
+                Arc::new(Implementation {
+                    layout: Layout::new(executable, files),
                     input_method: method.unwrap_or_else(|| default_method(&declared.name)),
                     remote: declared.remote.unwrap_or(metadata.remote),
-                    files: needed.resolve(declared.files.iter().chain(&metadata.files)),
                     requirements: declared.requirements,
-                }
+                })
             })
             .collect();
         needed.finish()?;
@@ -79,10 +81,15 @@ impl Task {
     pub(crate) fn to_json(&self) -> Json {
         let mut files: BTreeMap<&str, &Path> = BTreeMap::new();
         for implementation in &self.implementations {
-            files.insert(implementation.file_name(), &implementation.file.path);
-            for file in &implementation.files {
-                files.insert(&file.name, &file.path);
-            }
+            let [executable, others @ ..] = implementation.layout.files() else {
+                continue;
+            };
+            files.insert(implementation.file_name(), &executable.path);
+            files.extend(
+                others
+                    .iter()
+                    .map(|file| (file.name.as_str(), file.path.as_path())),
+            );
         }
         let files: Vec<Json> = files
             .into_iter()

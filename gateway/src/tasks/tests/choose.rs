@@ -1,6 +1,7 @@
 //! Choosing an implementation, and refusing.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use devgate_schemas::task::InputMethod;
 
@@ -30,7 +31,7 @@ fn choose(
     remote: bool,
     names: &[&str],
     mode: Mode,
-) -> Result<Implementation, TaskError> {
+) -> Result<Arc<Implementation>, TaskError> {
     let features = features(names);
     let place = if remote {
         Place::Remote {

@@ -221,13 +221,15 @@ fn a_directory_gives_all_its_files_once_and_no_link_leads_back() {
     std::os::unix::fs::symlink(files.join("a"), files.join("link")).expect("a link");
     let task = modules.find("m");
     let names: Vec<&str> = task.implementations[0]
-        .files
+        .layout
+        .files()
         .iter()
         .map(|file| file.name.as_str())
         .collect();
     assert_eq!(
         names,
         [
+            "m/tasks/init.sh",
             "m/files/.hidden",
             "m/files/a",
             "m/files/deep/b",

@@ -6,7 +6,7 @@ mod input;
 mod run;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::hosts::{Host, Local, LocalSettings, Order, TaskOutput};
+use crate::hosts::{Host, Local, Order, Settings, TaskOutput};
 use crate::process::{Deaf, Limits};
 use crate::stop::Stopper;
 
@@ -69,7 +69,7 @@ struct Run {
     parameters: Json,
     target: Option<Json>,
     mode: Mode,
-    settings: LocalSettings,
+    settings: Settings,
     limits: Limits,
     tmpdir: TempDir,
 }
@@ -81,9 +81,9 @@ impl Run {
 
     fn named(file: &str, script: &str) -> Self {
         let tmpdir = tempfile::tempdir().expect("a directory");
-        let settings = LocalSettings {
+        let settings = Settings {
             tmpdir: Some(tmpdir.path().to_owned()),
-            ..LocalSettings::default()
+            ..Settings::default()
         };
         Self {
             modules: Modules::with(&[(&format!("m/tasks/{file}"), script)]),
@@ -160,6 +160,7 @@ impl Run {
             hear: &Deaf,
         };
         let output = host.run(invocation, order).await;
+        drop(host);
         assert_eq!(self.left_behind(), 0, "the task's directory is gone");
         output
     }

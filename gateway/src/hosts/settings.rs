@@ -1,0 +1,251 @@
+//! What an inventory says of a host: the options of its transport that are about running tasks.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use devgate_schemas::{
+    ConnectionInfo, Hash, InvalidConnectionInfo, Level, TransportSchema, Unread, Value,
+};
+
+use crate::inventory::Target;
+
+/// How tasks run on a host: one form for this node and for those behind SSH.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Where the directories of tasks are made; the host's own place if nothing is said.
+    pub(crate) tmpdir: Option<PathBuf>,
+    /// Whether they are removed.
+    pub(crate) cleanup: bool,
+    /// What runs files, by their extension without its dot.
+    pub(crate) interpreters: Vec<(String, Vec<String>)>,
+    /// As whom tasks run, if not as who is logged in.
+    pub(crate) run_as: Option<RunAs>,
+    /// What tasks may take.
+    pub(crate) budget: Budget,
+}
+
+/// What changes the user.
+#[derive(Clone, Debug)]
+pub(crate) struct RunAs {
+    /// The user as whom tasks run.
+    pub(crate) user: String,
+    /// What is run instead of sudo and its options, before the user and the command.
+    pub(crate) command: Option<Vec<String>>,
+    /// The program that changes the user.
+    pub(crate) sudo: String,
+    /// What it is told when it asks: a hidden text.
+    pub(crate) password: Option<Value>,
+}
+
+/// What tasks may take, of a host or for a target behind one; what is not said is not limited here.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Budget {
+    /// The time of one task.
+    pub(crate) time: Option<Duration>,
+    /// The bytes of stdout that are kept of one task.
+    pub(crate) output: Option<usize>,
+    /// The tasks at once.
+    pub(crate) concurrency: Option<NonZeroUsize>,
+}
+
+/// The settings that every host has, as attributes of a schema: those of SSH stand behind them.
+macro_rules! of_every_host {
+    () => {
+        include_str!("settings.yaml")
+    };
+}
+pub(crate) use of_every_host;
+
+static LOCAL: LazyLock<TransportSchema> = LazyLock::new(|| {
+    TransportSchema::built_in(concat!(
+        "name: local\ndesc: This node, which runs tasks as its own processes.\nconnection_info:\n",
+        of_every_host!()
+    ))
+});
+
+/// What a remote target's options tell the gateway: no transport knows them.
+static REMOTE: LazyLock<TransportSchema> = LazyLock::new(|| {
+    TransportSchema::built_in(
+        "{name: remote, desc: The gateway's own options of a remote target., connection_info: {
+            task-timeout: {type: 'Optional[Variant[Integer[1], Float[0.001]]]', desc: Seconds.},
+            output-limit: {type: 'Optional[Integer[1]]', desc: Bytes.},
+            concurrency: {type: 'Optional[Integer[1]]', desc: Tasks at once.}}}",
+    )
+});
+
+impl Settings {
+    /// The settings of this node, of a target whose transport is `local`. `tell` hears of keys that
+    /// nobody knows.
+    ///
+    /// # Errors
+    /// Everything that has a wrong type.
+    pub(crate) fn local(
+        target: &Target,
+        tell: impl FnMut(Level, String),
+    ) -> Result<Self, InvalidConnectionInfo> {
+        let info = LOCAL.read(target.connection_info(), tell)?;
+        Ok(Self::of(&info))
+    }
+
+    /// The settings in options that a schema with the attributes of [`of_every_host`] has read.
+    pub(crate) fn of(info: &ConnectionInfo) -> Self {
+        let text = |name: &str| info.text(name).map(str::to_owned);
+        Self {
+            tmpdir: info.text("tmpdir").map(PathBuf::from),
+            cleanup: info.boolean("cleanup").unwrap_or(true),
+            interpreters: info
+                .get("interpreters")
+                .map(interpreters)
+                .unwrap_or_default(),
+            run_as: text("run-as").map(|user| RunAs {
+                user,
+                command: info.get("run-as-command").map(words),
+                sudo: text("sudo-executable").unwrap_or_else(|| "sudo".to_owned()),
+                password: info.get("sudo-password").cloned(),
+            }),
+            budget: Budget::of(info),
+        }
+    }
+
+    /// What runs a file with this extension, where something is to.
+    pub(crate) fn interpreter(&self, extension: &str) -> Option<&[String]> {
+        let mut all = self.interpreters.iter();
+        let found = all.find(|(known, _)| known.eq_ignore_ascii_case(extension))?;
+        Some(&found.1)
+    }
+
+    /// What nobody may see.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &Value> {
+        self.run_as
+            .iter()
+            .filter_map(|run_as| run_as.password.as_ref())
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            tmpdir: None,
+            cleanup: true,
+            interpreters: Vec::new(),
+            run_as: None,
+            budget: Budget::default(),
+        }
+    }
+}
+
+impl Budget {
+    /// What a remote target's own options say.
+    ///
+    /// # Errors
+    /// Everything that has a wrong type.
+    pub(crate) fn remote(target: &Target) -> Result<Self, InvalidConnectionInfo> {
+        let options = target.connection_info().into_hash().into_iter();
+        let ours: Hash = options
+            .filter(|(key, _)| REMOTE.connection_info().contains_key(&key.to_string()))
+            .collect();
+        let info = REMOTE.read(Unread::new(ours), |_, _| {})?;
+        Ok(Self::of(&info))
+    }
+
+    fn of(info: &ConnectionInfo) -> Self {
+        let count = |name: &str| {
+            let count = info.integer(name)?;
+            NonZeroUsize::new(usize::try_from(count).unwrap_or(usize::MAX))
+        };
+        Self {
+            // More seconds than there are mean no limit.
+            time: info
+                .number("task-timeout")
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            output: count("output-limit").map(NonZeroUsize::get),
+            concurrency: count("concurrency"),
+        }
+    }
+}
+
+fn interpreters(value: &Value) -> Vec<(String, Vec<String>)> {
+    let pairs = value.as_hash().into_iter().flat_map(Hash::iter);
+    pairs
+        .map(|(extension, program)| {
+            let extension = extension.to_string();
+            (extension.trim_start_matches('.').to_owned(), words(program))
+        })
+        .collect()
+}
+
+/// A text as one word, a list as its words.
+fn words(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(words).collect(),
+        one => one.as_str().map(str::to_owned).into_iter().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(options: serde_json::Value) -> (Result<Settings, String>, Vec<String>) {
+        let Value::Hash(options) = Value::from(options) else {
+            panic!("options are an object");
+        };
+        let mut told = Vec::new();
+        let info = LOCAL.read(Unread::new(options), |level, message| {
+            told.push(format!("{level:?} {message}"));
+        });
+        let settings = info.map(|info| Settings::of(&info));
+        (settings.map_err(|error| error.to_string()), told)
+    }
+
+    #[test]
+    fn every_setting_is_read() {
+        let (settings, told) = read(json!({
+            "tmpdir": "/var/tmp", "cleanup": false, "run-as": "root", "sudo-password": "canary",
+            "run-as-command": ["doas", "-u"], "sudo-executable": "/bin/sudo",
+            "interpreters": {".rb": "/usr/bin/ruby", "pp": ["puppet", "apply"]},
+            "task-timeout": 1.5, "output-limit": 1000, "concurrency": 3,
+        }));
+        let settings = settings.expect("settings");
+        assert!(told.is_empty(), "{told:?}");
+        assert!(!settings.cleanup && settings.tmpdir == Some("/var/tmp".into()));
+        assert_eq!(
+            settings.interpreter("rb"),
+            Some(&["/usr/bin/ruby".to_owned()][..])
+        );
+        assert_eq!(settings.interpreter("pp").map(<[_]>::len), Some(2));
+        assert_eq!(settings.interpreter("sh"), None);
+        assert_eq!(settings.budget.time, Some(Duration::from_millis(1500)));
+        assert_eq!(settings.budget.output, Some(1000));
+        assert_eq!(settings.budget.concurrency, NonZeroUsize::new(3));
+        assert_eq!(settings.secrets().count(), 1);
+        assert!(!format!("{settings:?}").contains("canary"));
+        let run_as = settings.run_as.expect("a user");
+        assert_eq!(
+            run_as.command,
+            Some(vec!["doas".to_owned(), "-u".to_owned()])
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_at_once_and_what_is_unknown_in_one_warning() {
+        let (settings, told) = read(json!({
+            "tmpdir": 5, "task-timeout": 0, "sudo-password": ["canary"], "tmpdri": "/", "clean-up": 1,
+        }));
+        let error = settings.expect_err("three wrong types");
+        for key in ["tmpdir", "task-timeout", "sudo-password"] {
+            assert!(error.contains(key), "{error}");
+        }
+        assert!(!error.contains("canary"), "{error}");
+        let [warning] = told.as_slice() else {
+            panic!("expected one warning, got {told:?}");
+        };
+        for word in ["tmpdri", "tmpdir", "clean-up", "cleanup"] {
+            assert!(warning.contains(word), "{warning}");
+        }
+    }
+}

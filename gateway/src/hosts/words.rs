@@ -1,0 +1,67 @@
+//! The words that run a task's file on a host: itself, an interpreter and it, or PowerShell.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use devgate_schemas::task::InputMethod;
+
+use super::Settings;
+use crate::tasks::Implementation;
+
+/// PowerShell as it is called where no interpreter is configured for `.ps1`.
+pub(super) const PWSH: &str = "pwsh";
+
+/// Gives a script its parameters by name, as JSON on stdin tells them: a command line can be read by
+/// everybody. Those that the script does not declare are left out, as in Bolt, unless it declares
+/// none at all; texts that look like dates stay texts.
+const BY_NAME: &str = "\
+$ErrorActionPreference = 'Stop'
+$text = @($input) -join \"`n\"
+if (-not $text) { $text = [Console]::In.ReadToEnd() }
+$how = @{ AsHashtable = $true }
+if ((Get-Command ConvertFrom-Json).Parameters.ContainsKey('DateKind')) { $how.DateKind = 'String' }
+$given = ConvertFrom-Json -InputObject $text @how
+$known = (Get-Command -Name $script).Parameters
+$named = @{}
+foreach ($name in $given.Keys) { if ($known -and $known.ContainsKey($name)) { $named[$name] = $given[$name] } }
+$ErrorActionPreference = 'Continue'
+$global:LASTEXITCODE = 0
+try { & $script @named } catch { [Console]::Error.WriteLine($_); exit 1 }
+exit $LASTEXITCODE
+";
+
+/// The words that run an implementation's executable, which stands at this place. None is a secret.
+pub(super) fn words(
+    implementation: &Implementation,
+    executable: &Path,
+    settings: &Settings,
+) -> Vec<OsString> {
+    let extension = executable.extension().unwrap_or_default().to_string_lossy();
+    let configured = settings
+        .interpreter(&extension)
+        .filter(|_| !extension.is_empty());
+    let interpreter = match configured {
+        Some(words) => words.to_vec(),
+        None if is_powershell(implementation) => vec![PWSH.to_owned()],
+        None => Vec::new(),
+    };
+    let mut words: Vec<OsString> = interpreter.into_iter().map(OsString::from).collect();
+    if is_powershell(implementation) {
+        words.extend(["-NoProfile", "-NonInteractive"].map(OsString::from));
+        if implementation.input_method == InputMethod::Powershell {
+            let script = executable.to_string_lossy().replace('\'', "''");
+            words.push("-Command".into());
+            words.push(format!("$script = '{script}'\n{BY_NAME}").into());
+            return words;
+        }
+        words.push("-File".into());
+    }
+    words.push(executable.into());
+    words
+}
+
+/// Whether PowerShell runs an implementation: by its input method, or by its extension.
+fn is_powershell(implementation: &Implementation) -> bool {
+    implementation.input_method == InputMethod::Powershell
+        || implementation.file_name().to_lowercase().ends_with(".ps1")
+}
