@@ -150,6 +150,17 @@ pub enum Error {
         why: String,
     },
 
+    /// A file could not be put on the target: it is not there, or not whole.
+    #[error("cannot put `{path}` on {peer}: {problem}")]
+    Upload {
+        /// Whom.
+        peer: String,
+        /// The file's path on the target.
+        path: String,
+        /// What went wrong.
+        problem: String,
+    },
+
     /// Output was left unread until it was too much to keep.
     #[error("{peer} sent more than {limit} bytes that nobody read: they were given up")]
     Unread {
@@ -235,6 +246,7 @@ impl Error {
             Self::NoMoreSessions { .. }
             | Self::Lost { .. }
             | Self::Unread { .. }
+            | Self::Upload { .. }
             | Self::Unsupported(_)
             | Self::Setting { .. }
             | Self::Resolve { .. }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use russh::client::{self, GexParams, Handle, Msg};
-use russh::{AlgorithmKind, Channel, ChannelOpenFailure, ChannelStream, Disconnect};
+use russh::{AlgorithmKind, Channel, ChannelMsg, ChannelOpenFailure, ChannelStream, Disconnect};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -163,14 +163,52 @@ impl Ssh {
             channel.exec(true, command).await?;
             Ok(channel)
         };
-        let channel = match self.opened(opening, deadline).await {
-            Err(Error::Closed { .. }) => return Err(self.peer.lost()),
-            opened => opened?,
+        self.session(opening, deadline).await
+    }
+
+    /// Opens a channel to a subsystem; `None` where the host does not have it.
+    ///
+    /// # Errors
+    /// As [`program`](Self::program).
+    pub(crate) async fn subsystem(
+        &self,
+        name: &str,
+        deadline: Instant,
+    ) -> Result<Option<ChannelStream<Msg>>> {
+        let opening = async {
+            let mut channel = self.handle.channel_open_session().await?;
+            channel.request_subsystem(true, name).await?;
+            loop {
+                match channel.wait().await {
+                    Some(ChannelMsg::Success) => return Ok(Some(channel.into_stream())),
+                    Some(ChannelMsg::Failure | ChannelMsg::Close) => {
+                        // A host that refuses leaves the channel open.
+                        channel.close().await?;
+                        return Ok(None);
+                    }
+                    Some(_) => {}
+                    None => return Err(russh::Error::Disconnect),
+                }
+            }
         };
-        channel.map_err(|reason| Error::NoMoreSessions {
-            peer: self.peer.name().to_owned(),
-            said: format!("{reason:?}"),
-        })
+        self.session(opening, deadline).await
+    }
+
+    /// Opens what a host takes a session for.
+    async fn session<T>(
+        &self,
+        opening: impl Future<Output = std::result::Result<T, russh::Error>>,
+        deadline: Instant,
+    ) -> Result<T> {
+        match self.opened(opening, deadline).await {
+            Err(Error::Closed { .. }) => Err(self.peer.lost()),
+            Err(error) => Err(error),
+            Ok(Err(reason)) => Err(Error::NoMoreSessions {
+                peer: self.peer.name().to_owned(),
+                said: format!("{reason:?}"),
+            }),
+            Ok(Ok(opened)) => Ok(opened),
+        }
     }
 
     /// Bounds the opening of a channel; the inner error is the host's reason for refusing it.

@@ -1,17 +1,22 @@
 //! Hosts over SSH that run programs: one connection, many programs on it at once.
 
+mod cat;
 mod exec;
+mod put;
 mod settings;
+mod sftp;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::time::Instant;
 
 use crate::ssh::Ssh;
 use crate::{Context, Result};
 pub use exec::{Exec, Exit, Output, Piece, Stdin};
+pub use put::{Source, Upload};
 pub use settings::HostSettings;
 
 /// An open connection to a host that runs programs.
@@ -22,6 +27,8 @@ pub use settings::HostSettings;
 pub struct SshHost {
     ssh: Ssh,
     settings: HostSettings,
+    /// Whether the host has shown that it has no SFTP.
+    without_sftp: AtomicBool,
 }
 
 impl SshHost {
@@ -37,8 +44,11 @@ impl SshHost {
             let deadline = Instant::now() + shared.timeout;
             match attempts.within(Ssh::connect(ctx, shared, deadline)).await {
                 Ok(ssh) => {
-                    let settings = settings.clone();
-                    return Ok(Self { ssh, settings });
+                    return Ok(Self {
+                        ssh,
+                        settings: settings.clone(),
+                        without_sftp: AtomicBool::new(false),
+                    });
                 }
                 Err(error) => attempts.pause(error).await?,
             }
@@ -57,9 +67,33 @@ impl SshHost {
     /// of a program on this one, makes room. On a connection that carries nothing it means that
     /// the host allows none. Otherwise why the connection is of no use any more.
     pub async fn exec(&self, command: &str) -> Result<Exec> {
-        let deadline = Instant::now() + self.settings.shared().timeout;
-        let channel = self.ssh.program(command, deadline).await?;
+        let channel = self.ssh.program(command, self.deadline()).await?;
         Ok(Exec::over(channel, self.ssh.peer().clone()))
+    }
+
+    /// Puts files on the host, many at once: by SFTP, or with `cat` where the host has none.
+    ///
+    /// Folders that are missing are made, for the account alone (0700). A file that was there is
+    /// overwritten. It takes one channel of this connection, or up to four without SFTP.
+    ///
+    /// # Errors
+    /// [`Error::Upload`](crate::Error::Upload) names the file that is not there, or not whole;
+    /// those before and behind it may be there. As [`exec`](Self::exec) otherwise.
+    pub async fn put(&self, files: &[Upload]) -> Result<()> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        if !self.without_sftp.load(Ordering::Relaxed) {
+            match sftp::open(&self.ssh, self.deadline()).await? {
+                Some(session) => return session.put(files).await,
+                None => self.without_sftp.store(true, Ordering::Relaxed),
+            }
+        }
+        cat::put(self, files).await
+    }
+
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.settings.shared().timeout
     }
 
     /// `host:port`, as messages name it.
@@ -84,4 +118,9 @@ impl fmt::Debug for SshHost {
             .field("peer", &self.peer())
             .finish_non_exhaustive()
     }
+}
+
+/// A word as a POSIX shell reads it back.
+pub fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -1,0 +1,287 @@
+//! Connections to real OpenSSH servers: the hosts that `tests/lab/hosts.sh` starts.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use devgate_schemas::{Event, Hash, Listen, Unread, Value};
+use devgate_transports::ssh_host::{Exit, Piece, Source, Upload};
+use devgate_transports::{Context, Error, HostSettings, Patience, SshConfig, SshHost};
+use tokio::time::timeout;
+
+/// A host of the lab.
+struct Host {
+    lab: serde_json::Value,
+    host: serde_json::Value,
+}
+
+/// What is told is only looked at where something fails.
+#[derive(Debug)]
+struct Quiet;
+
+impl Listen for Quiet {
+    fn hear(&self, _: Event) {}
+}
+
+impl Host {
+    fn named(name: &str) -> Self {
+        let path = std::env::var_os("DEVGATE_HOSTS").map(PathBuf::from).expect(
+            "this test needs real hosts, and DEVGATE_HOSTS does not say where they are: run tests/run",
+        );
+        let text = fs::read_to_string(path).expect("hosts.json can be read");
+        let lab: serde_json::Value = serde_json::from_str(&text).expect("hosts.json is JSON");
+        let hosts = lab["hosts"].as_array().expect("hosts.json lists hosts");
+        let host = hosts.iter().find(|host| host["name"] == name);
+        let host = host.expect("the lab has it").clone();
+        Self { lab, host }
+    }
+
+    fn text(&self, key: &str) -> &str {
+        let found = self.host[key].as_str().or_else(|| self.lab[key].as_str());
+        found.expect("hosts.json has it")
+    }
+
+    fn port(&self) -> i64 {
+        self.host["port"].as_i64().expect("a port")
+    }
+
+    /// A file in the host's `/tmp`, as this machine sees it.
+    fn tmp(&self, file: &str) -> PathBuf {
+        Path::new(self.text("tmp")).join(file)
+    }
+
+    /// With the plain key, known hosts, and nothing of the user who runs the tests.
+    fn settings(&self, more: &[(&str, Value)]) -> HostSettings {
+        self.settings_with(&SshConfig::default(), more)
+    }
+
+    fn settings_with(&self, config: &SshConfig, more: &[(&str, Value)]) -> HostSettings {
+        let mut raw: Hash = [
+            ("host", Value::from("127.0.0.1")),
+            ("port", Value::from(self.port())),
+            ("user", Value::from("runner")),
+            ("private-key", Value::from(self.text("private_key"))),
+            ("known-hosts-file", Value::from(self.text("known_hosts"))),
+            ("connect-timeout", Value::from(60)),
+        ]
+        .into_iter()
+        .collect();
+        for (key, value) in more {
+            raw.insert(*key, value.clone());
+        }
+        let given = raw.into_iter().filter(|(_, value)| !value.is_undef());
+        let info = HostSettings::schema()
+            .read(Unread::new(given.collect()), |_, told| panic!("{told}"))
+            .expect("it fits");
+        HostSettings::read(&info, config, |_, told| panic!("{told}")).expect("settings")
+    }
+
+    async fn connect(&self, more: &[(&str, Value)]) -> SshHost {
+        connect(&self.settings(more)).await.expect("a connection")
+    }
+}
+
+async fn connect(settings: &HostSettings) -> Result<SshHost, Error> {
+    let patience = Patience::at_most(Duration::from_secs(5));
+    SshHost::connect(&Context::new("h", &Quiet, &patience), settings).await
+}
+
+async fn run(host: &SshHost, command: &str) -> Result<(String, String, Exit), Error> {
+    let mut exec = host.exec(command).await?;
+    drop(exec.stdin);
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    loop {
+        match exec.output.next().await? {
+            Piece::Stdout(bytes) => stdout.extend_from_slice(&bytes),
+            Piece::Stderr(bytes) => stderr.extend_from_slice(&bytes),
+            Piece::Exit(exit) => {
+                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                return Ok((text(&stdout), text(&stderr), exit));
+            }
+        }
+    }
+}
+
+fn ok(stdout: &str) -> (String, String, Exit) {
+    (stdout.to_owned(), String::new(), Exit::Code(0))
+}
+
+#[tokio::test]
+async fn programs_run_side_by_side_on_one_connection() {
+    let host = Host::named("h1").connect(&[]).await;
+    let commands: Vec<String> = (0..8).map(|n| format!("sleep 0.2; echo {n}")).collect();
+    let running = commands.iter().map(|command| run(&host, command));
+    let ended = futures_util::future::join_all(running).await;
+    for (n, ended) in ended.into_iter().enumerate() {
+        assert_eq!(ended.expect("an end"), ok(&format!("{n}\n")));
+    }
+    let (_, stderr, exit) = run(&host, "echo no >&2; exit 3").await.expect("an end");
+    assert_eq!((stderr.as_str(), exit), ("no\n", Exit::Code(3)));
+    let killed = run(&host, "kill -KILL $$").await.expect("an end");
+    assert_eq!(killed.2, Exit::Signal("KILL".into()));
+    host.close().await;
+}
+
+#[tokio::test]
+async fn all_that_is_sent_arrives_and_all_that_comes_is_given() {
+    let host = Host::named("h1").connect(&[]).await;
+    let sent: Vec<u8> = (0..20_000_000_u32).map(|n| (n % 251) as u8).collect();
+    let mut exec = host.exec("cat").await.expect("started");
+    let mut stdin = exec.stdin;
+    let writing = async {
+        stdin.write_all(sent.clone()).await.expect("read");
+        drop(stdin);
+    };
+    let reading = async {
+        let mut read = Vec::new();
+        loop {
+            match exec.output.next().await.expect("a piece") {
+                Piece::Stdout(bytes) => read.extend_from_slice(&bytes),
+                Piece::Stderr(bytes) => panic!("{bytes:?}"),
+                Piece::Exit(exit) => return (read, exit),
+            }
+        }
+    };
+    let ((), (read, exit)) = tokio::join!(writing, reading);
+    assert!(read == sent && exit == Exit::Code(0));
+}
+
+#[tokio::test]
+async fn a_third_program_is_too_many_where_two_are_allowed() {
+    let host = Host::named("h3").connect(&[]).await;
+    let first = host.exec("sleep 60").await.expect("started");
+    let second = host.exec("sleep 60").await.expect("started");
+    let error = host.exec("true").await.expect_err("full");
+    assert!(matches!(error, Error::NoMoreSessions { .. }), "{error}");
+    let error = host.put(&[upload("x", b"x", 0o600)]).await;
+    let error = error.expect_err("full");
+    assert!(matches!(error, Error::NoMoreSessions { .. }), "{error}");
+    drop((first, second));
+    host.close().await;
+}
+
+fn upload(to: &str, bytes: &'static [u8], mode: u32) -> Upload {
+    Upload {
+        from: Source::Bytes(bytes.into()),
+        to: to.to_owned(),
+        mode,
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    let metadata = fs::metadata(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    metadata.permissions().mode() & 0o7777
+}
+
+/// Puts files on a host and looks at its disk.
+async fn puts_files(name: &str) {
+    let lab = Host::named(name);
+    let host = lab.connect(&[]).await;
+    let folder = format!("put-{}", std::process::id());
+    let local = tempfile::tempdir().expect("a folder");
+    let big = local.path().join("big");
+    let content: Vec<u8> = (0..8_000_000_u32).map(|n| (n % 241) as u8).collect();
+    fs::write(&big, &content).expect("written");
+    let mut files = vec![Upload {
+        from: Source::File(big),
+        to: format!("/tmp/{folder}/deep/er/big"),
+        mode: 0o600,
+    }];
+    for n in 0..100 {
+        files.push(upload(
+            &format!("/tmp/{folder}/it's {n}"),
+            b"#!/bin/sh\necho it\n",
+            0o700,
+        ));
+    }
+    files.push(upload(&format!("/tmp/{folder}/empty"), b"", 0o644));
+    host.put(&files).await.expect("put");
+    let there = lab.tmp(&folder);
+    assert!(fs::read(there.join("deep/er/big")).expect("a file") == content);
+    assert_eq!(mode(&there.join("deep/er/big")), 0o600);
+    assert_eq!(mode(&there.join("deep")), 0o700);
+    assert_eq!(mode(&there.join("it's 99")), 0o700);
+    assert_eq!(mode(&there.join("empty")), 0o644);
+    let command = format!("'/tmp/{folder}/it'\\''s 42'; ls /tmp/{folder} | wc -l");
+    assert_eq!(run(&host, &command).await.expect("an end"), ok("it\n102\n"));
+    // What is put again replaces what was there, and its permissions.
+    let again = upload(&format!("/tmp/{folder}/empty"), b"2", 0o600);
+    host.put(&[again]).await.expect("put");
+    assert_eq!(fs::read(there.join("empty")).expect("a file"), b"2");
+    assert_eq!(mode(&there.join("empty")), 0o600);
+    for (to, why) in [
+        ("/proc/no/file", ""),
+        ("/etc/shadow", "ermission denied"),
+        (&format!("/tmp/{folder}/empty/file"), ""),
+    ] {
+        let error = host.put(&[upload(to, b"x", 0o600)]).await.expect_err(to);
+        assert!(matches!(error, Error::Upload { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains(why) && text.contains("cannot put"), "{text}");
+    }
+    run(&host, &format!("rm -r /tmp/{folder}"))
+        .await
+        .expect("an end");
+    host.close().await;
+}
+
+#[tokio::test]
+async fn files_are_put_by_sftp() {
+    puts_files("h1").await;
+}
+
+#[tokio::test]
+async fn files_are_put_without_sftp() {
+    puts_files("h4").await;
+}
+
+#[tokio::test]
+async fn a_full_disk_is_an_error_whichever_way_files_are_put() {
+    for name in ["h1", "h4"] {
+        let host = Host::named(name).connect(&[]).await;
+        let error = host.put(&[upload("/dev/full", b"x", 0o600)]).await;
+        // The device belongs to root, so it is its permissions or its room that is told.
+        assert!(matches!(error, Err(Error::Upload { .. })), "{error:?}");
+        host.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_password_opens_a_connection_and_a_wrong_one_does_not() {
+    let lab = Host::named("h1");
+    let with = |password: &str| {
+        lab.settings(&[
+            ("private-key", Value::Undef),
+            ("password", Value::from(password)),
+        ])
+    };
+    let host = connect(&with(lab.text("password"))).await.expect("let in");
+    assert_eq!(run(&host, "id -un").await.expect("an end"), ok("runner\n"));
+    host.close().await;
+    let error = connect(&with("wrong-canary")).await.expect_err("refused");
+    assert!(matches!(error, Error::Authentication(_)), "{error}");
+    assert!(!error.to_string().contains("canary"), "{error}");
+}
+
+#[tokio::test]
+async fn a_connection_that_goes_silent_ends_all_that_runs_on_it() {
+    let lab = Host::named("h2");
+    let more = [
+        ("keepalive-interval", Value::Float(0.2)),
+        ("keepalive-count-max", Value::from(2)),
+    ];
+    let host = lab.connect(&more).await;
+    // The program stops the server's process for this connection: as if the line were cut.
+    let mut exec = host
+        .exec("trap '' HUP; kill -STOP $PPID; sleep 3600")
+        .await
+        .expect("started");
+    let ended = timeout(Duration::from_secs(60), exec.output.next()).await;
+    let error = ended.expect("it is noticed").expect_err("lost");
+    assert!(matches!(error, Error::Lost { .. }), "{error}");
+    assert!(error.to_string().contains("silent"), "{error}");
+    let error = host.exec("true").await.expect_err("lost");
+    assert!(matches!(error, Error::Lost { .. }), "{error}");
+    assert!(host.is_closed());
+}

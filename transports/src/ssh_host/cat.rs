@@ -1,0 +1,122 @@
+//! Files to hosts without SFTP: each is the standard input of a `cat`.
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+
+use super::exec::{Exec, Exit, Output, Piece};
+use super::put::Upload;
+use super::{SshHost, quoted};
+use crate::{Error, Result};
+
+/// How many files are under way at once: each takes one of the connection's sessions.
+const SIDE_BY_SIDE: usize = 4;
+
+/// How much of what a program complains is told.
+const COMPLAINT: usize = 1024;
+
+/// Makes the folder and the file, and tells by its exit code whether the file is whole.
+const SCRIPT: &str = r#"umask 077 && mkdir -p -- "$1" && cat >"$2" && chmod "$3" "$2""#;
+
+/// Puts files on a host.
+///
+/// # Errors
+/// As [`SshHost::put`].
+pub(super) async fn put(host: &SshHost, files: &[Upload]) -> Result<()> {
+    let mut waiting: Vec<&Upload> = files.iter().rev().collect();
+    let mut running = FuturesUnordered::new();
+    let mut room = SIDE_BY_SIDE;
+    loop {
+        while running.len() < room
+            && let Some(file) = waiting.pop()
+        {
+            running.push(async move { (file, put_one(host, file).await) });
+        }
+        match running.next().await {
+            None => return Ok(()),
+            // Others use the connection too: go on with what there is.
+            Some((file, Err(Error::NoMoreSessions { .. }))) if !running.is_empty() => {
+                room = running.len();
+                waiting.push(file);
+            }
+            Some((_, result)) => result?,
+        }
+    }
+}
+
+async fn put_one(host: &SshHost, file: &Upload) -> Result<()> {
+    let failed = |problem: String| Error::Upload {
+        peer: host.peer().to_owned(),
+        path: file.to.clone(),
+        problem,
+    };
+    let mut source = file
+        .from
+        .open()
+        .await
+        .map_err(|error| failed(error.to_string()))?;
+    let folder = file.folders().pop().unwrap_or(".");
+    // A file named like an option is none with its folder in front.
+    let path = if file.to.contains('/') {
+        file.to.clone()
+    } else {
+        format!("./{}", file.to)
+    };
+    let command = format!(
+        "sh -c {} sh {} {} {:o}",
+        quoted(SCRIPT),
+        quoted(folder),
+        quoted(&path),
+        file.mode
+    );
+    let Exec {
+        mut stdin,
+        mut output,
+    } = host.exec(&command).await?;
+    let sending = async move {
+        loop {
+            match source.chunk().await {
+                Ok(bytes) if bytes.is_empty() => return Ok(stdin),
+                // The output tells why nobody reads any more.
+                Ok(bytes) => match stdin.write_all(bytes).await {
+                    Ok(()) => {}
+                    Err(_) => return Ok(stdin),
+                },
+                Err(error) => return Err(error),
+            }
+        }
+    };
+    let (complaint, exit) = {
+        let ending = ended(&mut output);
+        tokio::pin!(ending);
+        tokio::select! {
+            biased;
+            ended = &mut ending => ended?,
+            sent = sending => {
+                // This ends its input: the file is whole.
+                drop(sent.map_err(|error| failed(error.to_string()))?);
+                ending.await?
+            }
+        }
+    };
+    match exit {
+        Exit::Code(0) => Ok(()),
+        Exit::Code(code) => Err(failed(format!("exit code {code}: {}", complaint.trim()))),
+        Exit::Signal(name) => Err(failed(format!("it was ended by SIG{name}"))),
+        Exit::Unsaid => Err(failed("the host does not say whether it worked".to_owned())),
+    }
+}
+
+/// What a program complains, and how it ends.
+async fn ended(output: &mut Output) -> Result<(String, Exit)> {
+    let mut complaint = Vec::new();
+    loop {
+        match output.next().await? {
+            Piece::Stdout(bytes) | Piece::Stderr(bytes) => {
+                let room = COMPLAINT.saturating_sub(complaint.len());
+                complaint.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            }
+            Piece::Exit(exit) => {
+                return Ok((String::from_utf8_lossy(&complaint).into_owned(), exit));
+            }
+        }
+    }
+}
