@@ -34,6 +34,11 @@ fn at_the_finest_log_level_no_run_shows_a_secret_or_leaves_one() {
         "modules/demo/tasks/tell.sh",
         "#!/bin/sh\ninput=$(cat)\necho \"$input\"\necho \"$input\" >&2\necho done\n",
     );
+    project.write("modules/demo/tasks/ask.json", r#"{ "remote": true }"#);
+    let asks = "devgate session exec --log-level trace show version\n\
+                devgate session exec --log-level trace show nonsense || echo done\n";
+    project.write("modules/demo/tasks/ask.sh", &format!("#!/bin/sh\n{asks}"));
+    let asks = project.write("ask.sh", asks);
     let params = project.write("params.json", r#"{ "token": "a-canary-token" }"#);
     let params = format!("@{}", params.display());
 
@@ -48,6 +53,16 @@ fn at_the_finest_log_level_no_run_shows_a_secret_or_leaves_one() {
         trace(&format!("device --target router --apply {manifest}")).succeeded();
         trace("device --target router --resource frr_bgp_neighbor").succeeded();
         trace("inventory show").succeeded();
+        trace("task run demo::ask -t router")
+            .succeeded()
+            .says(&["done"]);
+        project
+            .devgate(&format!(
+                "session run -t router --log-level trace -- sh {}",
+                asks.display()
+            ))
+            .succeeded()
+            .says(&["done"]);
         trace(&format!("task run demo::tell -t router --params {params}"))
             .succeeded()
             .says(&["done"]);

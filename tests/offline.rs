@@ -60,3 +60,27 @@ fn names_that_nobody_knows_are_told() {
         project.devgate(arguments).failed().says(&[name]);
     }
 }
+
+#[test]
+fn a_session_is_lent_only_where_there_can_be_one() {
+    let mut project = Project::new();
+    project
+        .devgate("session exec show version")
+        .failed()
+        .says(&["DEVGATE_SESSION is not set", "devgate session run"]);
+    project.add_target("unknown", json!({ "remote-transport": "nobody_knows" }));
+    let script = "#!/bin/sh\necho \"session: ${DEVGATE_SESSION-none}\"\n";
+    for (task, remote, target) in [("far", true, "unknown"), ("near", false, "localhost")] {
+        let metadata = json!({ "remote": remote }).to_string();
+        project.write(&format!("modules/demo/tasks/{task}.json"), &metadata);
+        project.write(&format!("modules/demo/tasks/{task}.sh"), script);
+        project
+            .devgate(&format!("task run demo::{task} -t {target}"))
+            .succeeded()
+            .says(&["session: none"]);
+    }
+    project
+        .devgate("session run -t localhost -- true")
+        .failed()
+        .says(&["localhost is no remote target"]);
+}

@@ -5,5 +5,6 @@ mod lab_errors;
 mod lab_faults;
 mod lab_frr;
 mod lab_secrets;
+mod lab_session;
 mod offline;
 mod support;

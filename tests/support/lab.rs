@@ -69,6 +69,11 @@ impl Device {
         text(&self.lab["users"]["admin"], "password")
     }
 
+    /// The password of `oper`, who may only look.
+    pub(crate) fn readers_password(&self) -> &str {
+        text(&self.lab["users"]["oper"], "password")
+    }
+
     pub(crate) fn private_key(&self) -> &str {
         text(&self.lab, "private_key")
     }

@@ -90,7 +90,7 @@ impl Project {
         self.start(arguments).finish()
     }
 
-    /// Starts devgate, with nothing of this environment but the path.
+    /// Starts devgate, with nothing of this environment but the path, on which it stands itself.
     pub(crate) fn start(&self, arguments: &str) -> Running {
         #[expect(clippy::disallowed_methods, reason = "the tests run the binary itself")]
         let mut command = Command::new(env!("CARGO_BIN_EXE_devgate"));
@@ -98,7 +98,7 @@ impl Project {
             .args(arguments.split_whitespace())
             .current_dir(self.path())
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PATH", path())
             .env("HOME", self.path().join("home"))
             .env("TMPDIR", self.path().join("tmp"))
             .stdin(Stdio::null());
@@ -133,4 +133,13 @@ impl Project {
     pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
+}
+
+/// The path of this environment, behind the folder of the binary: tasks call `devgate`.
+fn path() -> std::ffi::OsString {
+    let own = Path::new(env!("CARGO_BIN_EXE_devgate")).parent();
+    let own = own.expect("a file is in a folder").to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(own).chain(std::env::split_paths(&path));
+    std::env::join_paths(folders).expect("they stood in a path")
 }

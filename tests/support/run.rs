@@ -6,6 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 /// No run may take longer, whatever its device does: silence and patience together never exceed a minute.
@@ -56,6 +58,11 @@ impl Running {
                 self.heard
             );
         }
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        let process = Pid::from_raw(self.process.0.id().try_into().expect("a process's number"));
+        kill(process, signal).expect("it is our child");
     }
 
     /// Takes one more line; false at the end.
@@ -132,6 +139,11 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    /// Its exit code; none if a signal ended it.
+    pub(crate) fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
     #[track_caller]
     pub(crate) fn succeeded(self) -> Self {
         assert_eq!(
