@@ -1,14 +1,14 @@
 //! Children: the one place where a process is started, fed, listened to within limits, and ended
-//! with its whole group.
-//!
-//! A process that a child moves to a session of its own (`setsid`) leaves the group, and is out of
-//! reach.
+//! with all that it has started.
 
+mod kin;
+
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use devgate_schemas::Sensitive;
@@ -20,6 +20,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
+use self::kin::Kin;
 use crate::stop::{Stage, Stop};
 
 /// What is started: no shell stands between.
@@ -51,10 +52,22 @@ pub(crate) struct Limits {
 pub(crate) enum Failure {
     /// The operating system did not start it, or does not know it any more.
     Start(io::Error),
-    /// It took longer than it may, and was ended with its group.
-    TimedOut(Duration),
-    /// Somebody stopped the run, and it was ended with its group.
-    Stopped,
+    /// It took longer than it may, or somebody stopped the run: it was ended with all that it had
+    /// started.
+    Ended(Box<Ended>),
+}
+
+/// What there is of a process that was ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// How long it might have taken, if that is why it was ended.
+    pub(crate) limit: Option<Duration>,
+    /// What it had written by then.
+    pub(crate) stdout: Captured,
+    /// What it had written by then.
+    pub(crate) stderr: Captured,
+    /// The processes that could not be killed.
+    pub(crate) left: BTreeSet<i32>,
 }
 
 /// An output of a process.
@@ -78,11 +91,17 @@ impl Hear for Deaf {
     fn hear(&self, _: Stream, _: &[u8]) {}
 }
 
-/// How long a group that was asked to end may take before it is killed.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long what was asked to end may take before it is killed.
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 /// Our own settings, and parameters of a task that may itself be our caller: no child gets them.
-const NOT_INHERITED: [&str; 2] = ["DEVGATE_", "PT_"];
+const OURS: [&str; 2] = ["DEVGATE_", "PT_"];
+
+/// The variables of this process that begin so.
+static NOT_INHERITED: LazyLock<Vec<OsString>> = LazyLock::new(|| {
+    let names = std::env::vars_os().map(|(name, _)| name);
+    names.filter(|name| !is_inherited(name)).collect()
+});
 
 /// Held shared while files are written that are to be executed, alone while a process is started:
 /// a child that is born while such a file is open for writing holds it open too, for a moment, and
@@ -105,7 +124,7 @@ pub(crate) fn writing_executables() -> RwLockReadGuard<'static, ()> {
     WRITING.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a program to its end. When this future is dropped, the program's whole group is killed.
+/// Runs a program to its end. When this future is dropped, it is killed with all that it has started.
 ///
 /// # Errors
 /// The program could not be started, took longer than it may, or was stopped.
@@ -115,8 +134,9 @@ pub(crate) async fn run(
     stop: &Stop,
     hear: &dyn Hear,
 ) -> Result<Outcome, Failure> {
-    let mut child = start(program).map_err(Failure::Start)?;
-    let mut group = Group::of(&child);
+    let mark = kin::mark();
+    let mut child = start(program, &mark).map_err(Failure::Start)?;
+    let mut kin = Kin::of(&child, mark);
     let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
     let talk = async {
@@ -128,7 +148,7 @@ pub(crate) async fn run(
                 .hear(Stream::Stderr, bytes)),
         )
     };
-    let status = {
+    let ended = {
         tokio::pin!(talk);
         let mut talking = true;
         let end = async {
@@ -140,35 +160,47 @@ pub(crate) async fn run(
                 }
             }
         };
-        let status = tokio::select! {
-            status = within(limits.time, end) => status.ok_or(Failure::TimedOut(limits.time.unwrap_or_default())),
-            () = stop.reaches(Stage::End) => Err(Failure::Stopped),
+        let ended = tokio::select! {
+            status = within(limits.time, end) => status.ok_or(limits.time),
+            () = stop.reaches(Stage::End) => Err(None),
         };
-        let status = match status {
-            Ok(status) => status,
-            Err(failure) => {
-                group.signal(Signal::SIGTERM);
-                // Whether it ends by itself or not, `group` kills what is left of it when dropped:
-                // a group keeps its number while it has members.
-                tokio::select! {
-                    _ = timeout(GRACE, child.wait()) => {}
-                    () = stop.reaches(Stage::Kill) => {}
+        match ended {
+            Ok(status) => {
+                kin.ended();
+                if talking && timeout(limits.drain, talk).await.is_err() {
+                    // What else comes is of processes that outlive this one.
+                    tracing::debug!("output was still open {:?} after the end", limits.drain);
                 }
-                return Err(failure);
+                Ok(status.map_err(Failure::Start)?)
             }
-        };
-        group.ended();
-        if talking && timeout(limits.drain, talk).await.is_err() {
-            // What else comes is of processes that outlive this one.
-            tracing::debug!("output was still open {:?} after the end", limits.drain);
+            Err(limit) => {
+                // What it says while it ends is read, so that it does not wait for a reader.
+                let end = kin.end(stop);
+                tokio::pin!(end);
+                let left = tokio::select! {
+                    left = &mut end => left,
+                    _ = &mut talk, if talking => end.await,
+                };
+                Err((limit, left))
+            }
         }
-        status.map_err(Failure::Start)?
     };
-    Ok(Outcome {
-        exit: exit(status),
-        stdout,
-        stderr,
-    })
+    match ended {
+        Ok(status) => Ok(Outcome {
+            exit: exit(status),
+            stdout,
+            stderr,
+        }),
+        Err((limit, left)) => {
+            let ended = Ended {
+                limit,
+                stdout,
+                stderr,
+                left,
+            };
+            Err(Failure::Ended(Box::new(ended)))
+        }
+    }
 }
 
 /// Runs a program with our own stdin, stdout and stderr to its end, however long that takes.
@@ -184,23 +216,23 @@ pub(crate) async fn attached(program: &Program) -> io::Result<Exit> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
     let at_terminal = io::stdin().is_terminal();
-    let mut command = command(program)?;
+    let mark = kin::mark();
+    let mut command = command(program, &mark)?;
     if !at_terminal {
         command.process_group(0);
     }
     let mut child = spawn(&mut command)?;
-    let mut group = Group::of(&child);
-    let Some(leader) = group.0 else {
+    let id = child.id().and_then(|id| i32::try_from(id).ok());
+    let Some(leader) = id.map(Pid::from_raw) else {
         return child.wait().await.map(exit);
     };
-    if at_terminal {
-        // It leads no group; in ours are others, too.
-        group.0 = None;
-    }
+    let mut kin = (!at_terminal).then(|| Kin::of(&child, mark));
     loop {
         tokio::select! {
             status = child.wait() => {
-                group.ended();
+                if let Some(kin) = &mut kin {
+                    kin.ended();
+                }
                 return status.map(exit);
             }
             _ = interrupt.recv() => if at_terminal { continue },
@@ -215,8 +247,7 @@ pub(crate) async fn attached(program: &Program) -> io::Result<Exit> {
         if let Err(error) = asked {
             tracing::debug!("process {leader} took no SIGTERM: {error}");
         }
-        // What is left of a group, `group` kills when dropped: it keeps its number while it has
-        // members.
+        // What is left of it, `kin` kills when dropped.
         if timeout(GRACE, child.wait()).await.is_err() {
             child.start_kill()?;
         }
@@ -229,7 +260,7 @@ pub(crate) async fn attached(program: &Program) -> io::Result<Exit> {
     clippy::disallowed_methods,
     reason = "this is the file that may start children"
 )]
-fn command(program: &Program) -> io::Result<Command> {
+fn command(program: &Program, mark: &str) -> io::Result<Command> {
     let [file, arguments @ ..] = program.words.as_slice() else {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
@@ -238,24 +269,23 @@ fn command(program: &Program) -> io::Result<Command> {
     };
     let mut command = Command::new(file);
     command.args(arguments);
-    for (name, _) in std::env::vars_os() {
-        if !is_inherited(&name) {
-            command.env_remove(&name);
-        }
+    for name in NOT_INHERITED.iter() {
+        command.env_remove(name);
     }
+    command.env(kin::MARK, kin::marked(mark));
     for (name, value) in &program.environment {
         command.env(name, value.reveal());
     }
     Ok(command)
 }
 
-fn start(program: &Program) -> io::Result<Child> {
+fn start(program: &Program, mark: &str) -> io::Result<Child> {
     let stdin = if program.stdin.is_some() {
         Stdio::piped()
     } else {
         Stdio::null()
     };
-    let mut command = command(program)?;
+    let mut command = command(program, mark)?;
     command
         .process_group(0)
         .stdin(stdin)
@@ -305,7 +335,7 @@ async fn capture(
 /// Whether a variable of this process is one of its children's too.
 fn is_inherited(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
-    !NOT_INHERITED.iter().any(|prefix| name.starts_with(prefix))
+    !OURS.iter().any(|prefix| name.starts_with(prefix))
 }
 
 fn exit(status: ExitStatus) -> Exit {
@@ -313,35 +343,6 @@ fn exit(status: ExitStatus) -> Exit {
         (Some(code), _) => Exit::Code(code),
         (None, Some(signal)) => Exit::Signal(signal),
         (None, None) => Exit::Code(status.into_raw()),
-    }
-}
-
-/// The process group that a child leads: killed when this is dropped before the child has ended.
-struct Group(Option<Pid>);
-
-impl Group {
-    fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Self(id.map(Pid::from_raw))
-    }
-
-    /// The leader has ended and was waited for: its number may soon be another's.
-    fn ended(&mut self) {
-        self.0 = None;
-    }
-
-    fn signal(&self, signal: Signal) {
-        if let Some(leader) = self.0
-            && let Err(error) = killpg(leader, signal)
-        {
-            tracing::debug!("process group {leader} took no {signal}: {error}");
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.signal(Signal::SIGKILL);
     }
 }
 

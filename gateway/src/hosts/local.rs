@@ -11,8 +11,8 @@ use nix::errno::Errno;
 use super::stage::{Cleanup, Stages};
 use super::words::{PWSH, words};
 use super::{Order, Settings, TaskOutput};
-use crate::process::{self, Failure, Program};
-use crate::tasks::{Invocation, TaskError};
+use crate::process::{self, Ended, Failure, Program};
+use crate::tasks::{Invocation, Said, TaskError};
 
 /// This node, for as long as one run.
 #[derive(Debug)]
@@ -102,13 +102,7 @@ impl Local {
             Failure::Start(error) => {
                 unexecutable(&invocation, &program, stage.executable(), &error)
             }
-            Failure::TimedOut(limit) => TaskError::TimedOut {
-                task: task.to_owned(),
-                limit,
-            },
-            Failure::Stopped => TaskError::Stopped {
-                task: task.to_owned(),
-            },
+            Failure::Ended(ended) => ended_early(task, *ended),
         })?;
         Ok(TaskOutput {
             exit: outcome.exit,
@@ -122,6 +116,27 @@ impl Local {
 fn on_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+}
+
+/// A task that was ended before it ended by itself.
+fn ended_early(task: &str, ended: Ended) -> TaskError {
+    let Ended {
+        limit,
+        stdout,
+        stderr,
+        left,
+    } = ended;
+    if !left.is_empty() {
+        tracing::warn!(
+            task,
+            "these processes cannot be killed, and still live: {left:?}"
+        );
+    }
+    let (task, said) = (task.to_owned(), Said { stdout, stderr });
+    match limit {
+        Some(limit) => TaskError::TimedOut { task, limit, said },
+        None => TaskError::Stopped { task, said },
+    }
 }
 
 /// Why the operating system did not run a task, with the most frequent cause: the interpreter.

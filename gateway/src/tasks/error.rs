@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use devgate_schemas::task::{InvalidParameters, MetadataError};
+use devgate_schemas::task::{Captured, InvalidParameters, MetadataError};
 use serde_json::{Value as Json, json};
 
 /// Why a task was not found, was refused or could not be run. That it ran and failed is no error
@@ -134,15 +134,26 @@ pub(crate) enum TaskError {
     },
     /// The task took longer than it may.
     #[error(
-        "task {task} ran longer than {limit:?} and was ended with all processes of its group; what it \
-         had changed by then stands"
+        "task {task} ran longer than {limit:?} and was ended with all its processes; what it had \
+         changed by then stands"
     )]
-    TimedOut { task: String, limit: Duration },
+    TimedOut {
+        task: String,
+        limit: Duration,
+        said: Said,
+    },
     /// Somebody stopped the run.
     #[error(
         "task {task} was interrupted, and ended with all its processes: what it had done by then is not known"
     )]
-    Stopped { task: String },
+    Stopped { task: String, said: Said },
+}
+
+/// What a task had written when it was ended.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    pub(crate) stdout: Captured,
+    pub(crate) stderr: Captured,
 }
 
 /// What one implementation misses on a target.
@@ -246,11 +257,23 @@ impl TaskError {
             Self::Copy { task, path, .. } => {
                 json!({"task": task, "path": path.display().to_string()})
             }
-            Self::TimedOut { task, limit } => {
-                json!({"task": task, "limit_seconds": limit.as_secs_f64()})
+            Self::TimedOut { task, limit, said } => {
+                let details = json!({"task": task, "limit_seconds": limit.as_secs_f64()});
+                said.added_to(details)
             }
-            Self::Stopped { task } => json!({"task": task, "begun": true}),
+            Self::Stopped { task, said } => said.added_to(json!({"task": task, "begun": true})),
         }
+    }
+}
+
+impl Said {
+    fn added_to(&self, mut details: Json) -> Json {
+        for (key, output) in [("partial_output", &self.stdout), ("stderr", &self.stderr)] {
+            if !output.bytes.is_empty() {
+                details[key] = Json::from(output.last());
+            }
+        }
+        details
     }
 }
 

@@ -17,7 +17,7 @@ mod words;
 
 pub(crate) use catalogue::Catalogue;
 pub(crate) use choose::{Implementation, Place};
-pub(crate) use error::TaskError;
+pub(crate) use error::{Said, TaskError};
 pub(crate) use files::File;
 pub(crate) use invocation::{Invocation, Parameters};
 pub(crate) use layout::{Layout, named};

@@ -37,8 +37,8 @@ pub struct Outcome {
 /// The kind of an error that the task runner makes up for a task that failed without one.
 const TASK_ERROR: &str = "puppetlabs.tasks/task-error";
 
-/// How much of stderr an error's details keep: its last characters.
-const STDERR_KEPT: usize = 64 * 1024;
+/// How many bytes of an output an error's details keep.
+const LAST: usize = 64 * 1024;
 
 impl Outcome {
     /// The task's result: the JSON object that it wrote, or its text as `_output`. A failure always
@@ -127,19 +127,20 @@ impl Outcome {
         if self.stdout.cut {
             details.insert("stdout_cut".to_owned(), Json::from(true));
         }
-        let stderr = self.stderr_kept();
+        let stderr = self.stderr.last();
         if !stderr.is_empty() {
             details.insert("stderr".to_owned(), Json::from(stderr));
         }
         json!({"kind": TASK_ERROR, "issue_code": issue_code, "msg": msg, "details": details})
     }
+}
 
-    /// The end of stderr, where programs say what stopped them.
-    fn stderr_kept(&self) -> String {
-        let bytes = &self.stderr.bytes;
-        let from = bytes.len().saturating_sub(STDERR_KEPT);
-        let mut text = String::from_utf8_lossy(&bytes[from..]).into_owned();
-        if self.stderr.cut {
+impl Captured {
+    /// The last of what was kept, where programs say what stopped them: for the details of an error.
+    pub fn last(&self) -> String {
+        let from = self.bytes.len().saturating_sub(LAST);
+        let mut text = String::from_utf8_lossy(&self.bytes[from..]).into_owned();
+        if self.cut {
             text.push_str("\n(more was written and cut off)");
         }
         text

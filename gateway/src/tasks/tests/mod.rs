@@ -3,6 +3,7 @@
 mod choose;
 mod find;
 mod input;
+mod limits;
 mod run;
 
 use std::fs;
@@ -16,7 +17,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::hosts::{Host, Local, Order, Settings, TaskOutput};
 use crate::process::{Deaf, Limits};
-use crate::stop::Stopper;
+use crate::stop::{Stop, Stopper};
 
 /// A module path of one directory.
 struct Modules(TempDir);
@@ -122,6 +123,11 @@ impl Run {
     }
 
     async fn run(&self) -> Result<TaskOutput, TaskError> {
+        let stopper = Stopper::default();
+        self.run_under(stopper.stop()).await
+    }
+
+    async fn run_under(&self, stop: Stop) -> Result<TaskOutput, TaskError> {
         let task = self.modules.find("m::t");
         let host = Host::Local(Local::new(self.settings.clone()));
         let features = host.features();
@@ -153,10 +159,9 @@ impl Run {
             invocation =
                 invocation.with_target(hash(target.clone()).into_iter().map(secret).collect());
         }
-        let stopper = Stopper::default();
         let order = Order {
             limits: &self.limits,
-            stop: &stopper.stop(),
+            stop: &stop,
             hear: &Deaf,
         };
         let output = host.run(invocation, order).await;

@@ -1,14 +1,11 @@
-//! Where a task runs, how it ends, and what is left of it.
+//! Where a task runs, and how it ends.
 
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
 
 use devgate_schemas::task::Exit;
 use serde_json::json;
-use tokio::time::timeout;
 
 use super::*;
-use crate::process::Limits;
 
 #[tokio::test]
 async fn without_files_the_task_is_alone_and_with_them_all_lie_as_in_their_modules() {
@@ -135,100 +132,6 @@ async fn a_task_may_leave_its_input_unread_and_may_write_before_it_reads() {
     let value = crossing.parameters(json!({"a": large})).value().await;
     let text = value["_output"].as_str().expect("a text");
     assert!(text.ends_with("4000023\n"), "{}", &text[text.len() - 20..]);
-}
-
-/// Starts a grandchild, says its number in a file, and waits for it.
-const WITH_GRANDCHILD: &str =
-    "sleep 600 & echo $! > \"$PT_file.new\"; mv \"$PT_file.new\" \"$PT_file\"; wait";
-
-fn is_alive(pid: &str) -> bool {
-    // A zombie has ended; only its parent has not looked yet.
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit(") ")
-        .next()
-        .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
-}
-
-/// Waits until something is so, and gives up when it takes far too long.
-async fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let look = async {
-        while !so() {
-            let moment = Duration::from_millis(5);
-            drop(timeout(moment, std::future::pending::<()>()).await);
-        }
-    };
-    timeout(Duration::from_secs(60), look).await.expect(what);
-}
-
-async fn pid_in(file: &Path) -> String {
-    until("the number is written", || file.exists()).await;
-    fs::read_to_string(file)
-        .expect("a number")
-        .trim()
-        .to_owned()
-}
-
-#[tokio::test]
-async fn a_task_over_its_time_is_ended_with_its_children() {
-    let notes = tempfile::tempdir().expect("a directory");
-    let file = notes.path().join("pid");
-    let limits = Limits {
-        time: Some(Duration::from_millis(300)),
-        ..Limits::default()
-    };
-    let run = Run::of(WITH_GRANDCHILD)
-        .parameters(json!({"file": file}))
-        .limits(limits);
-    let error = run.run().await.expect_err("over its time");
-    assert_eq!(error.kind(), "puppetlabs.tasks/timeout-error");
-    assert_eq!(error.to_error().2["limit_seconds"], 0.3);
-    let pid = pid_in(&file).await;
-    until("the grandchild has ended", || !is_alive(&pid)).await;
-}
-
-#[tokio::test]
-async fn a_task_that_will_not_end_is_killed() {
-    let limits = Limits {
-        time: Some(Duration::from_millis(200)),
-        ..Limits::default()
-    };
-    let run = Run::of("trap '' TERM; while :; do sleep 1; done").limits(limits);
-    assert_eq!(
-        run.run().await.expect_err("over its time").kind(),
-        "puppetlabs.tasks/timeout-error"
-    );
-}
-
-#[tokio::test]
-async fn a_run_that_is_dropped_takes_its_processes_and_its_directory_along() {
-    let notes = tempfile::tempdir().expect("a directory");
-    let file = notes.path().join("pid");
-    let run = Run::of(WITH_GRANDCHILD).parameters(json!({"file": file}));
-    let pid = tokio::select! {
-        _ = run.run() => panic!("the task waits"),
-        pid = pid_in(&file) => pid,
-    };
-    until("the grandchild has ended", || !is_alive(&pid)).await;
-    assert_eq!(run.left_behind(), 0);
-}
-
-#[tokio::test]
-async fn a_process_that_keeps_the_output_open_holds_nobody_up() {
-    let notes = tempfile::tempdir().expect("a directory");
-    let file = notes.path().join("pid");
-    let limits = Limits {
-        drain: Duration::from_millis(100),
-        ..Limits::default()
-    };
-    let run = Run::of("sleep 600 & echo $! > \"$PT_file\"; echo done")
-        .parameters(json!({"file": file}))
-        .limits(limits);
-    assert_eq!(run.value().await, json!({"_output": "done\n"}));
-    // It outlives the task, as a service would that the task had started.
-    let pid = pid_in(&file).await;
-    assert!(is_alive(&pid));
-    let pid = nix::unistd::Pid::from_raw(pid.parse().expect("a number"));
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).expect("our own process");
 }
 
 #[tokio::test]
