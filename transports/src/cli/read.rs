@@ -88,6 +88,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 && self.screen.is_settled()
             {
                 match self.judge(&proof, expect) {
+                    Some(Verdict::Proven(..)) if self.is_in_config_only() => {
+                        return Err(Interruption::Configuring);
+                    }
                     Some(Verdict::Proven(end, manner)) => {
                         let end = end + self.unended(end);
                         self.learn(end, manner);
@@ -192,7 +195,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 Some(proof.judge(&self.screen, same, None, unsolicited))
             }
             (Some(prompt), Expect::Prompt | Expect::Config)
-                if proof.has_asked() && self.is_prompt_like(tail) && prompt.may_become(tail) =>
+                if proof.has_asked()
+                    && ((self.is_prompt_like(tail) && prompt.may_become(tail))
+                        || self.is_in_config_only()) =>
             {
                 let same = |line: &str| Prompt::learn(line, tail).is_some();
                 Some(proof.judge(&self.screen, same, None, unsolicited))
@@ -225,6 +230,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         line.len() <= LONGEST_PROMPT && config.is_some_and(|pattern| pattern.is(line))
     }
 
+    /// Whether the last line is a prompt of configuration mode, and none where commands are run.
+    fn is_in_config_only(&self) -> bool {
+        let tail = self.screen.last_line();
+        self.is_config(tail) && !self.is_prompt_like(tail)
+    }
+
     /// How long nothing must come before the state of things is looked at again.
     fn patience(&self, expect: Expect, proof: &Proof) -> Duration {
         match (self.output_start, expect) {
@@ -247,6 +258,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         if prompt.is(tail)
             || prompt.behind(tail).is_some()
             || (self.is_prompt_like(tail) && prompt.may_become(tail))
+            || self.is_in_config_only()
         {
             return true;
         }

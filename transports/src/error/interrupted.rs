@@ -32,6 +32,8 @@ pub enum Interruption {
     TooMuch(usize),
     /// The device asks what it was answered already, or what nobody can answer.
     Asked(String),
+    /// The device is in configuration mode, where commands are configuration.
+    Configuring,
     /// Question and answer no longer fit together.
     OutOfStep(&'static str),
     /// The session was given up by an earlier doubt.
@@ -64,6 +66,14 @@ impl fmt::Display for Interrupted {
             }
             Interruption::Asked(question) => {
                 write!(f, "{peer} asks `{}` during {doing}", shortened(question))?;
+            }
+            Interruption::Configuring => {
+                return write!(
+                    f,
+                    "{peer} is in configuration mode after {doing}; the session was given up, since \
+                     what is typed there is configuration: send that as configuration, not as a \
+                     command"
+                );
             }
             Interruption::OutOfStep(what) => write!(
                 f,

@@ -155,3 +155,31 @@ async fn slow_output_has_all_the_time_it_needs() {
     assert_eq!(output.lines().count(), 35);
     assert!(bench.notices().is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_command_that_leads_to_configuration_mode_is_told_at_once() {
+    let configure = [Do::Prompt("r1(config)#")];
+    let quoting = [
+        say("r1(config)#"),
+        Do::Pause(2_000),
+        say(" hostname r1\r\n"),
+    ];
+    let fake = r1().on("conf t", &configure).on("show history", &quoting);
+    let bench = Bench::default();
+    let mut cli = bench.session(fake).await;
+    let quoted = cli.run(&bench.ctx(), &"show history".into()).await;
+    assert_eq!(quoted.expect("an output"), "r1(config)# hostname r1\n");
+    let started = Instant::now();
+    let error = cli
+        .run(&bench.ctx(), &"conf t".into())
+        .await
+        .expect_err("it is no command");
+    assert!(started.elapsed() < Duration::from_secs(3), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("in configuration mode after `conf t`"),
+        "{error}"
+    );
+    assert!(!error.is_transient() && !cli.is_usable());
+}
