@@ -179,6 +179,23 @@ fn configuration_is_typed_and_saved_but_not_under_noop() {
 }
 
 #[test]
+fn what_leads_to_configuration_mode_is_no_command() {
+    let device = Device::lease();
+    let mut project = Project::with(&device);
+    task(
+        &mut project,
+        "devgate session exec configure terminal 2>&1\ndevgate session exec show version",
+    );
+    let (said, logins) = output(&project, &device, "task run demo::it -t router");
+    assert!(
+        said.contains("is in configuration mode after `configure"),
+        "{said}"
+    );
+    assert!(said.contains("\nFRRouting"), "{said}");
+    assert_eq!(logins, 2);
+}
+
+#[test]
 fn a_router_that_freezes_ends_the_session_and_the_next_command_has_a_new_one() {
     let device = Device::lease();
     let mut project = Project::with_settings(&device, json!({ "idle_timeout": 6 }));

@@ -171,7 +171,6 @@ enum Command {
     /// Look at tasks, and run them
     #[command(subcommand)]
     Task(task::Task),
-    /// Use the session with a device that devgate holds for a task or a program
     #[command(subcommand)]
     Session(session::Session),
     /// Bring a device to a desired state, or look at its resources and facts

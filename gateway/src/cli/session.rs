@@ -16,8 +16,17 @@ use crate::run::Job;
 use crate::session::{self, Borrowed, Reach};
 use crate::stop::Stopper;
 
-/// Use the session with a device that devgate holds for a task or a program.
+/// Use the session with a device that devgate holds for a task or a program
+///
+/// devgate can log in for you, keep the session open, and run your commands in it: once for all of
+/// them instead of once for each. Two things are lent such a session, in DEVGATE_SESSION: a remote
+/// task, for as long as it runs on this node, and what `devgate session run` starts.
 #[derive(Debug, Subcommand)]
+#[command(
+    after_help = "Example, a task `uptime.sh` with `{\"remote\": true}` in uptime.json:\n  \
+                  #!/bin/sh\n  devgate session exec show version | grep uptime\n\nA shell with a \
+                  session of its own, on switch1:\n  devgate session run -t switch1 -- bash"
+)]
 pub(super) enum Session {
     /// Run a command on the device, in the session that this program was lent
     ///

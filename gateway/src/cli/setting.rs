@@ -18,8 +18,9 @@ use crate::voice::Voice;
 /// How many targets are worked on at once when nobody says, as in Bolt.
 const CONCURRENCY: NonZeroUsize = NonZeroUsize::new(100).expect("it is not zero");
 
-/// How many files a target may need at once: the pipes of a task, while it is started.
-const FILES: usize = 7;
+/// How many files a target may need at once: the pipes of a task, while it is started; the socket of
+/// the session that it is lent, one client of it, and the session.
+const FILES: usize = 10;
 
 /// How many files are open whatever is worked on.
 const OWN_FILES: usize = 20;
