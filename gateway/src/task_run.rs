@@ -10,7 +10,7 @@ use crate::process::{Deaf, Limits};
 use crate::registry::Registry;
 use crate::results::{Answer, Status};
 use crate::run::Job;
-use crate::session::{self, Reach};
+use crate::session::{Lender, Reach};
 use crate::tasks::{Invocation, Parameters, Place, Task};
 
 /// One task, asked of many targets.
@@ -22,6 +22,8 @@ pub(crate) struct TaskRun<'a> {
     pub(crate) mode: Mode,
     /// Where it runs.
     pub(crate) host: &'a Host,
+    /// Who lends it the session with its target.
+    pub(crate) lender: &'a Lender,
 }
 
 /// The only place where tasks run: this node.
@@ -72,7 +74,7 @@ impl TaskRun<'_> {
             host.run(invocation, order).await
         };
         let output = match &reach {
-            Some(reach) => session::lend(&ctx, reach, self.mode, run).await?,
+            Some(reach) => self.lender.lend(&ctx, reach, self.mode, run).await?,
             None => run(None).await?,
         };
         for line in output.stderr.lines() {

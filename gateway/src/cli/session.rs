@@ -13,7 +13,7 @@ use super::{Ending, Global, Setting, Targets};
 use crate::output::Output;
 use crate::process::{self, Program};
 use crate::run::Job;
-use crate::session::{self, Borrowed, Reach};
+use crate::session::{self, Borrowed, Lender, Reach};
 use crate::stop::Stopper;
 
 /// Use the session with a device that devgate holds for a task or a program
@@ -172,7 +172,7 @@ impl Run {
         let mode = if self.noop { Mode::Noop } else { Mode::Enforce };
         let shown = self.program[0].display().to_string();
         let ctx = job.context();
-        let exit = session::lend(&ctx, &reach, mode, async |socket| {
+        let lent = async |socket: Option<&str>| {
             let socket = socket.context("there is no session to lend")?;
             let program = Program {
                 words: self.program,
@@ -185,8 +185,8 @@ impl Run {
             process::attached(&program)
                 .await
                 .map_err(|error| anyhow!("cannot run {shown}: {error}"))
-        });
-        let code = exit.await?.code();
-        Ok(Ending::Of(u8::try_from(code).unwrap_or(u8::MAX)))
+        };
+        let exit = Lender::default().lend(&ctx, &reach, mode, lent).await?;
+        Ok(Ending::Of(u8::try_from(exit.code()).unwrap_or(u8::MAX)))
     }
 }

@@ -13,6 +13,7 @@ use crate::hosts::{Host, Local, Settings};
 use crate::output::{self, Output};
 use crate::results::Action;
 use crate::run;
+use crate::session::Lender;
 use crate::task_run::TaskRun;
 use crate::tasks::{Catalogue, Task as Definition, given_parameters};
 
@@ -173,6 +174,7 @@ impl Run {
         let host = Host::Local(Local::new(Settings::default()));
         let run = TaskRun {
             host: &host,
+            lender: &Lender::default(),
             registry: &setting.registry,
             task: &task,
             parameters: &parameters,

@@ -22,6 +22,14 @@ pub(crate) struct Borrowed {
     stream: BufReader<UnixStream>,
 }
 
+/// The session that was lent to this process, which may hand it on.
+#[derive(Debug)]
+pub(super) struct Outer {
+    pub(super) socket: String,
+    /// Whose it is, as told by who lends it: names alone are not to be trusted.
+    pub(super) identity: Json,
+}
+
 impl Borrowed {
     /// The session that the environment names.
     ///
@@ -100,26 +108,22 @@ impl Borrowed {
     }
 }
 
-/// The socket of the session that was lent to this process, if it is this very one.
-///
-/// Names are not trusted: whoever lends it is asked, and target, transport, connection info and mode
-/// must all be the same.
-pub(super) async fn socket_of(identity: &Json, ctx: &Context<'_>) -> Option<String> {
-    let path = env::var(VARIABLE).ok().filter(|path| !path.is_empty())?;
-    let hello = async {
-        let mut session = Borrowed::at(&path).await?;
-        session.ask(&Request::Hello).await
-    };
-    match timeout(HELLO, hello).await {
-        Ok(Ok(answer)) => (answer.get("session") == Some(identity)).then_some(path),
-        Ok(Err(failure)) => {
-            ctx.debug(format!("{failure}"));
-            None
-        }
-        Err(_) => {
-            ctx.debug(format!("the session of {VARIABLE} does not answer"));
-            None
-        }
+impl Outer {
+    /// The session that the environment names, if it answers.
+    pub(super) async fn find(ctx: &Context<'_>) -> Option<Self> {
+        let socket = env::var(VARIABLE).ok().filter(|path| !path.is_empty())?;
+        let hello = async { Borrowed::at(&socket).await?.ask(&Request::Hello).await };
+        let answer = timeout(HELLO, hello).await;
+        let failure = match answer {
+            Ok(Ok(mut answer)) => {
+                let identity = answer.remove("session")?;
+                return Some(Self { socket, identity });
+            }
+            Ok(Err(failure)) => failure.msg,
+            Err(_) => format!("the session of {VARIABLE} does not answer"),
+        };
+        ctx.debug(failure);
+        None
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use devgate_transports::{CommandLine, Context, Line, Mode, Transport};
@@ -14,12 +15,13 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
 use tokio::net::UnixStream;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OnceCell};
 use tokio::time::{Instant, timeout};
 
-use super::socket::{Socket, is_trusted};
+use super::Reach;
+use super::borrow::Outer;
+use super::socket::{Socket, Sockets, is_trusted};
 use super::wire::{LONGEST_REQUEST, Request, answer_line, read_line, write_line};
-use super::{Reach, borrow};
 use crate::failure::Failure;
 
 /// How many clients are heard at once; those behind them wait before they are let in.
@@ -30,6 +32,14 @@ const IDLE: Duration = Duration::from_secs(5);
 
 /// How long nobody is let in after the system had no file left for one.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// Lends sessions, each with one target, for as long as one run of devgate.
+#[derive(Debug, Default)]
+pub(crate) struct Lender {
+    /// Made for the first that is lent: to remove a folder may cost more than a hundred sockets.
+    sockets: OnceLock<Result<Sockets, String>>,
+    outer: OnceCell<Option<Outer>>,
+}
 
 /// A session that is lent.
 struct Lending<'a> {
@@ -46,44 +56,58 @@ struct Held {
     used: Instant,
 }
 
-/// Does `work` while a socket, whose path it is given, lends the session with the target; closes
-/// the session behind it.
-///
-/// Where this process was itself lent a session with the very same target (`DEVGATE_SESSION`), that
-/// one is handed on. Where no socket can be made, which is told, there is none.
-pub(crate) async fn lend<T>(
-    ctx: &Context<'_>,
-    reach: &Reach<'_>,
-    mode: Mode,
-    work: impl AsyncFnOnce(Option<&str>) -> T,
-) -> T {
-    let lending = Lending {
-        ctx: *ctx,
-        reach,
-        mode,
-        held: Mutex::new(None),
-    };
-    if let Some(outer) = borrow::socket_of(&lending.identity(), ctx).await {
-        ctx.debug("the session that this devgate was lent is handed on");
-        return work(Some(&outer)).await;
-    }
-    let socket = match Socket::bind() {
-        Ok(socket) => socket,
-        Err(error) => {
-            ctx.warning(format!(
-                "no session is lent, for want of a socket ({error}): set XDG_RUNTIME_DIR or TMPDIR \
-                 to a folder with a short name"
-            ));
-            return work(None).await;
+impl Lender {
+    /// Does `work` while a socket, whose path it is given, lends the session with the target; closes
+    /// the session behind it.
+    ///
+    /// Where this process was itself lent a session with the very same target, that one is handed
+    /// on. Where no socket can be made, which is told, there is none.
+    pub(crate) async fn lend<T>(
+        &self,
+        ctx: &Context<'_>,
+        reach: &Reach<'_>,
+        mode: Mode,
+        work: impl AsyncFnOnce(Option<&str>) -> T,
+    ) -> T {
+        let lending = Lending {
+            ctx: *ctx,
+            reach,
+            mode,
+            held: Mutex::new(None),
+        };
+        let outer = self.outer.get_or_init(|| Outer::find(ctx)).await;
+        if let Some(outer) = outer
+            && outer.identity == lending.identity()
+        {
+            ctx.debug("the session that this devgate was lent is handed on");
+            return work(Some(&outer.socket)).await;
         }
-    };
-    let outcome = tokio::select! {
-        outcome = work(Some(socket.path())) => outcome,
-        never = lending.serve(&socket) => match never {},
-    };
-    drop(socket);
-    lending.close().await;
-    outcome
+        let socket = match self.socket() {
+            Ok(socket) => socket,
+            Err(problem) => {
+                ctx.warning(format!(
+                    "no session is lent, for want of a socket ({problem}): set XDG_RUNTIME_DIR or \
+                     TMPDIR to a folder with a short name"
+                ));
+                return work(None).await;
+            }
+        };
+        let outcome = tokio::select! {
+            outcome = work(Some(socket.path())) => outcome,
+            never = lending.serve(&socket) => match never {},
+        };
+        drop(socket);
+        lending.close().await;
+        outcome
+    }
+
+    fn socket(&self) -> Result<Socket, String> {
+        let sockets = self
+            .sockets
+            .get_or_init(|| Sockets::new().map_err(|error| error.to_string()));
+        let sockets = sockets.as_ref().map_err(String::clone)?;
+        sockets.bind().map_err(|error| error.to_string())
+    }
 }
 
 impl Lending<'_> {

@@ -18,7 +18,7 @@ use crate::run::{Job, interrupted};
 use crate::stop::Stage;
 
 pub(crate) use borrow::Borrowed;
-pub(crate) use lend::lend;
+pub(crate) use lend::Lender;
 pub(crate) use wire::VARIABLE;
 
 /// How a target is reached: its transport, and its checked connection info.

@@ -1,62 +1,81 @@
-//! A private socket: in a folder of its own that nobody else can enter, gone when it is dropped.
+//! Private sockets: in a folder that nobody else can enter, each gone when it is dropped.
 
 use std::env;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nix::unistd::{Uid, geteuid};
 use tempfile::TempDir;
 use tokio::net::{UnixListener, UnixStream};
+
+/// A folder for the sockets of one run; removed when it is dropped.
+#[derive(Debug)]
+pub(super) struct Sockets {
+    folder: TempDir,
+    made: AtomicUsize,
+}
 
 /// A socket that is listened on.
 #[derive(Debug)]
 pub(super) struct Socket {
     listener: UnixListener,
     path: String,
-    /// Removed, with the socket in it, when this is dropped.
-    _folder: TempDir,
 }
 
-impl Socket {
-    /// A new socket: in the user's folder for such things (`XDG_RUNTIME_DIR`), else in the one for
+impl Sockets {
+    /// A new folder: in the user's own place for such things (`XDG_RUNTIME_DIR`), else in the one for
     /// temporary files.
     ///
     /// # Errors
-    /// Why it cannot be made: mostly a path that is too long for a socket.
-    pub(super) fn bind() -> io::Result<Self> {
+    /// Why it cannot be made.
+    pub(super) fn new() -> io::Result<Self> {
         let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         if let Some(folder) = runtime.filter(|folder| folder.is_absolute())
-            && let Ok(socket) = Self::bind_in(&folder)
+            && let Ok(sockets) = Self::new_in(&folder)
         {
-            return Ok(socket);
+            return Ok(sockets);
         }
-        Self::bind_in(&env::temp_dir())
+        Self::new_in(&env::temp_dir())
     }
 
-    fn bind_in(base: &Path) -> io::Result<Self> {
+    fn new_in(base: &Path) -> io::Result<Self> {
         let folder = tempfile::Builder::new()
             .prefix("devgate-session-")
             .permissions(Permissions::from_mode(0o700))
             // A task may change its directory, and must find the socket all the same.
             .tempdir_in(std::path::absolute(base)?)?;
-        let path = folder.path().join("socket");
-        let listener = UnixListener::bind(&path).map_err(|error| {
-            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-        })?;
-        fs::set_permissions(&path, Permissions::from_mode(0o600))?;
-        let path = path.into_os_string().into_string().map_err(|path| {
-            let problem = format!("{}: the path is not UTF-8", path.display());
-            io::Error::new(io::ErrorKind::InvalidInput, problem)
-        })?;
         Ok(Self {
-            listener,
-            path,
-            _folder: folder,
+            folder,
+            made: AtomicUsize::new(0),
         })
     }
 
+    /// Another socket.
+    ///
+    /// # Errors
+    /// Why it cannot be made: mostly a path that is too long for a socket.
+    pub(super) fn bind(&self) -> io::Result<Socket> {
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let path = self.folder.path().join(number.to_string());
+        let problem =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let Some(text) = path.to_str() else {
+            return Err(problem(io::Error::other("the path is not UTF-8")));
+        };
+        let listener = UnixListener::bind(&path).map_err(problem)?;
+        let socket = Socket {
+            listener,
+            path: text.to_owned(),
+        };
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).map_err(problem)?;
+        Ok(socket)
+    }
+}
+
+impl Socket {
     /// Where it is.
     pub(super) fn path(&self) -> &str {
         &self.path
@@ -64,6 +83,13 @@ impl Socket {
 
     pub(super) async fn accept(&self) -> io::Result<UnixStream> {
         self.listener.accept().await.map(|(stream, _)| stream)
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        // What cannot be removed now goes with its folder.
+        let _ = fs::remove_file(&self.path);
     }
 }
 
@@ -81,10 +107,11 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_socket_is_private_and_leaves_nothing() {
+    async fn sockets_are_private_and_leave_nothing() {
         let base = tempfile::tempdir().expect("a temporary folder can be made");
-        let socket = Socket::bind_in(base.path()).expect("it can be made");
-        let path = PathBuf::from(socket.path());
+        let sockets = Sockets::new_in(base.path()).expect("it can be made");
+        let [one, other] = [(); 2].map(|()| sockets.bind().expect("it can be made"));
+        let path = PathBuf::from(one.path());
         let folder = path.parent().expect("it is in a folder").to_owned();
         let mode = |path: &Path| {
             let metadata = fs::metadata(path).expect("it is there");
@@ -93,17 +120,19 @@ mod tests {
         assert_eq!((mode(&path), mode(&folder)), (0o600, 0o700));
         let client = UnixStream::connect(&path).await.expect("somebody listens");
         assert!(is_trusted(&client).expect("the system knows"));
-        drop(socket);
+        drop(one);
+        assert!(!path.exists() && Path::new(other.path()).exists());
+        drop(sockets);
         assert!(!folder.exists());
     }
 
     #[tokio::test]
-    async fn a_path_that_is_too_long_is_said_and_leaves_nothing() {
+    async fn a_path_that_is_too_long_is_said() {
         let base = tempfile::tempdir().expect("a temporary folder can be made");
         let deep = base.path().join("x".repeat(120));
         fs::create_dir(&deep).expect("a folder can be made");
-        let error = Socket::bind_in(&deep).expect_err("it is too long");
-        assert!(error.to_string().contains("/socket: "), "{error}");
-        assert_eq!(fs::read_dir(&deep).expect("it is there").count(), 0);
+        let sockets = Sockets::new_in(&deep).expect("it can be made");
+        let error = sockets.bind().expect_err("it is too long").to_string();
+        assert!(error.contains("/devgate-session-"), "{error}");
     }
 }

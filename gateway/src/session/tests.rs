@@ -16,7 +16,7 @@ use tokio::net::UnixStream;
 use tokio::sync::oneshot;
 
 use super::borrow::Borrowed;
-use super::{Reach, lend};
+use super::{Lender, Reach};
 use crate::failure::Failure;
 
 /// A device that answers with what it was asked, and counts who comes.
@@ -61,10 +61,9 @@ impl Device {
             connect: self,
             info: ConnectionInfo::default(),
         };
-        lend(&ctx, &reach, mode, async |socket| {
-            work(socket.expect("there is a socket").to_owned()).await
-        })
-        .await
+        let lent =
+            async |socket: Option<&str>| work(socket.expect("there is a socket").to_owned()).await;
+        Lender::default().lend(&ctx, &reach, mode, lent).await
     }
 
     fn counts(&self) -> [usize; 2] {
