@@ -83,12 +83,18 @@ impl From<anyhow::Error> for Failure {
             Err(error) => error,
         };
         match error.downcast::<InventoryError>() {
-            Ok(error) => Self {
-                kind: error.kind().to_owned(),
-                msg: with_causes(&error),
-                details: error.details().as_object().cloned().unwrap_or_default(),
-            },
+            Ok(error) => Self::from(&error),
             Err(error) => Self::new("devgate/error", format!("{error:#}")),
+        }
+    }
+}
+
+impl From<&InventoryError> for Failure {
+    fn from(error: &InventoryError) -> Self {
+        Self {
+            kind: error.kind().to_owned(),
+            msg: with_causes(error),
+            details: error.details().as_object().cloned().unwrap_or_default(),
         }
     }
 }

@@ -7,6 +7,7 @@ mod hosts;
 mod interrupt;
 mod inventory;
 mod output;
+mod plugins;
 mod practice;
 mod process;
 mod project;

@@ -3,13 +3,16 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::io;
 use std::num::NonZeroUsize;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use devgate_schemas::yaml::{self, Node};
-use devgate_schemas::{Value, did_you_mean};
+use devgate_schemas::{Hash, Value, did_you_mean};
+
+use crate::tasks::Catalogue;
 
 const FILE: &str = "bolt-project.yaml";
 /// What is read from a project's folder: where any of it is, the folder must be safe.
@@ -60,6 +63,8 @@ pub(crate) struct Project {
     pub(crate) concurrency: Option<NonZeroUsize>,
     /// How results are printed.
     pub(crate) format: Option<Format>,
+    /// What each plugin is told.
+    pub(crate) plugins: HashMap<String, Hash>,
     /// What looks like a mistake and stops nothing.
     pub(crate) warnings: Vec<String>,
 }
@@ -141,6 +146,13 @@ impl Project {
         self.root.join(INVENTORY)
     }
 
+    /// The tasks of the module path, and of the project where it is a module.
+    pub(crate) fn catalogue(&self) -> Catalogue {
+        let project = self.name.as_ref();
+        let project = project.map(|name| (name.clone(), self.root.clone()));
+        Catalogue::new(self.modulepath.clone(), project)
+    }
+
     fn parse(root: PathBuf, text: &str) -> Result<Self, ProjectError> {
         let file = root.join(FILE).display().to_string();
         let document = yaml::parse(text)
@@ -156,6 +168,7 @@ impl Project {
             modulepath: reading.modulepath(&root),
             concurrency: reading.concurrency(),
             format: reading.format(),
+            plugins: reading.plugins(),
             warnings: reading
                 .warnings
                 .iter()
@@ -282,6 +295,29 @@ impl<'n> Reading<'n> {
             Some(number) => Some(number),
             None => self.wrong(node, "concurrency to be an integer from 1"),
         }
+    }
+
+    fn plugins(&mut self) -> HashMap<String, Hash> {
+        let mut plugins = HashMap::new();
+        let Some(node) = self.said("plugins") else {
+            return plugins;
+        };
+        let Some(mapping) = node.as_mapping() else {
+            self.wrong::<()>(node, "plugins to be a mapping");
+            return plugins;
+        };
+        for (plugin, node) in mapping.iter() {
+            match node.to_value() {
+                Value::Hash(config) => {
+                    plugins.insert(plugin.key.to_string(), config);
+                }
+                Value::Undef => {}
+                _ => {
+                    self.wrong::<()>(node, "the options of a plugin as a mapping");
+                }
+            }
+        }
+        plugins
     }
 
     fn format(&mut self) -> Option<Format> {

@@ -37,7 +37,7 @@ impl<'a> Job<'a> {
             listener: Listener::new(voice),
             patience: Patience::default(),
         };
-        job.hide(target.connection_info().conventional_secrets());
+        job.hide(&target.secrets());
         job
     }
 
@@ -87,7 +87,11 @@ pub(crate) async fn over(
             begun.set(begun.get() + 1);
             voice.above(|| action.start(output, &target.name));
             let job = Job::new(target, voice, stopper.stop());
-            let answer = work(&job).await.unwrap_or_else(Answer::from);
+            let answer = match &target.fault {
+                Some(fault) => Err(Failure::from(&**fault)),
+                None => work(&job).await,
+            };
+            let answer = answer.unwrap_or_else(Answer::from);
             (at, job.listener.masked(answer))
         });
     let mut answers = Box::pin(answers.buffer_unordered(setting.concurrency(concurrency)));

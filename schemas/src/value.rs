@@ -2,6 +2,7 @@
 
 mod deserialize;
 
+use std::sync::LazyLock;
 use std::{fmt, hash};
 
 use indexmap::{Equivalent, IndexMap};
@@ -34,8 +35,13 @@ pub enum Value {
 }
 
 /// The keys and values of a [`Value::Hash`], in the order in which they were written.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Hash(IndexMap<Key, Value>);
+///
+/// The pairs are in a box, and an empty hash has none: every [`Value`] is as large as its largest
+/// variant, and there are hundreds of thousands in a large inventory.
+#[derive(Clone, Default)]
+pub struct Hash(Option<Box<IndexMap<Key, Value>>>);
+
+static EMPTY: LazyLock<IndexMap<Key, Value>> = LazyLock::new(IndexMap::new);
 
 /// A hash's key: a text, except where YAML or Ruby had a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,48 +126,65 @@ impl Hash {
 
     /// The value at a text key.
     pub fn get(&self, key: &str) -> Option<&Value> {
-        self.0.get(key)
+        self.pairs().get(key)
     }
 
     /// The value at a key, to be changed in its place.
     pub fn get_mut(&mut self, key: &Key) -> Option<&mut Value> {
-        self.0.get_mut(key)
+        self.0.as_mut()?.get_mut(key)
     }
 
     /// Sets the value at a key; the value that stood there, if any.
     pub fn insert(&mut self, key: impl Into<Key>, value: Value) -> Option<Value> {
-        self.0.insert(key.into(), value)
+        self.0.get_or_insert_default().insert(key.into(), value)
     }
 
     /// Takes the value at a text key out; the others keep their order.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
-        self.0.shift_remove(&Key::from(key))
+        self.0.as_mut()?.shift_remove(key)
     }
 
     /// The pairs in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Value)> {
-        self.0.iter()
+        self.pairs().iter()
     }
 
     /// The pairs in order, the values mutable.
     pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = (&Key, &mut Value)> {
-        self.0.iter_mut()
+        let pairs = self.0.as_mut();
+        pairs.map_or_else(indexmap::map::IterMut::default, |pairs| pairs.iter_mut())
     }
 
     /// The values that are wrapped as secrets.
     pub fn secrets(&self) -> impl Iterator<Item = &Value> {
-        let values = self.0.values();
+        let values = self.pairs().values();
         values.filter(|value| matches!(value, Value::Sensitive(_)))
     }
 
     /// How many pairs there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.pairs().len()
     }
 
     /// Whether there are no pairs.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.pairs().is_empty()
+    }
+
+    fn pairs(&self) -> &IndexMap<Key, Value> {
+        self.0.as_deref().unwrap_or(&EMPTY)
+    }
+}
+
+impl PartialEq for Hash {
+    fn eq(&self, other: &Self) -> bool {
+        self.pairs() == other.pairs()
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Hash").field(self.pairs()).finish()
     }
 }
 
@@ -170,18 +193,16 @@ impl IntoIterator for Hash {
     type IntoIter = indexmap::map::IntoIter<Key, Value>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.0.map(|pairs| *pairs).unwrap_or_default().into_iter()
     }
 }
 
 impl<K: Into<Key>> FromIterator<(K, Value)> for Hash {
     fn from_iter<I: IntoIterator<Item = (K, Value)>>(pairs: I) -> Self {
-        Self(
-            pairs
-                .into_iter()
-                .map(|(key, value)| (key.into(), value))
-                .collect(),
-        )
+        let pairs = pairs.into_iter().map(|(key, value)| (key.into(), value));
+        let mut pairs: IndexMap<Key, Value> = pairs.collect();
+        pairs.shrink_to_fit();
+        Self((!pairs.is_empty()).then(|| Box::new(pairs)))
     }
 }
 
@@ -345,6 +366,15 @@ mod tests {
     fn json_comes_back_as_it_was_with_its_order() {
         let json = json!({"b": 1, "a": [null, true, 1.5, "x"], "": {}});
         assert_eq!(Value::from(json.clone()).to_json(), json);
+    }
+
+    #[test]
+    fn a_value_is_small_and_an_emptied_hash_is_an_empty_one() {
+        assert!(size_of::<Value>() <= 32);
+        let mut hash: Hash = [("a", Value::from(1))].into_iter().collect();
+        assert_eq!(hash.remove("a"), Some(Value::from(1)));
+        assert!(hash.is_empty() && hash == Hash::new() && hash.iter_mut().next().is_none());
+        assert_eq!(Hash::new().remove("a"), None);
     }
 
     #[test]

@@ -47,8 +47,8 @@ impl<'a> Spot<'a> {
     pub(crate) fn place(&self) -> Place {
         Place {
             file: Arc::clone(self.file),
-            line: self.node.line,
-            column: self.node.column,
+            line: self.node.line as usize,
+            column: self.node.column as usize,
             key: self.key.clone(),
         }
     }
@@ -116,14 +116,15 @@ impl<'a> Spot<'a> {
             return;
         };
         for (key, _) in mapping.iter() {
-            let name = key.to_value().as_str().unwrap_or_default().to_owned();
-            if !known.contains(&name.as_str()) {
-                let hint = suggest(&name, known.iter().copied());
-                let key = Self {
-                    node: key,
-                    ..self.clone()
+            let name = key.as_str().unwrap_or_default();
+            if !known.contains(&name) {
+                let hint = suggest(name, known.iter().copied());
+                let place = Place {
+                    line: key.line as usize,
+                    column: key.column as usize,
+                    ..self.place()
                 };
-                problems.push(key.problem(format!("unknown key `{name}`{hint}")));
+                problems.push(place.problem(format!("unknown key `{name}`{hint}")));
             }
         }
     }

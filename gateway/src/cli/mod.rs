@@ -76,6 +76,9 @@ pub(crate) struct Global {
         help_heading = "Global options"
     )]
     pub(crate) inventoryfile: Option<PathBuf>,
+    /// Refuse an inventory with a target that is wrong, instead of leaving that target out
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub(crate) strict: bool,
     /// Where modules are, separated by colons (default: modules in the project)
     #[arg(
         short,

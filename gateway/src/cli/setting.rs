@@ -2,14 +2,16 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use devgate_schemas::Level;
 use nix::sys::resource::{Resource, getrlimit};
 
 use super::{Global, Targets};
-use crate::inventory::{Inventory, Listed, Overrides, Source, Target};
+use crate::inventory::{Inventory, Listed, Overrides, Problem, Source, Target};
 use crate::output::Output;
+use crate::plugins::Plugins;
 use crate::project::Project;
 use crate::registry::Registry;
 use crate::tasks::Catalogue;
@@ -29,6 +31,7 @@ const OWN_FILES: usize = 20;
 #[derive(Debug)]
 pub(crate) struct Setting {
     inventoryfile: Option<PathBuf>,
+    strict: bool,
     pub(crate) project: Project,
     pub(crate) registry: Registry,
     pub(crate) voice: Voice,
@@ -60,6 +63,7 @@ impl Setting {
         let registry = Registry::load(&project.modulepath, &voice)?;
         Ok(Self {
             inventoryfile: global.inventoryfile.clone(),
+            strict: global.strict,
             project,
             registry,
             voice,
@@ -74,7 +78,8 @@ impl Setting {
         let environment = std::env::var("BOLT_INVENTORY").ok();
         let default = self.project.inventory_file();
         let source = Source::choose(self.inventoryfile.clone(), environment, default)?;
-        let inventory = Inventory::load(source)?;
+        let plugins = Rc::new(Plugins::new(&self.project));
+        let inventory = Inventory::load(source, plugins, self.strict).await?;
         for warning in inventory.warnings() {
             self.voice.say(Level::Warning, &warning.to_string());
         }
@@ -90,6 +95,11 @@ impl Setting {
         let targets = inventory
             .select(&targets.targets, &Overrides::default())
             .await?;
+        for (name, problems) in inventory.faults() {
+            if !targets.iter().any(|target| target.name == name) {
+                self.tell_left_out(problems);
+            }
+        }
         if targets.is_empty() {
             let message = "no target was chosen: nothing was done";
             self.voice.say(Level::Warning, message);
@@ -98,6 +108,14 @@ impl Setting {
             self.tell_missing(&inventory);
         }
         Ok(targets)
+    }
+
+    /// Says that a target cannot be used: nobody may wonder why it is not among the others.
+    pub(crate) fn tell_left_out(&self, problems: &[Problem]) {
+        for problem in problems {
+            let message = format!("left out: {problem}");
+            self.voice.say(Level::Warning, &message);
+        }
     }
 
     /// Says that there is no inventory, where somebody seems to expect one.
@@ -135,13 +153,6 @@ impl Setting {
 
     /// The tasks of the module path.
     pub(crate) fn catalogue(&self) -> Catalogue {
-        let Project {
-            name,
-            root,
-            modulepath,
-            ..
-        } = &self.project;
-        let project = name.as_ref().map(|name| (name.clone(), root.clone()));
-        Catalogue::new(modulepath.clone(), project)
+        self.project.catalogue()
     }
 }

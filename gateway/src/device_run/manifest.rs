@@ -54,28 +54,28 @@ pub(super) fn invalid(problems: &[String]) -> Failure {
 fn declarations(document: &Node, file: &str) -> Result<Vec<Declaration>, Failure> {
     let mut found = Vec::new();
     let mut wrong = Vec::new();
-    let place = |node: &Node| format!("{file}:{}:{}", node.line, node.column);
+    let place = |line: u32, column: u32| format!("{file}:{line}:{column}");
     let Some(types) = document.as_mapping() else {
         return Err(invalid(&[format!(
             "{}: expected {{TYPE: {{TITLE: {{attribute: value}}}}}}, found {}",
-            place(document),
+            place(document.line, document.column),
             document.kind_name()
         )]));
     };
     for (type_key, titles) in types.iter() {
-        let type_name = text_of(type_key);
+        let type_name = type_key.key.to_string();
         let Some(titles) = titles.as_mapping() else {
             wrong.push(format!(
                 "{}: expected the titles of `{type_name}` resources, each with its attributes, \
                  found {}",
-                place(titles),
+                place(titles.line, titles.column),
                 titles.kind_name()
             ));
             continue;
         };
         for (title, attributes) in titles.iter() {
-            let place = place(title);
-            let title = text_of(title);
+            let place = place(title.line, title.column);
+            let title = title.key.to_string();
             let attributes = match attributes.to_value() {
                 Value::Hash(attributes) => attributes,
                 Value::Undef => Hash::new(),
@@ -100,15 +100,6 @@ fn declarations(document: &Node, file: &str) -> Result<Vec<Declaration>, Failure
         Ok(found)
     } else {
         Err(invalid(&wrong))
-    }
-}
-
-/// A key as text: a VLAN's title may be a bare number.
-fn text_of(key: &Node) -> String {
-    match key.as_scalar() {
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_json().to_string(),
-        None => String::new(),
     }
 }
 

@@ -4,35 +4,66 @@ use std::collections::BTreeSet;
 
 use devgate_schemas::{Hash, Value};
 
+use super::lookup::{Lookup, is_reference};
 use super::uri::Uri;
 
 /// The data keys that groups and targets share (Bolt's `DATA_KEYS`), and an entry's URI.
+///
+/// Anywhere in them may be a reference to a plugin: it is looked up when a target needs it.
 #[derive(Clone, Default)]
 pub(super) struct Data {
-    pub(super) uri: Option<Uri>,
+    pub(super) uri: Option<Box<Uri>>,
     pub(super) config: Hash,
     pub(super) vars: Hash,
     pub(super) facts: Hash,
     pub(super) features: BTreeSet<String>,
+    /// References that stand for features.
+    pub(super) more_features: Vec<Hash>,
     pub(super) plugin_hooks: Hash,
 }
 
 impl Data {
     /// Lays other data over this: config and facts go deep, vars and hooks key by key, features add up.
-    pub(super) fn overlay(&mut self, over: &Self) {
+    pub(super) fn overlay(&mut self, over: &Self, lookup: &mut Lookup<'_>) {
         if over.uri.is_some() {
             self.uri.clone_from(&over.uri);
         }
-        deep(&mut self.config, &over.config);
-        shallow(&mut self.vars, &over.vars);
-        deep(&mut self.facts, &over.facts);
+        lay_over(&mut self.config, &over.config, lookup, deep);
+        lay_over(&mut self.vars, &over.vars, lookup, shallow);
+        lay_over(&mut self.facts, &over.facts, lookup, deep);
         self.features.extend(over.features.iter().cloned());
-        shallow(&mut self.plugin_hooks, &over.plugin_hooks);
+        self.more_features
+            .extend(over.more_features.iter().cloned());
+        shallow(&mut self.plugin_hooks, &over.plugin_hooks, lookup);
+    }
+}
+
+type Merge = fn(&mut Hash, &Hash, &mut Lookup<'_>);
+
+/// Merges two hashes, either of which may as a whole be a reference.
+fn lay_over(base: &mut Hash, over: &Hash, lookup: &mut Lookup<'_>, merge: Merge) {
+    if over.is_empty() {
+        return;
+    }
+    if base.is_empty() {
+        base.clone_from(over);
+        return;
+    }
+    if is_reference(base) {
+        *base = lookup.hash(base);
+    }
+    if is_reference(over) {
+        merge(base, &lookup.hash(over), lookup);
+    } else {
+        merge(base, over, lookup);
     }
 }
 
 /// Takes every `null` out, so that it hides nothing that an outer group says.
 pub(super) fn without_undef(hash: Hash) -> Hash {
+    if is_reference(&hash) {
+        return hash;
+    }
     hash.into_iter()
         .filter(|(_, value)| !value.is_undef())
         .map(|(key, value)| match value {
@@ -42,19 +73,34 @@ pub(super) fn without_undef(hash: Hash) -> Hash {
         .collect()
 }
 
-fn deep(base: &mut Hash, over: &Hash) {
-    for (key, value) in over.iter() {
-        match (base.get_mut(key), value) {
-            (Some(Value::Hash(below)), Value::Hash(above)) => deep(below, above),
-            (Some(below), _) => *below = value.clone(),
-            (None, _) => {
-                base.insert(key.clone(), value.clone());
+/// What stands above counts, but hashes are merged. A reference may stand for a hash, or for
+/// nothing, which hides nothing: it is looked up where it stands above something.
+fn deep(base: &mut Hash, over: &Hash, lookup: &mut Lookup<'_>) {
+    for (key, above) in over.iter() {
+        let Some(below) = base.get_mut(key) else {
+            base.insert(key.clone(), above.clone());
+            continue;
+        };
+        let above = lookup.value(above);
+        match above.as_ref() {
+            Value::Undef => {}
+            Value::Hash(over) => {
+                if let Value::Hash(base) = below
+                    && is_reference(base)
+                {
+                    *below = lookup.value(below).into_owned();
+                }
+                match below {
+                    Value::Hash(base) => deep(base, over, lookup),
+                    _ => *below = above.into_owned(),
+                }
             }
+            _ => *below = above.into_owned(),
         }
     }
 }
 
-fn shallow(base: &mut Hash, over: &Hash) {
+fn shallow(base: &mut Hash, over: &Hash, _: &mut Lookup<'_>) {
     for (key, value) in over.iter() {
         base.insert(key.clone(), value.clone());
     }
@@ -76,10 +122,11 @@ mod tests {
             config: hash("{a: {x: 1, y: [1]}, b: 1}"),
             ..Data::default()
         };
-        base.overlay(&Data {
+        let over = Data {
             config: hash("{c: 3, a: {y: [2], z: 3}}"),
             ..Data::default()
-        });
+        };
+        base.overlay(&over, &mut Lookup::nothing());
         assert_eq!(base.config, hash("{a: {x: 1, y: [2], z: 3}, b: 1, c: 3}"));
         assert_eq!(
             Value::Hash(base.config).to_json().to_string(),
@@ -99,7 +146,7 @@ mod tests {
             ..Data::default()
         };
         over.features.insert("two".to_owned());
-        base.overlay(&over);
+        base.overlay(&over, &mut Lookup::nothing());
         assert_eq!(base.vars, hash("{a: {y: 2}, b: 1}"));
         assert_eq!(
             base.features.into_iter().collect::<Vec<_>>(),
@@ -112,6 +159,24 @@ mod tests {
         assert_eq!(
             without_undef(hash("{a: ~, b: {c: ~, d: 1}}")),
             hash("{b: {d: 1}}")
+        );
+    }
+
+    #[test]
+    fn only_a_reference_that_may_matter_is_asked_for() {
+        let asked = |base: &str, over: &str| {
+            let mut base = hash(base);
+            let mut lookup = Lookup::nothing();
+            deep(&mut base, &hash(over), &mut lookup);
+            lookup.into_missing().len()
+        };
+        assert_eq!(asked("{a: {_plugin: x}}", "{a: 1}"), 0, "it is hidden");
+        assert_eq!(asked("{b: 1}", "{a: {_plugin: x}}"), 0, "it hides nothing");
+        assert_eq!(asked("{a: 1}", "{a: {_plugin: x}}"), 1, "it may be nothing");
+        assert_eq!(
+            asked("{a: {_plugin: x}}", "{a: {b: 1}}"),
+            1,
+            "it may be a hash"
         );
     }
 }

@@ -3,32 +3,68 @@
 use devgate_schemas::yaml::{Mapping, Node};
 
 use super::data::Data;
-use super::read::{Alias, DATA_KEYS, Reading, is_reference, said};
+use super::error::Problem;
+use super::read::{Alias, DATA_KEYS, Reading, said};
 use super::settings::Owner;
 use super::uri::Uri;
 
 const TARGET_KEYS: [&str; 3] = ["name", "alias", "uri"];
 
 impl<'n> Reading<'n> {
+    /// Reads an entry. What is wrong with it is its own: the target is there and cannot be used.
     pub(super) fn target(&mut self, node: &'n Node, group: usize) {
         if node.as_str().is_some() {
             return self.bare.push((group, node));
         }
-        let Identity { name, place, uri } = match identity(node) {
-            Ok(Some(identity)) => identity,
-            Ok(None) => return,
-            Err((place, message)) => return self.problem(place, Some(group), message),
+        let before = self.problems.len();
+        let name = match identity(node) {
+            Ok(Identity { name, place, uri }) => {
+                self.identified(node, group, &name, place, uri);
+                Some(name)
+            }
+            Err((place, message)) => {
+                self.problem(place, Some(group), message);
+                let name = node.get("name").and_then(Node::as_str);
+                name.and_then(|name| target_name(name).ok())
+            }
         };
+        let faults = self.problems.split_off(before);
+        self.fault(name, group, faults);
+    }
+
+    /// Keeps what is wrong with an entry under its name, or else under its place.
+    pub(super) fn fault(&mut self, name: Option<String>, group: usize, faults: Vec<Problem>) {
+        let Some(first) = faults.first() else {
+            return;
+        };
+        let name = name.unwrap_or_else(|| first.place());
+        let entry = self.tree.entries.entry(name.clone()).or_default();
+        entry.faults.extend(faults);
+        if entry.of(group).is_none() {
+            entry.define(group, Data::default());
+            self.tree.groups[group].targets.push(name);
+        }
+    }
+
+    fn identified(
+        &mut self,
+        node: &'n Node,
+        group: usize,
+        name: &str,
+        place: &'n Node,
+        uri: Option<Uri>,
+    ) {
         let Some(mapping) = node.as_mapping() else {
             return;
         };
-        let entry = self.tree.entries.get(&name);
-        if entry.is_some_and(|entry| entry.definitions.contains_key(&group)) {
+        let entry = self.tree.entries.get(name);
+        if entry.is_some_and(|entry| entry.of(group).is_some()) {
             let message = format!("the target {name} is listed twice, the first entry counts");
             return self.warning(place, Some(group), message);
         }
+        let uri = uri.map(Box::new);
         let differs = |other: &Data| other.uri.is_some() && uri.is_some() && other.uri != uri;
-        if entry.is_some_and(|entry| entry.definitions.values().any(differs)) {
+        if entry.is_some_and(|entry| entry.said().any(differs)) {
             let message = format!(
                 "entries of the target {name} give different uris: that of the innermost group \
                  counts, among siblings the first"
@@ -39,16 +75,16 @@ impl<'n> Reading<'n> {
         self.unknown_keys(mapping, &known, group, &format!("the target {name}"));
         let owner = Owner {
             group,
-            target: Some(&name),
+            target: Some(name),
         };
         let data = Data {
             uri,
             ..self.data(mapping, owner)
         };
-        self.aliases(mapping, &name, group);
-        let entry = self.tree.entries.entry(name.clone()).or_default();
-        entry.definitions.insert(group, data);
-        self.tree.groups[group].targets.push(name);
+        self.aliases(mapping, name, group);
+        let entry = self.tree.entries.entry(name.to_owned()).or_default();
+        entry.define(group, data);
+        self.tree.groups[group].targets.push(name.to_owned());
     }
 
     fn aliases(&mut self, mapping: &'n Mapping, target: &str, group: usize) {
@@ -98,8 +134,7 @@ struct Identity<'n> {
     uri: Option<Uri>,
 }
 
-/// The identity of an entry; nothing where a plugin would have to say it.
-fn identity(node: &Node) -> Result<Option<Identity<'_>>, (&Node, String)> {
+fn identity(node: &Node) -> Result<Identity<'_>, (&Node, String)> {
     let Some(mapping) = node.as_mapping() else {
         let found = node.kind_name();
         return Err((
@@ -109,9 +144,6 @@ fn identity(node: &Node) -> Result<Option<Identity<'_>>, (&Node, String)> {
     };
     let part = |key: &str| mapping.get(key).filter(|node| !node.is_undef());
     let (name, uri) = (part("name"), part("uri"));
-    if is_reference(node) || [name, uri].into_iter().flatten().any(is_reference) {
-        return Ok(None);
-    }
     let parsed = match uri {
         Some(place) => {
             let uri = Uri::parse(text(place, "uri")?);
@@ -125,11 +157,11 @@ fn identity(node: &Node) -> Result<Option<Identity<'_>>, (&Node, String)> {
         _ => return Err((node, "expected a target to have a name or a uri".to_owned())),
     };
     let name = checked.map_err(|message| (place, message))?;
-    Ok(Some(Identity {
+    Ok(Identity {
         name,
         place,
         uri: parsed,
-    }))
+    })
 }
 
 fn text<'n>(node: &'n Node, key: &str) -> Result<&'n str, (&'n Node, String)> {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use devgate_schemas::yaml;
 use serde_json::{Value, json};
@@ -41,6 +42,20 @@ pub(crate) enum InventoryError {
     /// The inventory says what it must not; all of it at once.
     #[error("{}", lines(.0))]
     Invalid(Vec<Problem>),
+    /// A plugin does not give what the inventory leaves to it.
+    #[error("{problem}")]
+    Plugin {
+        /// What kind of error of plugins it is.
+        kind: &'static str,
+        /// Where the reference is, and why it stands for nothing.
+        problem: Problem,
+    },
+    /// One target is wrong, and nothing is to be done with the others either.
+    #[error("{0}")]
+    Strict(Arc<InventoryError>),
+    /// Somebody did not want to wait for plugins any longer.
+    #[error("interrupted while plugins were asked: nothing was done")]
+    Interrupted,
     /// No target matches a pattern.
     #[error("found no target that matches {}; check the pattern and the inventory", .0.join(", "))]
     NoMatch(Vec<String>),
@@ -70,9 +85,9 @@ pub(crate) struct Problem {
     /// The file, or `BOLT_INVENTORY`.
     pub file: String,
     /// The line, from 1.
-    pub line: usize,
+    pub line: u32,
     /// The column, from 1.
-    pub column: usize,
+    pub column: u32,
     /// The group and the groups around it, outermost first.
     pub path: Vec<String>,
     /// What is wrong.
@@ -87,6 +102,9 @@ impl InventoryError {
             Self::Unreadable { .. } | Self::Stdin(_) => "bolt/file-error",
             Self::Syntax { .. } => "bolt/parse-error",
             Self::Invalid(_) | Self::InvalidWord { .. } => "bolt.inventory/validation-error",
+            Self::Plugin { kind, .. } => kind,
+            Self::Strict(error) => error.kind(),
+            Self::Interrupted => "devgate/interrupted",
             Self::NoMatch(_) => "bolt.inventory/wildcard-error",
             Self::UnknownTransport { .. } => "bolt/unknown-transport",
         }
@@ -103,15 +121,36 @@ impl InventoryError {
             Self::Syntax { file, error } => {
                 json!({ "file": file, "line": error.line, "column": error.column })
             }
+            Self::Plugin { problem, .. } => problem.to_json(),
+            Self::Strict(error) => error.details(),
             Self::Unreadable { path, .. } => json!({ "path": path }),
             Self::NoMatch(patterns) => json!({ "patterns": patterns }),
             Self::UnknownTransport { target, .. } => json!({ "target": target }),
-            Self::TwoSources | Self::Stdin(_) | Self::InvalidWord { .. } => json!({}),
+            Self::TwoSources | Self::Stdin(_) | Self::InvalidWord { .. } | Self::Interrupted => {
+                json!({})
+            }
         }
     }
 }
 
 impl Problem {
+    /// The place, as the name of what has no other.
+    pub(super) fn place(&self) -> String {
+        let file = self.file.rsplit('/').next().unwrap_or_default();
+        format!("{file}:{}:{}", self.line, self.column)
+    }
+
+    /// What is wrong at no place that somebody wrote.
+    pub(super) fn nowhere(message: String) -> Self {
+        Self {
+            file: String::new(),
+            line: 0,
+            column: 0,
+            path: Vec::new(),
+            message,
+        }
+    }
+
     fn to_json(&self) -> Value {
         json!({
             "file": self.file,
@@ -125,11 +164,13 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: line {}, column {}: ",
-            self.file, self.line, self.column
-        )?;
+        if self.line > 0 {
+            write!(
+                f,
+                "{}: line {}, column {}: ",
+                self.file, self.line, self.column
+            )?;
+        }
         if !self.path.is_empty() {
             write!(f, "in group {}: ", self.path.join("/"))?;
         }

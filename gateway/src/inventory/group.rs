@@ -1,10 +1,14 @@
 //! Groups and target entries as an inventory holds them, with the merge that makes one target of both.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use indexmap::IndexMap;
 
+use super::Problem;
 use super::data::Data;
+use super::lookup::Lookup;
 
 /// A group of targets, and of groups.
 pub(crate) struct Group {
@@ -20,9 +24,40 @@ pub(crate) struct Group {
 /// All that the groups say of one name.
 #[derive(Default)]
 pub(super) struct Entry {
-    /// By the number of the group that says it.
-    pub(super) definitions: BTreeMap<usize, Data>,
+    /// With the number of the group that says it, in the order of the groups. A list, because most
+    /// targets are in one group.
+    definitions: Vec<(usize, Data)>,
     pub(super) aliases: Vec<String>,
+    /// What is wrong with it: it cannot be used, and says why.
+    pub(super) faults: Vec<Problem>,
+}
+
+impl Entry {
+    /// What a group says of it.
+    pub(super) fn of(&self, group: usize) -> Option<&Data> {
+        let at = self
+            .definitions
+            .binary_search_by_key(&group, |(group, _)| *group);
+        at.ok().map(|at| &self.definitions[at].1)
+    }
+
+    /// Everything that is said of it.
+    pub(super) fn said(&self) -> impl Iterator<Item = &Data> {
+        self.definitions.iter().map(|(_, data)| data)
+    }
+
+    /// Adds what a group says of it that has said nothing yet.
+    pub(super) fn define(&mut self, group: usize, data: Data) {
+        let at = self
+            .definitions
+            .partition_point(|(before, _)| *before < group);
+        self.definitions.reserve_exact(1);
+        self.definitions.insert(at, (group, data));
+    }
+
+    fn groups(&self) -> impl Iterator<Item = usize> {
+        self.definitions.iter().map(|(group, _)| *group)
+    }
 }
 
 /// Groups by number, in the order in which they were written: an outer before its inner ones.
@@ -30,6 +65,8 @@ pub(super) struct Entry {
 pub(super) struct Tree {
     pub(super) groups: Vec<Group>,
     pub(super) entries: IndexMap<String, Entry>,
+    /// What groups say together: many targets are in the same ones.
+    merged: RefCell<HashMap<Vec<usize>, Rc<Data>>>,
 }
 
 impl Tree {
@@ -61,47 +98,58 @@ impl Tree {
         names
     }
 
-    /// What is said of a target, all groups and entries merged (Bolt: `group_collect` and
-    /// `target_collect`): an inner group beats its outer, the first of siblings beats the others,
-    /// and what an entry says beats every group.
-    ///
-    /// A target without an entry belongs to `all`.
-    pub(super) fn collect(&self, entry: Option<&Entry>) -> Data {
-        let none = BTreeMap::new();
-        let definitions = entry.map_or(&none, |entry| &entry.definitions);
-        let relevant: BTreeSet<usize> = definitions
-            .keys()
-            .flat_map(|group| self.lineage(*group))
+    /// The groups that a target is in, and those around them. A target without an entry is in `all`.
+    fn relevant(&self, entry: Option<&Entry>) -> Vec<usize> {
+        let groups = entry.into_iter().flat_map(Entry::groups);
+        let relevant: BTreeSet<usize> = groups
+            .flat_map(|group| self.lineage(group))
             .chain([0])
             .collect();
-        // Children of each relevant group in order; only relevant ones, however many there are.
-        let mut children: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for group in &relevant {
-            if let Some(parent) = self.groups[*group].parent {
-                children.entry(parent).or_default().push(*group);
-            }
+        relevant.into_iter().collect()
+    }
+
+    /// What the groups say of a target, merged (Bolt: `group_collect`): an inner group beats its
+    /// outer, the first of siblings beats the others.
+    pub(super) fn groups_say(&self, entry: Option<&Entry>, lookup: &mut Lookup<'_>) -> Rc<Data> {
+        let relevant = self.relevant(entry);
+        if let Some(merged) = self.merged.borrow().get(&relevant) {
+            return Rc::clone(merged);
         }
-        let mut data =
-            merge(0, &children, &|group| Some(&self.groups[group].data)).unwrap_or_default();
-        if let Some(own) = merge(0, &children, &|group| definitions.get(&group)) {
-            data.overlay(&own);
+        let was_complete = lookup.is_complete();
+        let children = self.children(&relevant);
+        let own = |group: usize| Some(&self.groups[group].data);
+        let data = Rc::new(merge(0, &children, &own, lookup).unwrap_or_default());
+        if was_complete && lookup.is_complete() {
+            self.merged.borrow_mut().insert(relevant, Rc::clone(&data));
         }
         data
     }
 
+    /// What entries say of a target, merged in the same way (Bolt: `target_collect`): it beats every
+    /// group.
+    pub(super) fn entries_say(&self, entry: &Entry, lookup: &mut Lookup<'_>) -> Data {
+        if let [(_, data)] = entry.definitions.as_slice() {
+            return data.clone();
+        }
+        let children = self.children(&self.relevant(Some(entry)));
+        merge(0, &children, &|group| entry.of(group), lookup).unwrap_or_default()
+    }
+
+    /// The inner groups of each of some groups, in order; only those among them, however many there are.
+    fn children(&self, relevant: &[usize]) -> BTreeMap<usize, Vec<usize>> {
+        let mut children: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for group in relevant {
+            if let Some(parent) = self.groups[*group].parent {
+                children.entry(parent).or_default().push(*group);
+            }
+        }
+        children
+    }
+
     /// The names of all groups that a target is in, innermost first.
     pub(super) fn groups_of(&self, entry: Option<&Entry>) -> Vec<&str> {
-        let Some(entry) = entry else {
-            return vec![&self.groups[0].name];
-        };
-        let relevant: BTreeSet<usize> = entry
-            .definitions
-            .keys()
-            .flat_map(|group| self.lineage(*group))
-            .collect();
+        let relevant = self.relevant(entry).into_iter().rev();
         relevant
-            .into_iter()
-            .rev()
             .map(|group| self.groups[group].name.as_str())
             .collect()
     }
@@ -111,20 +159,22 @@ fn merge<'t>(
     group: usize,
     children: &BTreeMap<usize, Vec<usize>>,
     own: &impl Fn(usize) -> Option<&'t Data>,
+    lookup: &mut Lookup<'_>,
 ) -> Option<Data> {
-    let inner = children
-        .get(&group)
-        .into_iter()
-        .flatten()
-        .filter_map(|child| merge(*child, children, own))
-        .reduce(|first, mut later| {
-            later.overlay(&first);
-            later
-        });
+    let mut inner: Option<Data> = None;
+    for child in children.get(&group).into_iter().flatten() {
+        let Some(mut later) = merge(*child, children, own, lookup) else {
+            continue;
+        };
+        if let Some(first) = &inner {
+            later.overlay(first, lookup);
+        }
+        inner = Some(later);
+    }
     match (own(group), inner) {
         (Some(own), Some(inner)) => {
             let mut data = own.clone();
-            data.overlay(&inner);
+            data.overlay(&inner, lookup);
             Some(data)
         }
         (Some(own), None) => Some(own.clone()),

@@ -4,11 +4,14 @@
 //! say of one target is merged when that target is selected. No message and no `Debug` form shows
 //! the password of a URI or any value of an entry.
 
+mod collect;
 mod data;
 mod entry;
 mod error;
+mod expand;
 mod glob;
 mod group;
+mod lookup;
 mod names;
 mod overrides;
 mod read;
@@ -23,6 +26,7 @@ mod tests;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use devgate_schemas::yaml;
 
@@ -32,9 +36,12 @@ pub(crate) use overrides::Overrides;
 pub(crate) use source::Source;
 pub(crate) use target::{Kind, Listed, Target};
 
+use expand::Expanding;
 use group::Tree;
 use names::Names;
 use read::Reading;
+
+use crate::plugins::{self, Plugins};
 
 /// Groups and targets.
 pub(crate) struct Inventory {
@@ -42,25 +49,34 @@ pub(crate) struct Inventory {
     names: Names,
     folded: HashMap<String, Vec<usize>>,
     warnings: Vec<Problem>,
+    references: HashMap<String, Problem>,
+    plugins: Rc<Plugins>,
+    strict: bool,
     missing: Option<PathBuf>,
 }
 
 impl Inventory {
-    /// Reads and checks an inventory.
+    /// Reads and checks an inventory; what plugins list is looked up.
+    ///
+    /// A target that is wrong is there and says so when it is used; with `strict` it is an error.
     ///
     /// # Errors
     ///
     /// A file that cannot be read or is not YAML, and all that it says and must not.
-    pub(crate) fn load(source: Source) -> Result<Self, InventoryError> {
+    pub(crate) async fn load(
+        source: Source,
+        plugins: Rc<Plugins>,
+        strict: bool,
+    ) -> Result<Self, InventoryError> {
         if let Source::Default(path) = &source
             && !path.exists()
         {
             let missing = Some(path.clone());
-            let empty = Self::parse("no inventory", "")?;
+            let empty = Self::parse("no inventory", "", plugins, strict).await?;
             return Ok(Self { missing, ..empty });
         }
         let (name, text) = source.text()?;
-        Self::parse(&name, &text)
+        Self::parse(&name, &text, plugins, strict).await
     }
 
     /// Reads and checks the text of an inventory; `file` is its name in messages.
@@ -68,23 +84,49 @@ impl Inventory {
     /// # Errors
     ///
     /// As [`load`](Self::load).
-    pub(crate) fn parse(file: &str, text: &str) -> Result<Self, InventoryError> {
-        let root = yaml::parse(text).map_err(|error| InventoryError::Syntax {
+    pub(crate) async fn parse(
+        file: &str,
+        text: &str,
+        plugins: Rc<Plugins>,
+        strict: bool,
+    ) -> Result<Self, InventoryError> {
+        let mut root = yaml::parse(text).map_err(|error| InventoryError::Syntax {
             file: file.to_owned(),
             error,
         })?;
+        // Most inventories have no reference, and those that have need no second look at the rest.
+        if text.contains("_plugin") {
+            let expanding = Expanding {
+                file,
+                plugins: &plugins,
+            };
+            root = plugins::unless_interrupted(expanding.group(root, &[]))
+                .await
+                .unwrap_or(Err(InventoryError::Interrupted))?;
+        }
         let mut reading = Reading::new(file, &root);
         let names = reading.names();
+        if strict {
+            reading.take_faults();
+        }
         if !reading.problems.is_empty() {
             return Err(InventoryError::Invalid(reading.problems));
         }
-        let Reading { tree, warnings, .. } = reading;
+        let Reading {
+            tree,
+            warnings,
+            references,
+            ..
+        } = reading;
         let folded = select::folded(&tree.entries, &names.aliases);
         Ok(Self {
             tree,
             names,
             folded,
             warnings,
+            references,
+            plugins,
+            strict,
             missing: None,
         })
     }
@@ -105,6 +147,14 @@ impl Inventory {
     /// The project's inventory, where nobody named another and it is not there.
     pub(crate) fn missing(&self) -> Option<&Path> {
         self.missing.as_deref()
+    }
+
+    /// The targets that cannot be used, each with what is wrong with it.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = (&str, &[Problem])> {
+        let faulty = self.tree.entries.iter();
+        faulty
+            .filter(|(_, entry)| !entry.faults.is_empty())
+            .map(|(name, entry)| (name.as_str(), entry.faults.as_slice()))
     }
 
     /// What looks like a mistake and is none that stops a run: unknown keys, targets listed twice.

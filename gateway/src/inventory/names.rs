@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use devgate_schemas::yaml::Node;
 
+use super::Problem;
 use super::data::Data;
 use super::entry::target_name;
 use super::read::{Alias, Reading};
@@ -16,6 +17,10 @@ pub(super) struct Names {
     pub(super) groups: HashMap<String, usize>,
     /// Targets' names by alias, in the order in which they were written.
     pub(super) aliases: indexmap::IndexMap<String, String>,
+}
+
+fn place(problem: &Problem) -> (u32, u32) {
+    (problem.line, problem.column)
 }
 
 impl Reading<'_> {
@@ -38,10 +43,17 @@ impl Reading<'_> {
                 self.problem(place, Some(*group), message);
             }
         }
-        let order = |problem: &super::Problem| (problem.line, problem.column);
-        self.problems.sort_by_key(order);
-        self.warnings.sort_by_key(order);
+        self.problems.sort_by_key(place);
+        self.warnings.sort_by_key(place);
         names
+    }
+
+    /// Makes what is wrong with single targets as bad as what is wrong with the whole.
+    pub(super) fn take_faults(&mut self) {
+        for entry in self.tree.entries.values_mut() {
+            self.problems.append(&mut entry.faults);
+        }
+        self.problems.sort_by_key(place);
     }
 
     fn name_aliases(&mut self, names: &mut Names) {
@@ -76,7 +88,7 @@ impl Reading<'_> {
             let name = match target_name(text) {
                 Ok(name) => name,
                 Err(message) => {
-                    self.problem(node, Some(group), message);
+                    self.bad_text(node, group, message);
                     continue;
                 }
             };
@@ -88,19 +100,15 @@ impl Reading<'_> {
             let Some(definition) = self.definition(&name, text, group, node) else {
                 continue;
             };
-            self.tree
-                .entries
-                .entry(name.clone())
-                .or_default()
-                .definitions
-                .insert(group, definition);
+            let entry = self.tree.entries.entry(name.clone()).or_default();
+            entry.define(group, definition);
             self.tree.groups[group].targets.push(name);
         }
     }
 
     fn definition(&mut self, name: &str, text: &str, group: usize, node: &Node) -> Option<Data> {
         let entry = self.tree.entries.get(name);
-        if entry.is_some_and(|entry| entry.definitions.contains_key(&group)) {
+        if entry.is_some_and(|entry| entry.of(group).is_some()) {
             let message = format!("the target {name} is listed twice, the first entry counts");
             self.warning(node, Some(group), message);
             return None;
@@ -110,14 +118,20 @@ impl Reading<'_> {
         }
         match Uri::parse(text) {
             Ok(uri) => Some(Data {
-                uri: Some(uri),
+                uri: Some(Box::new(uri)),
                 ..Data::default()
             }),
             Err(message) => {
-                self.problem(node, Some(group), format!("invalid uri: {message}"));
+                self.bad_text(node, group, format!("invalid uri: {message}"));
                 None
             }
         }
+    }
+
+    /// A target that is a text, and what is wrong with it: it cannot be told by its name.
+    fn bad_text(&mut self, node: &Node, group: usize, message: String) {
+        let fault = self.place((node.line, node.column), Some(group), message);
+        self.fault(None, group, vec![fault]);
     }
 
     fn name_groups(&mut self, names: &mut Names) {

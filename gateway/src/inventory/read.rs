@@ -1,5 +1,7 @@
 //! From a document to groups and entries: the shape of Bolt's inventory version 2, all problems at once.
 
+use std::collections::HashMap;
+
 use devgate_schemas::yaml::{Mapping, Node};
 use devgate_schemas::{Value, did_you_mean};
 
@@ -8,6 +10,7 @@ use super::entry::illegal;
 use super::error::Problem;
 use super::group::{Group, Tree};
 use super::settings::Owner;
+use crate::plugins;
 
 pub(super) const DATA_KEYS: [&str; 5] = ["config", "facts", "vars", "features", "plugin_hooks"];
 const GROUP_KEYS: [&str; 3] = ["name", "groups", "targets"];
@@ -22,6 +25,8 @@ pub(super) struct Reading<'n> {
     /// Entries that are a text alone: a new target, or the name or alias of one defined elsewhere.
     pub(super) bare: Vec<(usize, &'n Node)>,
     pub(super) aliases: Vec<Alias<'n>>,
+    /// Where each reference to a plugin stands first.
+    pub(super) references: HashMap<String, Problem>,
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: Vec<Problem>,
 }
@@ -40,7 +45,6 @@ impl<'n> Reading<'n> {
             file: file.to_owned(),
             ..Self::default()
         };
-        reading.references(root);
         if root.is_undef() {
             reading.tree.groups.push(group("all".to_owned(), None));
             reading.group_places.push(root);
@@ -56,7 +60,7 @@ impl<'n> Reading<'n> {
         group: Option<usize>,
         message: impl Into<String>,
     ) {
-        let problem = self.place(node, group, message.into());
+        let problem = self.place((node.line, node.column), group, message.into());
         self.problems.push(problem);
     }
 
@@ -66,46 +70,52 @@ impl<'n> Reading<'n> {
         group: Option<usize>,
         message: impl Into<String>,
     ) {
-        let warning = self.place(node, group, message.into());
+        let warning = self.place((node.line, node.column), group, message.into());
         self.warnings.push(warning);
     }
 
-    fn place(&self, node: &Node, group: Option<usize>, message: String) -> Problem {
+    pub(super) fn place(
+        &self,
+        (line, column): (u32, u32),
+        group: Option<usize>,
+        message: String,
+    ) -> Problem {
         Problem {
             file: self.file.clone(),
-            line: node.line,
-            column: node.column,
+            line,
+            column,
             path: group.map_or_else(Vec::new, |group| self.tree.path(group)),
             message,
         }
     }
 
-    /// Plugins would fill these in; without them nothing may pass for a value.
-    fn references(&mut self, node: &Node) {
+    /// Remembers where references to plugins stand, for what may be wrong with them later.
+    pub(super) fn references(&mut self, node: &Node, group: usize) {
         if let Some(mapping) = node.as_mapping() {
-            if let Some(plugin) = mapping.get("_plugin") {
-                let name = plugin.as_str().unwrap_or("without a name");
-                self.problem(
-                    plugin,
-                    None,
-                    format!(
-                        "expected a value, found a reference to the plugin {name}: plugins are not \
-                         supported, write the value itself"
-                    ),
-                );
+            match mapping.get("_plugin") {
+                Some(plugin) if plugin.as_str().is_none() => {
+                    let found = plugin.kind_name();
+                    let message = format!("expected `_plugin` to name a plugin, found {found}");
+                    self.problem(plugin, Some(group), message);
+                }
+                Some(_) => {
+                    let place = self.place((node.line, node.column), Some(group), String::new());
+                    let reference = plugins::key(&node.to_value());
+                    self.references.entry(reference).or_insert(place);
+                }
+                None => {}
             }
-            mapping.iter().for_each(|(_, value)| self.references(value));
+            mapping
+                .iter()
+                .for_each(|(_, value)| self.references(value, group));
         }
         node.as_sequence()
             .into_iter()
             .flatten()
-            .for_each(|item| self.references(item));
+            .for_each(|item| self.references(item, group));
     }
 
     fn group(&mut self, node: &'n Node, parent: Option<usize>) {
-        if is_reference(node) {
-            return;
-        }
         let Some(mapping) = node.as_mapping() else {
             let found = node.kind_name();
             return self.problem(
@@ -198,29 +208,26 @@ impl<'n> Reading<'n> {
         of: &str,
     ) {
         for (node, _) in mapping.iter() {
-            let key = match node.as_scalar() {
-                Some(Value::String(text)) => text.clone(),
-                Some(Value::Integer(number)) => number.to_string(),
-                _ => continue,
-            };
+            let key = node.key.to_string();
             if known.contains(&key.as_str()) || key == "_plugin" || key == "nodes" {
                 continue;
             }
             let hint = did_you_mean(&key, known.iter().copied());
-            self.warning(
-                node,
-                Some(group),
-                format!("unknown key `{key}` in {of}{hint}"),
-            );
+            let place = (node.line, node.column);
+            let message = format!("unknown key `{key}` in {of}{hint}");
+            self.warnings.push(self.place(place, Some(group), message));
         }
     }
 }
 
-/// The value at a key, unless nothing is said there, or a plugin would have to say it.
+/// The value at a key, unless nothing is said there.
 pub(super) fn said<'n>(mapping: &'n Mapping, key: &str) -> Option<&'n Node> {
-    mapping
-        .get(key)
-        .filter(|node| !node.is_undef() && !is_reference(node))
+    mapping.get(key).filter(|node| !node.is_undef())
+}
+
+/// The value at a key that was written there: a reference says what it is when it is looked up.
+pub(super) fn written<'n>(mapping: &'n Mapping, key: &str) -> Option<&'n Node> {
+    said(mapping, key).filter(|node| !is_reference(node))
 }
 
 pub(super) fn is_reference(node: &Node) -> bool {

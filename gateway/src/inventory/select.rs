@@ -10,7 +10,6 @@ use indexmap::IndexMap;
 use super::entry::target_name;
 use super::glob::{Glob, is_glob};
 use super::group::Entry;
-use super::target::{LOCALHOST, Listed};
 use super::uri::Uri;
 use super::{Inventory, InventoryError, Overrides, Target};
 
@@ -26,22 +25,24 @@ impl Inventory {
     ///
     /// # Errors
     ///
-    /// Patterns that match nothing, words that are no URI, transports that do not exist, and files
-    /// that cannot be read.
+    /// Patterns that match nothing, words that are no URI, and files that cannot be read. What is wrong
+    /// with one target is in its [`fault`](Target::fault), unless the inventory was read strictly.
     pub(crate) async fn select(
         &self,
         words: &[String],
         overrides: &Overrides,
     ) -> Result<Vec<Arc<Target>>, InventoryError> {
-        self.select_with(words, overrides, &mut std::io::stdin())
+        let chosen = self.choose(words, &mut std::io::stdin())?;
+        self.targets(chosen, overrides).await
     }
 
-    pub(super) fn select_with(
+    /// The names that words choose, each once, in the order of the words; the URI of those that the
+    /// inventory does not know.
+    pub(super) fn choose(
         &self,
         words: &[String],
-        overrides: &Overrides,
         stdin: &mut dyn Read,
-    ) -> Result<Vec<Arc<Target>>, InventoryError> {
+    ) -> Result<IndexMap<String, Option<Uri>>, InventoryError> {
         let mut chosen: IndexMap<String, Option<Uri>> = IndexMap::new();
         let mut unmatched = Vec::new();
         for (index, word) in self.words(words, stdin)?.iter().enumerate() {
@@ -65,13 +66,11 @@ impl Inventory {
                 chosen.entry(name).or_insert(Some(uri));
             }
         }
-        if !unmatched.is_empty() {
-            return Err(InventoryError::NoMatch(unmatched));
+        if unmatched.is_empty() {
+            Ok(chosen)
+        } else {
+            Err(InventoryError::NoMatch(unmatched))
         }
-        chosen
-            .into_iter()
-            .map(|(name, uri)| self.target(name, uri, overrides).map(Arc::new))
-            .collect()
     }
 
     /// Single words: lists, files and standard input taken apart.
@@ -141,36 +140,6 @@ impl Inventory {
             .get_index(at)
             .expect("the index was made of the entries");
         (name, entry)
-    }
-
-    /// One target with all that is said of it: made when it is chosen, not before.
-    fn target(
-        &self,
-        name: String,
-        uri: Option<Uri>,
-        overrides: &Overrides,
-    ) -> Result<Target, InventoryError> {
-        let entry = self.tree.entries.get(&name);
-        let mut data = self.tree.collect(entry);
-        if entry.is_none() && name == LOCALHOST {
-            // The proxy must stay reachable when `all` says that everything is remote.
-            data.config.remove("transport");
-        }
-        overrides.lay_over_transport(&mut data.config);
-        data.uri = data.uri.or(uri);
-        let aliases = entry.map(|entry| entry.aliases.clone()).unwrap_or_default();
-        let groups = self
-            .tree
-            .groups_of(entry)
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
-        let listed = if entry.is_some() || name == LOCALHOST {
-            Listed::Yes
-        } else {
-            Listed::No
-        };
-        Target::new(name, listed, aliases, groups, data, overrides)
     }
 }
 

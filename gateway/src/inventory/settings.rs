@@ -6,7 +6,7 @@ use devgate_schemas::yaml::{Mapping, Node};
 use devgate_schemas::{Hash, Value};
 
 use super::data::{Data, without_undef};
-use super::read::{Reading, said};
+use super::read::{Reading, is_reference, said, written};
 use super::target::TRANSPORTS;
 
 /// Options of `remote` that decide how a target is reached, whatever its transport's schema says.
@@ -30,15 +30,22 @@ impl Owner<'_> {
 
 impl Reading<'_> {
     pub(super) fn data(&mut self, mapping: &Mapping, owner: Owner<'_>) -> Data {
-        if let Some(config) = said(mapping, "config").and_then(Node::as_mapping) {
+        for key in ["config", "vars", "facts", "features"] {
+            if let Some(node) = said(mapping, key) {
+                self.references(node, owner.group);
+            }
+        }
+        if let Some(config) = written(mapping, "config").and_then(Node::as_mapping) {
             self.config(config, owner);
         }
+        let (features, more_features) = self.features(mapping, owner);
         Data {
             uri: None,
             config: without_undef(self.hash(mapping, "config", owner)),
             vars: self.hash(mapping, "vars", owner),
             facts: self.hash(mapping, "facts", owner),
-            features: self.features(mapping, owner),
+            features,
+            more_features,
             plugin_hooks: self.hash(mapping, "plugin_hooks", owner),
         }
     }
@@ -54,24 +61,30 @@ impl Reading<'_> {
         Hash::new()
     }
 
-    fn features(&mut self, mapping: &Mapping, owner: Owner<'_>) -> BTreeSet<String> {
+    /// The features that are written, and the references that stand for others.
+    fn features(&mut self, mapping: &Mapping, owner: Owner<'_>) -> (BTreeSet<String>, Vec<Hash>) {
+        let (mut features, mut references) = (BTreeSet::new(), Vec::new());
         let Some(node) = said(mapping, "features") else {
-            return BTreeSet::new();
+            return (features, references);
         };
-        let Some(items) = node.as_sequence() else {
-            self.wrong(node, "features", "a list of texts", owner);
-            return BTreeSet::new();
+        let items = match node.as_sequence() {
+            Some(items) => items,
+            None if is_reference(node) => std::slice::from_ref(node),
+            None => {
+                self.wrong(node, "features", "a list of texts", owner);
+                &[]
+            }
         };
-        let mut features = BTreeSet::new();
         for item in items {
-            match item.as_str() {
-                Some(feature) => {
+            match (item.as_str(), item.to_value()) {
+                (Some(feature), _) => {
                     features.insert(feature.to_owned());
                 }
-                None => self.wrong(item, "features", "a list of texts", owner),
+                (None, Value::Hash(reference)) if is_reference(item) => references.push(reference),
+                _ => self.wrong(item, "features", "a list of texts", owner),
             }
         }
-        features
+        (features, references)
     }
 
     pub(super) fn wrong(&mut self, node: &Node, key: &str, expected: &str, owner: Owner<'_>) {
@@ -90,7 +103,7 @@ impl Reading<'_> {
     fn config(&mut self, mapping: &Mapping, owner: Owner<'_>) {
         let known = [&["transport"][..], &TRANSPORTS].concat();
         self.unknown_keys(mapping, &known, owner.group, "config");
-        if let Some(node) = said(mapping, "transport")
+        if let Some(node) = written(mapping, "transport")
             && !node.as_str().is_some_and(|name| TRANSPORTS.contains(&name))
         {
             let expected = format!("one of {}", TRANSPORTS.join(", "));
@@ -103,7 +116,7 @@ impl Reading<'_> {
             self.problem(node, Some(owner.group), message);
         }
         for name in TRANSPORTS {
-            let Some(node) = said(mapping, name) else {
+            let Some(node) = written(mapping, name) else {
                 continue;
             };
             let Some(options) = node.as_mapping() else {
@@ -116,7 +129,7 @@ impl Reading<'_> {
                 &[]
             };
             for key in texts {
-                if let Some(node) = said(options, key)
+                if let Some(node) = written(options, key)
                     && node.as_str().is_none()
                 {
                     self.wrong(node, &format!("config.remote.{key}"), "a text", owner);

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use devgate_schemas::{Hash, Unread, Value};
 
-use super::InventoryError;
-use super::data::Data;
-use super::overrides::Overrides;
 use super::uri::Uri;
+use super::{InventoryError, Problem};
 
 /// Every transport that an inventory may name, as in Bolt.
 pub(super) const TRANSPORTS: [&str; 9] = [
@@ -18,6 +17,7 @@ pub(super) const TRANSPORTS: [&str; 9] = [
 /// What an operator names, with all that the inventory says of it.
 ///
 /// Shown by its name alone: config, vars and facts may hold secrets that no schema has read yet.
+#[derive(Default)]
 pub(crate) struct Target {
     /// The name, without a password where it is a URI.
     pub name: String,
@@ -39,13 +39,16 @@ pub(crate) struct Target {
     pub features: BTreeSet<String>,
     /// Hooks of plugins, by name: kept, not run.
     pub plugin_hooks: Hash,
-    config: Hash,
+    /// Why it cannot be used: whatever is asked of it fails with this.
+    pub fault: Option<Arc<InventoryError>>,
+    pub(super) options: Hash,
 }
 
 /// Who knows of a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Listed {
     /// The inventory, or it is `localhost`, which needs no entry.
+    #[default]
     Yes,
     /// Only who named it on the command line: a URI, or a name with a mistake in it.
     No,
@@ -65,42 +68,99 @@ pub(crate) enum Kind {
         /// The proxy: a name, or anything else that selects targets.
         run_on: String,
     },
-    /// By a transport that exists in Bolt and not here.
+    /// By a transport that exists in Bolt and not here, or nobody can tell which.
     Other(&'static str),
 }
 
+impl Default for Kind {
+    fn default() -> Self {
+        Self::Other("unknown")
+    }
+}
+
 impl Target {
-    pub(super) fn new(
-        name: String,
-        listed: Listed,
-        aliases: Vec<String>,
-        groups: Vec<String>,
-        mut data: Data,
-        overrides: &Overrides,
-    ) -> Result<Self, InventoryError> {
-        let kind = kind(&name, data.uri.as_ref(), &data.config)?;
-        overrides.lay_over_options(&mut data.config, kind.name());
-        let Data {
-            uri,
-            config,
-            vars,
-            facts,
-            features,
-            plugin_hooks,
-        } = data;
-        Ok(Self {
-            name,
-            listed,
-            aliases,
-            groups,
-            uri,
+    /// The same target, which cannot be used.
+    pub(super) fn broken(self, why: InventoryError) -> Self {
+        Self {
+            kind: Kind::default(),
+            fault: Some(Arc::new(why)),
+            ..self
+        }
+    }
+
+    /// The same target, of which a plugin has said something that does not fit.
+    pub(super) fn wrong(self, key: &str, expected: &str) -> Self {
+        let message = format!(
+            "the target {}: expected {key} to be {expected}, a plugin gave something else",
+            self.name
+        );
+        self.broken(InventoryError::Invalid(vec![Problem::nowhere(message)]))
+    }
+
+    /// The same target, reached by a transport with these options: `remote` by the URI or by the
+    /// config, whatever the scheme; else the scheme, else the config, else SSH. (Bolt:
+    /// `Target#transport`.)
+    pub(super) fn reached(
+        self,
+        configured: Option<&str>,
+        options: impl FnOnce(&str) -> Option<Hash>,
+    ) -> Self {
+        let scheme = self.uri.as_ref().and_then(|uri| uri.scheme.as_deref());
+        let default = if self.name == LOCALHOST {
+            "local"
+        } else {
+            "ssh"
+        };
+        let transport = match (scheme, configured) {
+            (_, Some("remote")) => "remote",
+            (Some(scheme), _) => scheme,
+            (None, Some(configured)) => configured,
+            (None, None) => default,
+        };
+        let Some(transport) = TRANSPORTS.into_iter().find(|known| *known == transport) else {
+            let error = InventoryError::UnknownTransport {
+                target: self.name.clone(),
+                transport: transport.to_owned(),
+                known: &TRANSPORTS,
+            };
+            return self.broken(error);
+        };
+        let Some(options) = options(transport) else {
+            return self.wrong(&format!("config.{transport}"), "a mapping");
+        };
+        let text = |key: &str| match options.get(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(format!("config.remote.{key}")),
+        };
+        let kind = match transport {
+            "local" => Kind::Local,
+            "ssh" => Kind::Ssh,
+            "remote" => match (text("remote-transport"), text("run-on")) {
+                (Ok(transport), Ok(run_on)) => Kind::Remote {
+                    transport,
+                    run_on: run_on.unwrap_or_else(|| LOCALHOST.to_owned()),
+                },
+                (Err(key), _) | (_, Err(key)) => return self.wrong(&key, "a text"),
+            },
+            other => Kind::Other(other),
+        };
+        Self {
             kind,
-            vars,
-            facts,
-            features,
-            plugin_hooks,
-            config,
-        })
+            options,
+            ..self
+        }
+    }
+
+    /// Everything that is known to be secret: what plugins gave as such, and passwords.
+    pub(crate) fn secrets(&self) -> Vec<Value> {
+        let mut secrets = Vec::new();
+        for hash in [&self.options, &self.vars, &self.facts] {
+            secrets.extend(hash.secrets().cloned());
+        }
+        let info = self.connection_info();
+        secrets.extend(info.conventional_secrets().cloned());
+        secrets
     }
 
     /// The family or protocol by which a remote target is reached.
@@ -120,8 +180,8 @@ impl Target {
     }
 
     /// The options of the target's own transport (`config.ssh` of an SSH target), as written.
-    pub(crate) fn options(&self) -> Option<&Hash> {
-        self.config.get(self.kind.name()).and_then(Value::as_hash)
+    pub(crate) fn options(&self) -> &Hash {
+        &self.options
     }
 
     /// What a task gets as `_target` and a transport as connection info: the transport's options,
@@ -130,7 +190,7 @@ impl Target {
     /// As in Bolt, but that a `protocol` option counts where the URI has no scheme. The URI's path
     /// and query are not passed on their own.
     pub(crate) fn connection_info(&self) -> Unread {
-        let options = self.options().cloned().unwrap_or_default();
+        let options = self.options.clone();
         let uri = self.uri.as_ref();
         let option = |key: &str| options.get(key).cloned();
         let text = |text: &Option<String>| text.as_deref().map(Value::from);
@@ -205,43 +265,3 @@ impl fmt::Debug for Target {
 
 /// The target that is always there, and the proxy of who names none.
 pub(super) const LOCALHOST: &str = "localhost";
-
-/// `remote` by the URI or by the config, whatever the scheme; else the scheme, else the config,
-/// else SSH. (Bolt: `Target#transport`.)
-fn kind(name: &str, uri: Option<&Uri>, config: &Hash) -> Result<Kind, InventoryError> {
-    let scheme = uri.and_then(|uri| uri.scheme.as_deref());
-    let configured = config.get("transport").and_then(Value::as_str);
-    let default = if name == LOCALHOST { "local" } else { "ssh" };
-    let transport = match (scheme, configured) {
-        (_, Some("remote")) => "remote",
-        (Some(scheme), _) => scheme,
-        (None, Some(configured)) => configured,
-        (None, None) => default,
-    };
-    Ok(match transport {
-        "local" => Kind::Local,
-        "ssh" => Kind::Ssh,
-        "remote" => {
-            let remote = config.get("remote").and_then(Value::as_hash);
-            let option = |key: &str| {
-                remote
-                    .and_then(|remote| remote.get(key))
-                    .and_then(Value::as_str)
-            };
-            Kind::Remote {
-                transport: option("remote-transport").map(str::to_owned),
-                run_on: option("run-on").unwrap_or(LOCALHOST).to_owned(),
-            }
-        }
-        other => match TRANSPORTS.into_iter().find(|known| *known == other) {
-            Some(known) => Kind::Other(known),
-            None => {
-                return Err(InventoryError::UnknownTransport {
-                    target: name.to_owned(),
-                    transport: other.to_owned(),
-                    known: &TRANSPORTS,
-                });
-            }
-        },
-    })
-}

@@ -110,6 +110,12 @@ impl Catalogue {
             .find(|dir| dir.is_dir())
     }
 
+    /// The directory of a module that describes itself as a plugin.
+    pub(crate) fn plugin(&self, name: &str) -> Option<PathBuf> {
+        let dir = is_name(name).then(|| self.module(name)).flatten()?;
+        dir.join("bolt_plugin.json").is_file().then_some(dir)
+    }
+
     /// All modules by name, with their directories.
     fn modules(&self) -> Result<BTreeMap<String, PathBuf>, TaskError> {
         let mut modules: BTreeMap<String, PathBuf> = self.project.iter().cloned().collect();

@@ -1,6 +1,6 @@
 //! A task with all that it is given: what goes to its stdin and into its environment.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use devgate_schemas::task::InputMethod;
@@ -23,6 +23,7 @@ pub(crate) struct Invocation {
     mode: Mode,
     target: Option<Hash>,
     session: Option<String>,
+    boltdir: Option<PathBuf>,
 }
 
 /// What a task reads.
@@ -65,6 +66,7 @@ impl Invocation {
             mode,
             target: None,
             session: None,
+            boltdir: None,
         })
     }
 
@@ -81,6 +83,14 @@ impl Invocation {
     pub(crate) fn with_session(self, socket: Option<&str>) -> Self {
         Self {
             session: socket.map(str::to_owned),
+            ..self
+        }
+    }
+
+    /// Adds `_boltdir`, the project's folder, for tasks of plugins.
+    pub(crate) fn with_boltdir(self, folder: &Path) -> Self {
+        Self {
+            boltdir: Some(folder.to_owned()),
             ..self
         }
     }
@@ -157,6 +167,10 @@ impl Invocation {
                 "_installdir",
                 Value::from(dir.to_string_lossy().into_owned()),
             );
+        }
+        if let Some(folder) = &self.boltdir {
+            let folder = folder.to_string_lossy().into_owned();
+            given.insert("_boltdir", Value::from(folder));
         }
         if let Some(target) = &self.target {
             let set = target

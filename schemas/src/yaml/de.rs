@@ -9,7 +9,7 @@ use serde::forward_to_deserialize_any;
 
 use crate::{Key, Value};
 
-use super::node::{Kind, Mapping, Node};
+use super::node::{KeyNode, Kind, Mapping, Node};
 use super::{Error, located};
 
 /// A node as a source of data.
@@ -137,7 +137,7 @@ impl<'de> SeqAccess<'de> for Items<'de> {
 }
 
 struct Pairs<'de> {
-    pairs: indexmap::map::Iter<'de, Key, (Node, Node)>,
+    pairs: std::slice::Iter<'de, (KeyNode, Node)>,
     value: Option<(&'de Key, &'de Node)>,
 }
 
@@ -157,13 +157,13 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Error> {
-        let Some((key, (node, value))) = self.pairs.next() else {
+        let Some((key, value)) = self.pairs.next() else {
             return Ok(None);
         };
-        self.value = Some((key, value));
-        seed.deserialize(KeyDeserializer(key))
+        self.value = Some((&key.key, value));
+        seed.deserialize(KeyDeserializer(&key.key))
             .map(Some)
-            .map_err(|error| error.at(node))
+            .map_err(|error: Error| error.at_key(key))
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {

@@ -6,7 +6,7 @@ use serde::de::{self, Expected, Unexpected};
 
 use crate::{Key, suggest};
 
-use super::Node;
+use super::{KeyNode, Node};
 
 /// A place in a document and what is wrong there.
 ///
@@ -37,7 +37,12 @@ impl Error {
 
     /// Places the error, unless a node further in already did.
     pub(super) fn at(self, node: &Node) -> Self {
-        self.at_mark(node.line, node.column)
+        self.at_mark(node.line as usize, node.column as usize)
+    }
+
+    /// Places the error at a key, unless a node further in already did.
+    pub(super) fn at_key(self, key: &KeyNode) -> Self {
+        self.at_mark(key.line as usize, key.column as usize)
     }
 
     pub(super) fn at_mark(mut self, line: usize, column: usize) -> Self {

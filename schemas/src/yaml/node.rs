@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use indexmap::IndexMap;
-
 use crate::{Key, Value};
 
 use super::Error;
@@ -15,11 +13,22 @@ use super::Error;
 #[derive(Clone)]
 pub struct Node {
     /// The line, from 1.
-    pub line: usize,
+    pub line: u32,
     /// The column in characters, from 1.
-    pub column: usize,
+    pub column: u32,
     /// What the node holds.
     pub kind: Kind,
+}
+
+/// A key of a [`Mapping`], with the place where it was written.
+#[derive(Clone)]
+pub struct KeyNode {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+    /// The key as it is in a [`Hash`](crate::Hash).
+    pub key: Key,
 }
 
 /// What a [`Node`] holds.
@@ -35,7 +44,9 @@ pub enum Kind {
 
 /// The keys and values of a mapping in the order in which they were written.
 #[derive(Clone, Default)]
-pub struct Mapping(IndexMap<Key, (Node, Node)>);
+///
+/// Mappings are many and small: their keys are compared one by one.
+pub struct Mapping(Vec<(KeyNode, Node)>);
 
 impl Node {
     /// The node as a value, without its places.
@@ -47,7 +58,7 @@ impl Node {
                 mapping
                     .0
                     .iter()
-                    .map(|(key, (_, node))| (key.clone(), node.to_value()))
+                    .map(|(key, node)| (key.key.clone(), node.to_value()))
                     .collect(),
             ),
         }
@@ -99,6 +110,7 @@ impl Node {
             Kind::Scalar(Value::Boolean(_)) => "a boolean",
             Kind::Scalar(Value::Integer(_)) => "an integer",
             Kind::Scalar(Value::Float(_)) => "a float",
+            Kind::Scalar(Value::Sensitive(_)) => "a secret",
             Kind::Scalar(_) => "a text",
             Kind::Sequence(_) => "a list",
             Kind::Mapping(_) => "a mapping",
@@ -110,25 +122,74 @@ impl Node {
         Error::new(message).at(self)
     }
 
-    pub(super) fn new(line: usize, column: usize, kind: Kind) -> Self {
+    /// A value as if it had been written at the place of another node: what a lookup has given.
+    pub fn of(value: Value, line: u32, column: u32) -> Self {
+        let kind = match value {
+            Value::Array(items) => {
+                let items = items.into_iter();
+                Kind::Sequence(items.map(|item| Self::of(item, line, column)).collect())
+            }
+            Value::Hash(pairs) => {
+                let pairs = pairs.into_iter().map(|(key, value)| {
+                    let key = KeyNode { line, column, key };
+                    (key, Self::of(value, line, column))
+                });
+                Kind::Mapping(Mapping(pairs.collect()))
+            }
+            scalar => Kind::Scalar(scalar),
+        };
         Self { line, column, kind }
     }
+
+    pub(super) fn new(line: usize, column: usize, kind: Kind) -> Self {
+        Self {
+            line: place(line),
+            column: place(column),
+            kind,
+        }
+    }
+}
+
+impl KeyNode {
+    /// The text of a text key.
+    pub fn as_str(&self) -> Option<&str> {
+        self.key.as_str()
+    }
+
+    /// An error at this key.
+    pub fn error(&self, message: impl Into<String>) -> Error {
+        Error::new(message).at_key(self)
+    }
+}
+
+/// Lines and columns as they are kept: documents that need more do not fit into memory.
+fn place(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 impl Mapping {
     /// The value at a text key.
     pub fn get(&self, key: &str) -> Option<&Node> {
-        self.0.get(&Key::from(key)).map(|(_, value)| value)
+        let mut pairs = self.0.iter();
+        let (_, value) = pairs.find(|(known, _)| known.as_str() == Some(key))?;
+        Some(value)
     }
 
-    /// The pairs in order, keys and values as nodes.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Node, &Node)> {
-        self.0.values().map(|(key, value)| (key, value))
+    /// The value at a text key, to be changed in its place.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        let mut pairs = self.0.iter_mut();
+        let (_, value) = pairs.find(|(known, _)| known.as_str() == Some(key))?;
+        Some(value)
+    }
+
+    /// The pairs in order, with the places of both.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&KeyNode, &Node)> {
+        self.0.iter().map(|(key, value)| (key, value))
     }
 
     /// The pairs in order, keys as they are in a [`Hash`](crate::Hash).
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&Key, &Node)> {
-        self.0.iter().map(|(key, (_, value))| (key, value))
+        self.0.iter().map(|(key, value)| (&key.key, value))
     }
 
     /// How many pairs there are.
@@ -141,12 +202,12 @@ impl Mapping {
         self.0.is_empty()
     }
 
-    pub(super) fn pairs(&self) -> indexmap::map::Iter<'_, Key, (Node, Node)> {
-        self.0.iter()
+    pub(super) fn new(pairs: Vec<(KeyNode, Node)>) -> Self {
+        Self(pairs)
     }
 
-    pub(super) fn entry(&mut self, key: Key) -> indexmap::map::Entry<'_, Key, (Node, Node)> {
-        self.0.entry(key)
+    pub(super) fn pairs(&self) -> std::slice::Iter<'_, (KeyNode, Node)> {
+        self.0.iter()
     }
 }
 

@@ -1,13 +1,13 @@
 //! From a text to nodes: parser events, scalars' meaning, aliases, merges, and what is refused.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag, options};
-use indexmap::map::Entry;
 
 use crate::{Key, Value};
 
-use super::node::{Kind, Mapping, Node};
+use super::node::{KeyNode, Kind, Mapping, Node};
 use super::{Error, scalar};
 
 /// How deep nodes may nest: far beyond any file people write, well within any thread's stack.
@@ -52,6 +52,41 @@ struct Builder<'t> {
     anchors: HashMap<usize, Anchored>,
     written: usize,
     copied: usize,
+}
+
+/// The pairs of a mapping that is being read.
+#[derive(Default)]
+struct Pairs {
+    list: Vec<(KeyNode, Node)>,
+    /// Where each key stands, once there are too many to compare with each.
+    places: HashMap<Key, usize>,
+}
+
+/// How many keys are compared one by one.
+const FEW: usize = 16;
+
+impl Pairs {
+    fn find(&self, key: &Key) -> Option<usize> {
+        if self.places.is_empty() {
+            self.list.iter().position(|(known, _)| known.key == *key)
+        } else {
+            self.places.get(key).copied()
+        }
+    }
+
+    fn push(&mut self, key: KeyNode, value: Node) {
+        self.list.push((key, value));
+        if self.list.len() > FEW {
+            let new = self.places.len()..self.list.len();
+            let keys = new.map(|at| (self.list[at].0.key.clone(), at));
+            self.places.extend(keys);
+        }
+    }
+
+    fn into_mapping(mut self) -> Mapping {
+        self.list.shrink_to_fit();
+        Mapping::new(self.list)
+    }
 }
 
 struct Anchored {
@@ -127,66 +162,56 @@ impl<'t> Builder<'t> {
     }
 
     fn mapping(&mut self, depth: usize) -> Result<Mapping, Error> {
-        let mut mapping = Mapping::default();
-        let mut merge: Option<Node> = None;
+        let mut pairs = Pairs::default();
+        let mut merge: Option<KeyNode> = None;
         // Keys that only a merge brought: the mapping's own replace them.
         let mut merged = HashSet::new();
         loop {
-            let (key, key_node) = match self.next()? {
-                (Event::MappingEnd, _) => return Ok(mapping),
+            let key = match self.next()? {
+                (Event::MappingEnd, _) => return Ok(pairs.into_mapping()),
                 event => self.key(event, depth + 1)?,
             };
             let event = self.next()?;
             let value = self
                 .node(event, depth + 1)
-                .map_err(|error| error.under(&key))?;
+                .map_err(|error| error.under(&key.key))?;
             if key.as_str() == Some("<<") && !matches!(value.kind, Kind::Scalar(_)) {
-                if let Some(first) = merge.replace(key_node.clone()) {
-                    return Err(duplicate(&key, &first, &key_node));
-                }
-                for source in merge_sources(&value).map_err(|error| error.under(&key))? {
+                for source in merge_sources(&value).map_err(|error| error.under(&key.key))? {
                     self.copy(extent_of(source), &Span::default())
-                        .map_err(|error| error.at(&key_node))?;
-                    for (key, pair) in source.pairs() {
-                        if let Entry::Vacant(vacant) = mapping.entry(key.clone()) {
-                            vacant.insert(pair.clone());
-                            merged.insert(key.clone());
+                        .map_err(|error| error.at_key(&key))?;
+                    for (key, value) in source.pairs() {
+                        if pairs.find(&key.key).is_none() {
+                            merged.insert(key.key.clone());
+                            pairs.push(key.clone(), value.clone());
                         }
                     }
                 }
+                if let Some(first) = merge.replace(key.clone()) {
+                    return Err(duplicate(&first, &key));
+                }
                 continue;
             }
-            match mapping.entry(key.clone()) {
-                Entry::Vacant(vacant) => {
-                    vacant.insert((key_node, value));
-                }
-                Entry::Occupied(mut occupied) if merged.remove(&key) => {
-                    occupied.insert((key_node, value));
-                }
-                Entry::Occupied(occupied) => {
-                    return Err(duplicate(&key, &occupied.get().0, &key_node));
-                }
+            match pairs.find(&key.key) {
+                None => pairs.push(key, value),
+                Some(at) if merged.remove(&key.key) => pairs.list[at] = (key, value),
+                Some(at) => return Err(duplicate(&pairs.list[at].0, &key)),
             }
         }
     }
 
     /// A key: a text or a whole number. `on` and `1.5` as keys are the texts they are written as.
-    fn key(
-        &mut self,
-        (event, span): (Event<'t>, Span),
-        depth: usize,
-    ) -> Result<(Key, Node), Error> {
+    fn key(&mut self, (event, span): (Event<'t>, Span), depth: usize) -> Result<KeyNode, Error> {
         let written = match &event {
-            Event::Scalar(text, ..) => text.to_string(),
-            _ => String::new(),
+            Event::Scalar(text, ..) => text.clone(),
+            _ => Cow::default(),
         };
-        let mut node = self.node((event, span), depth)?;
-        let key = match &node.kind {
-            Kind::Scalar(Value::Integer(number)) => Key::Integer(*number),
-            Kind::Scalar(Value::String(text)) => Key::from(text.as_str()),
+        let node = self.node((event, span), depth)?;
+        let key = match node.kind {
+            Kind::Scalar(Value::Integer(number)) => Key::Integer(number),
+            Kind::Scalar(Value::String(text)) => Key::String(text),
             // A forgotten key, as in `: value`.
             Kind::Scalar(Value::Undef) => return Err(at(&span, "expected a key, found nothing")),
-            Kind::Scalar(_) => Key::from(written),
+            Kind::Scalar(_) => Key::String(written.into_owned()),
             Kind::Sequence(_) | Kind::Mapping(_) => {
                 let found = node.kind_name();
                 return Err(at(
@@ -195,10 +220,11 @@ impl<'t> Builder<'t> {
                 ));
             }
         };
-        if let Key::String(text) = &key {
-            node.kind = Kind::Scalar(Value::from(text.as_str()));
-        }
-        Ok((key, node))
+        Ok(KeyNode {
+            line: node.line,
+            column: node.column,
+            key,
+        })
     }
 
     fn alias(&mut self, anchor: usize, span: &Span, depth: usize) -> Result<Node, Error> {
@@ -246,13 +272,10 @@ fn merge_sources(value: &Node) -> Result<Vec<&Mapping>, Error> {
     }
 }
 
-fn duplicate(key: &Key, first: &Node, second: &Node) -> Error {
-    second
-        .error(format!(
-            "duplicate key, first given at line {}, column {}",
-            first.line, first.column
-        ))
-        .under(key)
+fn duplicate(first: &KeyNode, second: &KeyNode) -> Error {
+    let (line, column) = (first.line, first.column);
+    let message = format!("duplicate key, first given at line {line}, column {column}");
+    second.error(message).under(&second.key)
 }
 
 fn scalar_value(

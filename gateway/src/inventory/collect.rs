@@ -1,0 +1,197 @@
+//! From names to targets: all that is said of each, made when it is chosen and not before.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use devgate_schemas::{Hash, Value};
+use futures_util::stream::{self, StreamExt};
+use indexmap::IndexMap;
+
+use super::data::without_undef;
+use super::group::Entry;
+use super::lookup::Lookup;
+use super::target::{LOCALHOST, Listed};
+use super::uri::Uri;
+use super::{Inventory, InventoryError, Overrides, Problem, Target};
+use crate::plugins::{self, PluginError};
+
+/// How many references are looked up at once.
+const LOOKUPS: usize = 16;
+
+impl Inventory {
+    /// Makes the targets of these names. What they need of plugins is looked up first, each
+    /// reference once; what nothing shows is not asked for.
+    pub(super) async fn targets(
+        &self,
+        chosen: IndexMap<String, Option<Uri>>,
+        overrides: &Overrides,
+    ) -> Result<Vec<Arc<Target>>, InventoryError> {
+        let mut made: Vec<Option<Arc<Target>>> = vec![None; chosen.len()];
+        let mut open: Vec<usize> = (0..chosen.len()).collect();
+        while !open.is_empty() {
+            let mut missing: IndexMap<String, Hash> = IndexMap::new();
+            open.retain(|at| {
+                let Some((name, uri)) = chosen.get_index(*at) else {
+                    return false;
+                };
+                let mut lookup = Lookup::new(&self.plugins);
+                let target = self.target(name, uri.as_ref(), overrides, &mut lookup);
+                let wanting = lookup.into_missing();
+                if wanting.is_empty() {
+                    made[*at] = Some(Arc::new(target));
+                    return false;
+                }
+                for reference in wanting {
+                    let key = plugins::key(&Value::Hash(reference.clone()));
+                    missing.entry(key).or_insert(reference);
+                }
+                true
+            });
+            let lookups = stream::iter(missing.into_values())
+                .map(async |reference| {
+                    // What comes of it is known from now on.
+                    let _ = self.plugins.look_up(&reference).await;
+                })
+                .buffer_unordered(LOOKUPS)
+                .collect::<()>();
+            if plugins::unless_interrupted(lookups).await.is_none() {
+                return Err(InventoryError::Interrupted);
+            }
+        }
+        let made: Vec<_> = made.into_iter().flatten().collect();
+        match made.iter().find_map(|target| target.fault.as_ref()) {
+            Some(fault) if self.strict => Err(InventoryError::Strict(Arc::clone(fault))),
+            _ => Ok(made),
+        }
+    }
+
+    /// One target with all that is known of it.
+    fn target(
+        &self,
+        name: &str,
+        uri: Option<&Uri>,
+        overrides: &Overrides,
+        lookup: &mut Lookup<'_>,
+    ) -> Target {
+        let entry = self.tree.entries.get(name);
+        let groups = self.tree.groups_of(entry);
+        let target = Target {
+            name: name.to_owned(),
+            listed: if entry.is_some() || name == LOCALHOST {
+                Listed::Yes
+            } else {
+                Listed::No
+            },
+            aliases: entry.map(|entry| entry.aliases.clone()).unwrap_or_default(),
+            groups: groups.into_iter().map(str::to_owned).collect(),
+            ..Target::default()
+        };
+        let faults = entry.map_or(&[][..], |entry| &entry.faults);
+        if !faults.is_empty() {
+            return target.broken(InventoryError::Invalid(faults.to_vec()));
+        }
+        let filled = self.fill(target, entry, uri, overrides, lookup);
+        match lookup.failed() {
+            Some((reference, error)) => filled.broken(self.failed(name, reference, error)),
+            None => filled,
+        }
+    }
+
+    fn fill(
+        &self,
+        mut target: Target,
+        entry: Option<&Entry>,
+        uri: Option<&Uri>,
+        overrides: &Overrides,
+        lookup: &mut Lookup<'_>,
+    ) -> Target {
+        let groups = self.tree.groups_say(entry, lookup);
+        let mut data = (*groups).clone();
+        if let Some(entry) = entry {
+            let own = self.tree.entries_say(entry, lookup);
+            data.overlay(&own, lookup);
+        }
+        target.uri = data.uri.map(|uri| *uri).or_else(|| uri.cloned());
+        let mut config = match lookup.value(&Value::Hash(data.config)).into_owned() {
+            Value::Hash(config) => config,
+            Value::Undef => Hash::new(),
+            _ => return target.wrong("config", "a mapping"),
+        };
+        if entry.is_none() && target.name == LOCALHOST {
+            // The proxy must stay reachable when `all` says that everything is remote.
+            config.remove("transport");
+        }
+        let transport = match &overrides.transport {
+            Some(transport) => Value::from(transport.as_str()),
+            None => match config.get("transport") {
+                Some(transport) => lookup.all(transport.clone()),
+                None => Value::Undef,
+            },
+        };
+        let configured = match &transport {
+            Value::Undef => None,
+            Value::String(transport) => Some(transport.as_str()),
+            _ => return target.wrong("config.transport", "a text"),
+        };
+        let target = target.reached(configured, |transport| {
+            match config.remove(transport).map(|options| lookup.all(options)) {
+                None | Some(Value::Undef) => Some(overrides.over(Hash::new())),
+                Some(Value::Hash(options)) => Some(overrides.over(without_undef(options))),
+                Some(_) => None,
+            }
+        });
+        if target.fault.is_some() {
+            return target;
+        }
+        let mut known = |key: &str, hash: Hash| match lookup.all(Value::Hash(hash)) {
+            Value::Hash(hash) => Ok(hash),
+            Value::Undef => Ok(Hash::new()),
+            _ => Err(key.to_owned()),
+        };
+        let (vars, facts) = (known("vars", data.vars), known("facts", data.facts));
+        let more = data.more_features.into_iter().map(Value::Hash);
+        let more: Vec<Value> = more.map(|feature| lookup.all(feature)).collect();
+        match (vars, facts, features(data.features, more)) {
+            (Ok(vars), Ok(facts), Ok(features)) => Target {
+                vars,
+                facts,
+                features,
+                plugin_hooks: data.plugin_hooks,
+                ..target
+            },
+            (Err(key), ..) | (_, Err(key), _) => target.wrong(&key, "a mapping"),
+            (.., Err(())) => target.wrong("features", "a list of texts"),
+        }
+    }
+
+    /// That a plugin does not say what a target needs: told with the place of the reference.
+    fn failed(&self, name: &str, reference: &Hash, error: &PluginError) -> InventoryError {
+        let key = plugins::key(&Value::Hash(reference.clone()));
+        let message = format!("the target {name}: {error}");
+        let problem = match self.references.get(&key) {
+            Some(place) => Problem {
+                message,
+                ..place.clone()
+            },
+            // It came out of another plugin.
+            None => Problem::nowhere(message),
+        };
+        let kind = error.kind();
+        InventoryError::Plugin { kind, problem }
+    }
+}
+
+/// Features, and those that plugins gave: each a text or a list of them.
+fn features(mut all: BTreeSet<String>, more: Vec<Value>) -> Result<BTreeSet<String>, ()> {
+    for feature in more {
+        match feature {
+            Value::String(feature) => {
+                all.insert(feature);
+            }
+            Value::Array(items) => all = features(all, items)?,
+            Value::Undef => {}
+            _ => return Err(()),
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,147 @@
+//! Groups and targets that a plugin lists: looked up while an inventory is read, again and again until
+//! everything that has a name has it.
+
+use std::iter::repeat;
+
+use devgate_schemas::Value;
+use devgate_schemas::yaml::{Kind, Node};
+
+use super::read::is_reference;
+use super::{InventoryError, Problem};
+use crate::plugins::{PluginError, Plugins};
+
+/// How many times a list may come out of another.
+const MAX_DEPTH: usize = 50;
+
+/// Reads an inventory's lists with the help of plugins.
+pub(super) struct Expanding<'a> {
+    pub(super) file: &'a str,
+    pub(super) plugins: &'a Plugins,
+}
+
+impl Expanding<'_> {
+    /// A group, its own lists and those of the groups in it without references; of a target its
+    /// name, its URI and its aliases. All other data stay as they are.
+    pub(super) async fn group(&self, node: Node, path: &[String]) -> Result<Node, InventoryError> {
+        if path.len() > MAX_DEPTH {
+            return Err(self.failed(&PluginError::Loop, (node.line, node.column), path));
+        }
+        let mut node = self.value(node, path).await?;
+        let Kind::Mapping(mapping) = &mut node.kind else {
+            return Ok(node);
+        };
+        if let Some(name) = mapping.get_mut("name") {
+            self.in_place(name, path).await?;
+        }
+        let name = mapping.get("name").and_then(Node::as_str);
+        let name = if path.is_empty() {
+            "all"
+        } else {
+            name.unwrap_or_default()
+        };
+        let path = [path, &[name.to_owned()]].concat();
+        if let Some(targets) = mapping.get_mut("targets") {
+            self.list(targets, &path).await?;
+            for target in items(targets) {
+                let Kind::Mapping(target) = &mut target.kind else {
+                    continue;
+                };
+                for key in ["name", "uri", "alias"] {
+                    if let Some(node) = target.get_mut(key) {
+                        self.in_place(node, &path).await?;
+                    }
+                }
+            }
+        }
+        if let Some(groups) = mapping.get_mut("groups") {
+            self.list(groups, &path).await?;
+            for group in items(groups) {
+                let inner = std::mem::replace(group, Node::of(Value::Undef, 0, 0));
+                *group = Box::pin(self.group(inner, &path)).await?;
+            }
+        }
+        Ok(node)
+    }
+
+    /// Makes one flat list of a list in which references stand for items, or for lists of them.
+    async fn list(&self, node: &mut Node, path: &[String]) -> Result<(), InventoryError> {
+        if is_reference(node) {
+            self.in_place(node, path).await?;
+        }
+        let Kind::Sequence(items) = &mut node.kind else {
+            return Ok(());
+        };
+        if !items.iter().any(is_reference) {
+            return Ok(());
+        }
+        let mut flat = Vec::new();
+        // The next item is at the end; with each, of how many references it has come.
+        let items_within = |items: Vec<Node>, depth| items.into_iter().rev().zip(repeat(depth));
+        let mut left: Vec<_> = items_within(std::mem::take(items), 0).collect();
+        while let Some((item, depth)) = left.pop() {
+            let was_reference = is_reference(&item);
+            let (line, column) = (item.line, item.column);
+            if depth > MAX_DEPTH {
+                return Err(self.failed(&PluginError::Loop, (line, column), path));
+            }
+            let item = self.value(item, path).await?;
+            match item.kind {
+                Kind::Sequence(items) if was_reference => {
+                    left.extend(items_within(items, depth + 1));
+                }
+                _ => flat.push(item),
+            }
+        }
+        *items = flat;
+        Ok(())
+    }
+
+    async fn in_place(&self, node: &mut Node, path: &[String]) -> Result<(), InventoryError> {
+        if is_reference(node) {
+            *node = self.value(node.clone(), path).await?;
+        }
+        Ok(())
+    }
+
+    /// What a node stands for: itself, or what its reference gives in the end.
+    async fn value(&self, mut node: Node, path: &[String]) -> Result<Node, InventoryError> {
+        let (line, column) = (node.line, node.column);
+        for _ in 0..MAX_DEPTH {
+            if !is_reference(&node) {
+                return Ok(node);
+            }
+            let Value::Hash(reference) = node.to_value() else {
+                return Ok(node);
+            };
+            let found = self.plugins.look_up(&reference).await;
+            let found = found.map_err(|error| self.failed(&error, (line, column), path))?;
+            node = Node::of(found, line, column);
+        }
+        Err(self.failed(&PluginError::Loop, (line, column), path))
+    }
+
+    fn failed(
+        &self,
+        error: &PluginError,
+        (line, column): (u32, u32),
+        path: &[String],
+    ) -> InventoryError {
+        InventoryError::Plugin {
+            kind: error.kind(),
+            problem: Problem {
+                file: self.file.to_owned(),
+                line,
+                column,
+                path: path.to_owned(),
+                message: error.to_string(),
+            },
+        }
+    }
+}
+
+fn items(node: &mut Node) -> &mut [Node] {
+    match &mut node.kind {
+        Kind::Sequence(items) => items,
+        Kind::Scalar(_) | Kind::Mapping(_) => &mut [],
+    }
+}

@@ -1,0 +1,75 @@
+//! Which targets words choose.
+
+use std::io::Read;
+
+use super::*;
+
+#[test]
+fn words_choose_groups_targets_aliases_patterns_and_strangers_in_order_and_once() {
+    let inventory = inventory(NETWORK);
+    assert_eq!(
+        names(&inventory, &["all"]),
+        ["proxy1", "r2", "r1", "edge2.example.com"]
+    );
+    assert_eq!(names(&inventory, &["routers"]), ["r2", "r1"]);
+    assert_eq!(
+        names(&inventory, &["lab,r1", "edge"]),
+        ["r1", "edge2.example.com"]
+    );
+    assert_eq!(names(&inventory, &["R2", "CORE1"]), ["r2", "r1"]);
+    assert_eq!(
+        names(&inventory, &["{r,proxy}[12] edge*"]),
+        ["proxy1", "r2", "r1", "edge2.example.com"]
+    );
+    assert_eq!(
+        names(&inventory, &["core*"]),
+        ["r1"],
+        "a pattern over aliases"
+    );
+    assert_eq!(names(&inventory, &["ssh://me@new:22"]), ["ssh://me@new:22"]);
+    let error = choose(&inventory, &["x*", "r1", "{y,z}"]).expect_err("a refusal");
+    assert_eq!(error.kind(), "bolt.inventory/wildcard-error");
+    assert!(error.to_string().contains("x*, {y,z}"), "{error}");
+}
+
+#[test]
+fn words_come_from_files_and_standard_input_too() -> std::io::Result<()> {
+    let inventory = inventory(NETWORK);
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("targets");
+    std::fs::write(&path, "r2\nr1, proxy1\n")?;
+    assert_eq!(
+        names(&inventory, &[&format!("@{}", path.display())]),
+        ["r2", "r1", "proxy1"]
+    );
+    let stdin: &mut dyn Read = &mut "lab\n".as_bytes();
+    let chosen = inventory.choose(&["-".to_owned()], stdin).expect("targets");
+    assert_eq!(chosen.len(), 2);
+    let missing = format!("@{}", folder.path().join("none").display());
+    let error = choose(&inventory, &[&missing]).expect_err("a refusal");
+    assert!(matches!(error, InventoryError::Unreadable { .. }));
+    Ok(())
+}
+
+#[test]
+fn twenty_thousand_targets_in_two_thousand_groups_are_chosen_one_by_one() {
+    let mut text = "config: {transport: remote}\ngroups:\n".to_owned();
+    for group in 0..2_000 {
+        text.push_str(&format!(
+            "- name: g{group}\n  vars: {{group: {group}}}\n  targets:\n"
+        ));
+        for target in 0..10 {
+            text.push_str(&format!("  - {{name: t{group}-{target}, uri: 'https://h{group}', alias: a{group}-{target}}}\n"));
+        }
+    }
+    let inventory = inventory(&text);
+    let words: Vec<_> = (0..20_000)
+        .map(|at| format!("A{}-{}", at / 10, at % 10))
+        .collect();
+    let targets = now(inventory.select(&words, &Overrides::default())).expect("targets");
+    assert_eq!(targets.len(), 20_000);
+    assert_eq!(
+        targets[19_999].vars.get("group"),
+        Some(&Value::Integer(1_999))
+    );
+}

@@ -1,0 +1,135 @@
+//! Targets that are wrong: told, left out, and no harm to the others.
+
+use serde_json::json;
+
+use super::*;
+
+const FAULTY: &str = "config: {transport: remote, remote: {user: me}}
+groups:
+  - name: g
+    targets:
+      - {name: good}
+      - {name: bad, uri: 'h:port'}
+      - {vars: {}}
+      - 'me:x/y@h'
+      - {name: odd, vars: []}
+      - {name: unknown, uri: 'telnet://h', config: {transport: ssh}}
+  - name: h
+    targets: [bad, other]
+";
+
+#[test]
+fn a_target_that_is_wrong_is_there_and_cannot_be_used() {
+    let inventory = inventory(FAULTY);
+    let targets = choose(&inventory, &["g"]).expect("targets");
+    let told: Vec<_> = targets
+        .iter()
+        .map(|target| {
+            let fault = target.fault.as_ref().map(ToString::to_string);
+            (target.name.as_str(), target.kind.name(), fault)
+        })
+        .collect();
+    let fault = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        told,
+        [
+            ("good", "remote", None),
+            (
+                "bad",
+                "unknown",
+                fault(
+                    "inventory.yaml: line 6, column 26: in group all/g: invalid uri: expected a port \
+                     from 0 to 65535 after the host"
+                )
+            ),
+            (
+                "inventory.yaml:7:9",
+                "unknown",
+                fault(
+                    "inventory.yaml: line 7, column 9: in group all/g: expected a target to have a \
+                     name or a uri"
+                )
+            ),
+            (
+                "odd",
+                "unknown",
+                fault(
+                    "inventory.yaml: line 9, column 27: in group all/g: expected vars of the target \
+                     odd to be a mapping, found a list"
+                )
+            ),
+            (
+                "unknown",
+                "unknown",
+                fault(
+                    "target unknown: unknown transport telnet, expected one of ssh, winrm, local, \
+                     docker, lxd, podman, jail, pcp, remote"
+                )
+            ),
+            (
+                "inventory.yaml:8:9",
+                "unknown",
+                fault(
+                    "inventory.yaml: line 8, column 9: in group all/g: invalid name: expected `/`, \
+                     `?` and `#` in a user or password as %2F, %3F and %23"
+                )
+            ),
+        ]
+    );
+    let kinds: Vec<_> = targets
+        .iter()
+        .filter_map(|target| Some(target.fault.as_ref()?.kind()))
+        .collect();
+    assert_eq!(kinds[0], "bolt.inventory/validation-error");
+    assert_eq!(kinds[3], "bolt/unknown-transport");
+    assert_eq!(names(&inventory, &["h"]), ["bad", "other"]);
+    assert!(
+        one(&inventory, "bad").fault.is_some(),
+        "also through another group"
+    );
+}
+
+#[test]
+fn what_is_wrong_is_known_before_anybody_chooses() {
+    let inventory = inventory(FAULTY);
+    let faulty: Vec<_> = inventory.faults().map(|(name, _)| name).collect();
+    assert_eq!(
+        faulty,
+        ["bad", "inventory.yaml:7:9", "odd", "inventory.yaml:8:9"]
+    );
+}
+
+#[test]
+fn strictly_read_a_wrong_target_is_as_bad_as_a_wrong_whole() {
+    let error = refusal(FAULTY);
+    assert_eq!(error.to_string().lines().count(), 4, "{error}");
+    assert_eq!(error.details()["path"], json!(["all", "g"]));
+    let strict = now(Inventory::parse(
+        "inventory.yaml",
+        "targets: [a, 'telnet://h']",
+        plugins(),
+        true,
+    ));
+    let strict = strict.expect("nothing is wrong before a transport is chosen");
+    let error = choose(&strict, &["all"]).expect_err("a refusal");
+    assert_eq!(error.kind(), "bolt/unknown-transport");
+    assert_eq!(names(&strict, &["a"]), ["a"]);
+}
+
+#[test]
+fn a_group_that_is_wrong_is_fatal_and_takes_nothing_along() {
+    let read = |text| now(Inventory::parse("inventory.yaml", text, plugins(), false));
+    for text in [
+        "vars: []\n",
+        "groups: [{targets: []}]\n",
+        "groups: [{name: 'a b'}]\n",
+        "groups: [{name: a, targets: [a]}]\n",
+        "targets: [{name: a, alias: x}, {name: b, alias: x}]\n",
+        "version: 1\n",
+    ] {
+        let error = read(text)
+            .err()
+            .unwrap_or_else(|| panic!("{text} was read"));
+        assert_eq!(error.kind(), "bolt.inventory/validation-error", "{text}");
+    }
+}

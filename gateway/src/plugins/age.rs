@@ -1,0 +1,208 @@
+//! The plugin `age`: values and files that were encrypted with age (<https://age-encryption.org/v1>).
+//!
+//! Only what a program needs that decrypts for X25519 identities: the header with its stanzas and
+//! its MAC, and the payload in chunks. The library `age` would bring a second generation of every
+//! cipher into the program, and its translations.
+
+use std::path::Path;
+
+use base64ct::{Base64, Base64Unpadded, Encoding};
+use chacha20poly1305::aead::{Aead, KeyInit};
+use chacha20poly1305::{ChaCha20Poly1305, Nonce};
+use curve25519_dalek::MontgomeryPoint;
+use devgate_schemas::Value;
+use hkdf::Hkdf;
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use super::PluginError;
+use super::options::{Options, read};
+
+/// Where the identities are, unless somebody says otherwise.
+const IDENTITY: &str = "keys/age.txt";
+
+const VERSION: &[u8] = b"age-encryption.org/v1\n";
+/// The clear bytes of a chunk, and of its authentication.
+const CHUNK: usize = 64 * 1024;
+const TAG: usize = 16;
+
+/// A private key, and what others encrypt for.
+struct Identity {
+    secret: Zeroizing<[u8; 32]>,
+    public: [u8; 32],
+}
+
+/// What a stanza wraps the key of the file in.
+struct Stanza {
+    share: [u8; 32],
+    body: Vec<u8>,
+}
+
+/// The clear text of `encrypted_value` or of a `file`, a secret; a line's end behind it is left out.
+pub(super) fn resolve(folder: &Path, options: Options<'_>) -> Result<Value, PluginError> {
+    options.only(&["encrypted_value", "file", "identity"])?;
+    let encrypted = match (
+        options.text("encrypted_value")?,
+        options.path("file", folder)?,
+    ) {
+        (Some(text), None) => text.as_bytes().to_vec(),
+        (None, Some(path)) => read(&options, "the encrypted file", &path)?,
+        _ => return Err(options.invalid("expected either `encrypted_value` or `file`")),
+    };
+    let path = options.path("identity", folder)?;
+    let path = path.unwrap_or_else(|| folder.join(IDENTITY));
+    let text = Zeroizing::new(read(&options, "the identity", &path)?);
+    let identities = identities(&text).ok_or_else(|| {
+        let message = "expected lines with AGE-SECRET-KEY-1..., as age-keygen writes them";
+        options.failed(format!("{}: {message}", path.display()))
+    })?;
+    let clear = decrypt(&encrypted, &identities).map_err(|message| options.failed(message))?;
+    let mut clear = String::from_utf8(clear)
+        .map_err(|_| options.failed("expected an encrypted text in UTF-8"))?;
+    if clear.ends_with('\n') {
+        clear.pop();
+    }
+    Ok(Value::from(clear).into_sensitive())
+}
+
+fn identities(text: &[u8]) -> Option<Vec<Identity>> {
+    let lines = std::str::from_utf8(text).ok()?.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let identities: Option<Vec<_>> = lines.map(identity).collect();
+    identities.filter(|identities| !identities.is_empty())
+}
+
+fn identity(line: &str) -> Option<Identity> {
+    let (prefix, bytes) = bech32::decode(line).ok()?;
+    if !prefix.as_str().eq_ignore_ascii_case("age-secret-key-") {
+        return None;
+    }
+    let bytes = Zeroizing::new(bytes);
+    let secret = Zeroizing::new(<[u8; 32]>::try_from(bytes.as_slice()).ok()?);
+    let public = MontgomeryPoint::mul_base_clamped(*secret).to_bytes();
+    Some(Identity { secret, public })
+}
+
+fn decrypt(file: &[u8], identities: &[Identity]) -> Result<Vec<u8>, &'static str> {
+    let binary;
+    let file = match unarmored(file)? {
+        Some(bytes) => {
+            binary = bytes;
+            binary.as_slice()
+        }
+        None => file,
+    };
+    let broken = "expected an age file, version 1: it is damaged or something else";
+    let rest = file.strip_prefix(VERSION).ok_or(broken)?;
+    let (stanzas, rest) = header(rest).ok_or(broken)?;
+    // The MAC is of all that stands before it, its three dashes included.
+    let (mac, payload) = line(rest.strip_prefix(b"--- ").ok_or(broken)?).ok_or(broken)?;
+    let authenticated = &file[..file.len() - rest.len() + 3];
+    let mut pairs = stanzas
+        .iter()
+        .flat_map(|stanza| identities.iter().map(move |identity| (stanza, identity)));
+    let key = pairs
+        .find_map(|(stanza, identity)| unwrapped(stanza, identity))
+        .ok_or("it was encrypted for none of these identities")?;
+    let mut hmac =
+        Hmac::<Sha256>::new_from_slice(&*derived(&key, &[], b"header")).map_err(|_| broken)?;
+    hmac.update(authenticated);
+    let mac = Base64Unpadded::decode_vec(std::str::from_utf8(mac).map_err(|_| broken)?)
+        .map_err(|_| broken)?;
+    hmac.verify_slice(&mac).map_err(|_| broken)?;
+    let (nonce, chunks) = payload.split_at_checked(16).ok_or(broken)?;
+    opened(chunks, &derived(&key, nonce, b"payload")).ok_or(broken)
+}
+
+/// The binary form of an armored file; nothing where it is not armored.
+fn unarmored(file: &[u8]) -> Result<Option<Vec<u8>>, &'static str> {
+    let broken = "expected an armored age file: it is damaged";
+    let Ok(text) = std::str::from_utf8(file) else {
+        return Ok(None);
+    };
+    let Some(rest) = text
+        .trim()
+        .strip_prefix("-----BEGIN AGE ENCRYPTED FILE-----")
+    else {
+        return Ok(None);
+    };
+    let body = rest.strip_suffix("-----END AGE ENCRYPTED FILE-----");
+    let body: String = body.ok_or(broken)?.split_whitespace().collect();
+    Base64::decode_vec(&body).map(Some).map_err(|_| broken)
+}
+
+/// The stanzas of X25519 recipients, and what follows all stanzas.
+fn header(mut rest: &[u8]) -> Option<(Vec<Stanza>, &[u8])> {
+    let mut stanzas = Vec::new();
+    while let Some(stanza) = rest.strip_prefix(b"-> ") {
+        let (arguments, mut after) = line(stanza)?;
+        let mut body = String::new();
+        // A line that is not full ends the body.
+        loop {
+            let (part, next) = line(after)?;
+            body.push_str(std::str::from_utf8(part).ok()?);
+            after = next;
+            if part.len() < 64 {
+                break;
+            }
+        }
+        rest = after;
+        let arguments: Vec<&str> = std::str::from_utf8(arguments).ok()?.split(' ').collect();
+        if let ["X25519", share] = arguments.as_slice() {
+            let share = Base64Unpadded::decode_vec(share).ok()?;
+            stanzas.push(Stanza {
+                share: share.try_into().ok()?,
+                body: Base64Unpadded::decode_vec(&body).ok()?,
+            });
+        }
+    }
+    Some((stanzas, rest))
+}
+
+/// The key of the file, if this stanza is for this identity.
+fn unwrapped(stanza: &Stanza, identity: &Identity) -> Option<Zeroizing<Vec<u8>>> {
+    let shared = MontgomeryPoint(stanza.share).mul_clamped(*identity.secret);
+    let shared = Zeroizing::new(shared.to_bytes());
+    if *shared == [0; 32] {
+        return None;
+    }
+    let salt = [stanza.share, identity.public].concat();
+    let key = derived(&*shared, &salt, b"age-encryption.org/v1/X25519");
+    let cipher = ChaCha20Poly1305::new_from_slice(&*key).ok()?;
+    let clear = cipher.decrypt(&Nonce::default(), stanza.body.as_slice());
+    clear.ok().filter(|key| key.len() == 16).map(Zeroizing::new)
+}
+
+/// The clear text of the payload: chunks that are numbered, the last one marked.
+fn opened(mut chunks: &[u8], key: &[u8; 32]) -> Option<Vec<u8>> {
+    let cipher = ChaCha20Poly1305::new_from_slice(key).ok()?;
+    let mut clear = Vec::new();
+    let mut number = 0_u64;
+    loop {
+        let (chunk, rest) = chunks.split_at(chunks.len().min(CHUNK + TAG));
+        let mut nonce = [0; 12];
+        nonce[3..11].copy_from_slice(&number.to_be_bytes());
+        nonce[11] = u8::from(rest.is_empty());
+        clear.extend(cipher.decrypt(&Nonce::from(nonce), chunk).ok()?);
+        if rest.is_empty() {
+            return Some(clear);
+        }
+        number += 1;
+        chunks = rest;
+    }
+}
+
+fn derived(key: &[u8], salt: &[u8], what: &[u8]) -> Zeroizing<[u8; 32]> {
+    let mut derived = Zeroizing::new([0; 32]);
+    Hkdf::<Sha256>::new(Some(salt), key)
+        .expand(what, &mut *derived)
+        .expect("32 bytes are no more than SHA-256 can derive");
+    derived
+}
+
+/// A line without its end, and what follows it.
+fn line(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = text.iter().position(|byte| *byte == b'\n')?;
+    Some((&text[..end], &text[end + 1..]))
+}

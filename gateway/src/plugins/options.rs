@@ -1,0 +1,68 @@
+//! What a reference says to its plugin.
+
+use std::path::{Path, PathBuf};
+
+use devgate_schemas::{Hash, Value, did_you_mean};
+
+use super::PluginError;
+
+/// The options of one reference, over those that the project gives to the plugin.
+#[derive(Debug)]
+pub(super) struct Options<'a> {
+    pub(super) plugin: &'a str,
+    pub(super) said: Hash,
+}
+
+impl Options<'_> {
+    /// Refuses every option but these.
+    pub(super) fn only(&self, known: &[&str]) -> Result<(), PluginError> {
+        for (key, _) in self.said.iter() {
+            let key = key.to_string();
+            if !known.contains(&key.as_str()) {
+                let hint = did_you_mean(&key, known.iter().copied());
+                return Err(self.invalid(format!("unknown option `{key}`{hint}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// A text that must be there.
+    pub(super) fn required(&self, key: &str) -> Result<&str, PluginError> {
+        let missing = || self.invalid(format!("expected `{key}`, a text"));
+        self.text(key)?.ok_or_else(missing)
+    }
+
+    /// A text.
+    pub(super) fn text(&self, key: &str) -> Result<Option<&str>, PluginError> {
+        match self.said.get(key) {
+            None | Some(Value::Undef) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(self.invalid(format!("expected `{key}` to be a text"))),
+        }
+    }
+
+    /// A path: below a folder, unless it is absolute or begins with `~`.
+    pub(super) fn path(&self, key: &str, folder: &Path) -> Result<Option<PathBuf>, PluginError> {
+        let path = self.text(key)?;
+        Ok(path.map(
+            |path| match (path.strip_prefix("~/"), std::env::home_dir()) {
+                (Some(rest), Some(home)) => home.join(rest),
+                _ => folder.join(path),
+            },
+        ))
+    }
+
+    pub(super) fn invalid(&self, message: impl Into<String>) -> PluginError {
+        PluginError::invalid(self.plugin, message)
+    }
+
+    pub(super) fn failed(&self, message: impl Into<String>) -> PluginError {
+        PluginError::failed(self.plugin, message)
+    }
+}
+
+/// Reads a file that a plugin needs.
+pub(super) fn read(options: &Options<'_>, what: &str, path: &Path) -> Result<Vec<u8>, PluginError> {
+    std::fs::read(path)
+        .map_err(|error| options.failed(format!("cannot read {what} {}: {error}", path.display())))
+}

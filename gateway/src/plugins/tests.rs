@@ -1,0 +1,1 @@
+//! Plugins as an inventory asks them.
