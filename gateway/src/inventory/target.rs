@@ -41,6 +41,7 @@ pub(crate) struct Target {
     pub plugin_hooks: Hash,
     /// Why it cannot be used: whatever is asked of it fails with this.
     pub fault: Option<Arc<InventoryError>>,
+    /// The options of its own transport (`config.ssh` of an SSH target).
     pub(super) options: Hash,
 }
 
@@ -177,11 +178,6 @@ impl Target {
             Kind::Remote { run_on, .. } => run_on,
             Kind::Local | Kind::Ssh | Kind::Other(_) => LOCALHOST,
         }
-    }
-
-    /// The options of the target's own transport (`config.ssh` of an SSH target), as written.
-    pub(crate) fn options(&self) -> &Hash {
-        &self.options
     }
 
     /// What a task gets as `_target` and a transport as connection info: the transport's options,

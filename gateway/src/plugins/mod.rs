@@ -15,7 +15,7 @@ mod prompt;
 mod tests;
 mod yaml;
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::pin::pin;
@@ -26,6 +26,7 @@ use futures_util::future::LocalBoxFuture;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OnceCell, Semaphore};
 
+use crate::hosts::{Host, Local, Settings};
 use crate::project::Project;
 use crate::tasks::Catalogue;
 use options::Options;
@@ -46,6 +47,8 @@ pub(crate) struct Plugins {
     configs: HashMap<String, Hash>,
     catalogue: Catalogue,
     known: RefCell<HashMap<String, Known>>,
+    /// This node, where tasks of plugins run.
+    host: LazyCell<Host>,
     /// One question at a time.
     terminal: Semaphore,
 }
@@ -81,6 +84,7 @@ impl Plugins {
             configs: project.plugins.clone(),
             catalogue: project.catalogue(),
             known: RefCell::default(),
+            host: LazyCell::new(|| Host::Local(Local::new(Settings::default()))),
             terminal: Semaphore::new(1),
         }
     }
@@ -142,7 +146,7 @@ impl Plugins {
                 }
                 "pkcs7" => pkcs7::resolve(&self.folder, over(config, said, plugin)),
                 "age" => age::resolve(&self.folder, over(config, said, plugin)),
-                "task" => module::task(&self.catalogue, Options { plugin, said }).await,
+                "task" => module::task(&self.catalogue, &self.host, Options { plugin, said }).await,
                 _ => {
                     let Some(folder) = self.catalogue.plugin(plugin) else {
                         return Err(PluginError::Unknown {
@@ -157,7 +161,7 @@ impl Plugins {
                         config,
                         project: &self.folder,
                     };
-                    module.resolve(&self.catalogue, options).await
+                    module.resolve(&self.catalogue, &self.host, options).await
                 }
             }
         })

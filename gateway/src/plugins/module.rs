@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::PluginError;
 use super::options::{Options, read};
-use crate::hosts::{Host, Local, LocalSettings, Order};
+use crate::hosts::{Host, Order};
 use crate::process::{Deaf, Limits};
 use crate::stop::Stopper;
 use crate::tasks::{Catalogue, Invocation, Place, Task, TaskError};
@@ -43,6 +43,7 @@ const HOOK: &str = "resolve_reference";
 /// The `value` that the task `task` gives when it runs on this node with `parameters`.
 pub(super) async fn task(
     catalogue: &Catalogue,
+    host: &Host,
     options: Options<'_>,
 ) -> Result<Value, PluginError> {
     options.only(&["task", "parameters"])?;
@@ -54,7 +55,7 @@ pub(super) async fn task(
         Some(Value::Hash(parameters)) => parameters.clone(),
         Some(_) => return Err(options.invalid("expected `parameters` to be a hash")),
     };
-    value(&options, &task, parameters, None).await
+    value(host, &options, &task, parameters, None).await
 }
 
 impl Module<'_> {
@@ -63,6 +64,7 @@ impl Module<'_> {
     pub(super) async fn resolve(
         self,
         catalogue: &Catalogue,
+        host: &Host,
         options: Options<'_>,
     ) -> Result<Value, PluginError> {
         let task = self.task(catalogue, &options)?;
@@ -76,7 +78,7 @@ impl Module<'_> {
         for (key, value) in options.said.iter() {
             parameters.insert(key.clone(), value.clone());
         }
-        value(&options, &task, parameters, Some(self.project)).await
+        value(host, &options, &task, parameters, Some(self.project)).await
     }
 
     fn task(&self, catalogue: &Catalogue, options: &Options<'_>) -> Result<Task, PluginError> {
@@ -102,6 +104,7 @@ impl Module<'_> {
 /// Runs a task on this node, without anything of the inventory; the `value` that it gives, or what
 /// it gives as `_sensitive`.
 async fn value(
+    host: &Host,
     options: &Options<'_>,
     task: &Task,
     parameters: Hash,
@@ -109,7 +112,6 @@ async fn value(
 ) -> Result<Value, PluginError> {
     let failed = |error| options.failed(format!("task {}: {}", task.name, told(error)));
     let parameters = task.parameters(parameters).map_err(failed)?;
-    let host = Host::Local(Local::new(LocalSettings::default()));
     let place = Place::Normal {
         target: "localhost",
         features: host.features(),
