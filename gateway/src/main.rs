@@ -11,11 +11,14 @@ mod plugins;
 mod practice;
 mod process;
 mod project;
+mod prompt;
 mod registry;
+mod rerun;
 mod results;
 mod run;
 mod session;
 mod stop;
+mod stream;
 mod task_run;
 mod tasks;
 mod voice;
@@ -25,12 +28,16 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::{Cli, Ending};
+use crate::failure::Failure;
 use crate::output::Output;
 
 /// One thread is enough: a session is a task on it, and waiting is most of what there is to do.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error),
+    };
     let output = Output::new(cli.global());
     let ending = cli::answer(cli, &output).await;
     let ending = ending.unwrap_or_else(|error| output.refuse(error.into()));
@@ -41,4 +48,19 @@ async fn main() -> ExitCode {
         (Ending::Interrupted(signal), _) => ExitCode::from(128 + signal as u8),
         (Ending::Badly, _) | (_, Err(())) => ExitCode::FAILURE,
     }
+}
+
+/// Says what is wrong with the command line, or shows the help that it asks for; a program that
+/// wants JSON gets that here too.
+fn misused(error: &clap::Error) -> ExitCode {
+    // Nothing is left to be done when even this cannot be printed.
+    let _ = error.print();
+    if error.use_stderr()
+        && let Some(format) = cli::format_in(std::env::args_os())
+    {
+        let message = error.render().to_string();
+        let message = message.strip_prefix("error: ").unwrap_or(&message);
+        Output::plain(format).failure(Failure::new("devgate/usage", message.trim_end()));
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }

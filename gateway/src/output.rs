@@ -9,7 +9,7 @@ use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use crate::cli::{Ending, Global};
+use crate::cli::{Ending, Global, When};
 use crate::failure::Failure;
 use crate::project::Format;
 
@@ -19,7 +19,7 @@ pub(crate) struct Output {
     format: Cell<Format>,
     stdout: RefCell<AutoStream<io::Stdout>>,
     /// How words on stderr are coloured.
-    words: ColorChoice,
+    words: Cell<ColorChoice>,
     /// Why results could not be printed.
     lost: RefCell<Option<io::Error>>,
 }
@@ -29,12 +29,22 @@ pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 impl Output {
     /// Stdout, as the global options want it.
     pub(crate) fn new(global: &Global) -> Self {
-        let choice = global.color.on(&io::stdout());
+        let choice = global.color().on(&io::stdout());
         let format = Cell::new(global.format.unwrap_or(Format::Human));
         Self {
             format,
             stdout: RefCell::new(AutoStream::new(io::stdout(), choice)),
-            words: global.color.on(&io::stderr()),
+            words: Cell::new(global.color().on(&io::stderr())),
+            lost: RefCell::default(),
+        }
+    }
+
+    /// Stdout, before it is known what the global options want.
+    pub(crate) fn plain(format: Format) -> Self {
+        Self {
+            format: Cell::new(format),
+            stdout: RefCell::new(AutoStream::never(io::stdout())),
+            words: Cell::new(ColorChoice::Never),
             lost: RefCell::default(),
         }
     }
@@ -42,6 +52,13 @@ impl Output {
     /// Prints in another way from now on.
     pub(crate) fn print_as(&self, format: Format) {
         self.format.set(format);
+    }
+
+    /// Colours in another way from now on.
+    pub(crate) fn colour(&self, when: When) {
+        let choice = when.on(&io::stdout());
+        self.stdout.replace(AutoStream::new(io::stdout(), choice));
+        self.words.set(when.on(&io::stderr()));
     }
 
     /// Who reads the results, and how.
@@ -70,10 +87,15 @@ impl Output {
     /// Prints why a request could not be carried out at all.
     pub(crate) fn refuse(&self, failure: Failure) -> Ending {
         self.complain(&failure.msg);
+        self.failure(failure);
+        Ending::Badly
+    }
+
+    /// Prints a failure for programs; people have read it on stderr.
+    pub(crate) fn failure(&self, failure: Failure) {
         if self.format() != Format::Human {
             self.line(failure.into_value().to_string());
         }
-        Ending::Badly
     }
 
     /// Says whether all results were printed: a full disk must not pass for a success.
@@ -88,7 +110,7 @@ impl Output {
     }
 
     fn complain(&self, message: &str) {
-        let mut stderr = AutoStream::new(io::stderr(), self.words);
+        let mut stderr = AutoStream::new(io::stderr(), self.words.get());
         let _ = writeln!(stderr, "{BAD}error:{BAD:#} {message}");
     }
 

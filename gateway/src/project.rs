@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use devgate_schemas::yaml::{self, Node};
 use devgate_schemas::{Hash, Value, did_you_mean};
 
+use crate::cli::When;
 use crate::tasks::Catalogue;
 
 const FILE: &str = "bolt-project.yaml";
@@ -65,6 +66,16 @@ pub(crate) struct Project {
     pub(crate) format: Option<Format>,
     /// What each plugin is told.
     pub(crate) plugins: HashMap<String, Hash>,
+    /// When results are coloured.
+    pub(crate) color: Option<When>,
+    /// Whether what tasks write is shown while they run.
+    pub(crate) stream: bool,
+    /// Where the last run is remembered; nowhere where nothing says that the folder is a project.
+    pub(crate) rerunfile: Option<PathBuf>,
+    /// Whether runs are remembered.
+    pub(crate) save_rerun: bool,
+    /// Patterns of the tasks that are listed; all where there are none.
+    pub(crate) tasks: Option<Vec<String>>,
     /// What looks like a mistake and stops nothing.
     pub(crate) warnings: Vec<String>,
 }
@@ -169,6 +180,11 @@ impl Project {
             concurrency: reading.concurrency(),
             format: reading.format(),
             plugins: reading.plugins(),
+            color: reading.color(),
+            stream: reading.flag("stream").unwrap_or(false),
+            rerunfile: reading.rerunfile(&root),
+            save_rerun: reading.flag("save-rerun").unwrap_or(true),
+            tasks: reading.texts("tasks"),
             warnings: reading
                 .warnings
                 .iter()
@@ -318,6 +334,46 @@ impl<'n> Reading<'n> {
             }
         }
         plugins
+    }
+
+    /// A project of Bolt's says whether there is colour at all.
+    fn color(&mut self) -> Option<When> {
+        self.flag("color")
+            .map(|color| if color { When::Auto } else { When::Never })
+    }
+
+    fn flag(&mut self, key: &str) -> Option<bool> {
+        let node = self.said(key)?;
+        match node.as_scalar() {
+            Some(Value::Boolean(flag)) => Some(*flag),
+            _ => self.wrong(node, &format!("{key} to be true or false")),
+        }
+    }
+
+    fn texts(&mut self, key: &str) -> Option<Vec<String>> {
+        let node = self.said(key)?;
+        let texts = node.as_sequence().map(|items| {
+            let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+            texts.collect::<Option<Vec<String>>>()
+        });
+        match texts.flatten() {
+            Some(texts) => Some(texts),
+            None => self.wrong(node, &format!("{key} to be a list of texts")),
+        }
+    }
+
+    /// In any folder at all, nothing is left behind without being asked.
+    fn rerunfile(&mut self, root: &Path) -> Option<PathBuf> {
+        match self.said("rerunfile") {
+            Some(node) => match node.as_str() {
+                Some(path) => Some(root.join(path)),
+                None => self.wrong(node, "rerunfile to be a path"),
+            },
+            None => READ
+                .iter()
+                .any(|name| root.join(name).exists())
+                .then(|| root.join(".rerun.json")),
+        }
     }
 
     fn format(&mut self) -> Option<Format> {

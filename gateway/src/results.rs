@@ -3,10 +3,9 @@
 use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::cli::Ending;
 use crate::failure::Failure;
 use crate::output::{BAD, Output, seconds};
 use crate::project::Format;
@@ -45,7 +44,7 @@ struct Item<'a> {
 }
 
 /// Whether a target did what was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
     Success,
@@ -58,8 +57,7 @@ pub(crate) struct Results<'a> {
     output: &'a Output,
     action: Action,
     begun: Instant,
-    succeeded: Vec<String>,
-    failed: Vec<String>,
+    statuses: Vec<(String, Status)>,
     ended: bool,
 }
 
@@ -192,8 +190,7 @@ impl<'a> Results<'a> {
             output,
             action,
             begun: Instant::now(),
-            succeeded: Vec::new(),
-            failed: Vec::new(),
+            statuses: Vec::new(),
             ended: false,
         }
     }
@@ -209,24 +206,19 @@ impl<'a> Results<'a> {
         match self.output.format() {
             Format::Human => self.output.text(&item.human()),
             Format::Json => {
-                let first = self.succeeded.is_empty() && self.failed.is_empty();
-                let separator = if first { "" } else { ",\n" };
+                let separator = if self.statuses.is_empty() { "" } else { ",\n" };
                 self.output.text(&format!("{separator}{}", json()));
             }
             Format::Jsonl => self.output.line(json()),
         }
-        let list = match answer.status {
-            Status::Success => &mut self.succeeded,
-            Status::Failure => &mut self.failed,
-        };
-        list.push(target.to_owned());
+        self.statuses.push((target.to_owned(), answer.status));
     }
 
-    /// Prints the sum, with why there is no more of it, and says how it went.
-    pub(crate) fn end(mut self, cut_short: Option<Failure>) -> Ending {
+    /// Prints the sum, with why there is no more of it, and gives how it went.
+    pub(crate) fn end(mut self, cut_short: Option<Failure>) -> Vec<(String, Status)> {
         self.ended = true;
         let elapsed = self.begun.elapsed();
-        let count = self.succeeded.len() + self.failed.len();
+        let count = self.statuses.len();
         match self.output.format() {
             Format::Human => self.sum(count, elapsed),
             Format::Json => {
@@ -239,18 +231,19 @@ impl<'a> Results<'a> {
             }
             Format::Jsonl => {}
         }
-        if self.failed.is_empty() {
-            Ending::Well
-        } else {
-            Ending::Badly
-        }
+        std::mem::take(&mut self.statuses)
     }
 
     fn sum(&self, count: usize, elapsed: Duration) {
-        for (style, word, targets) in [
-            (GOOD, "Successful", &self.succeeded),
-            (BAD, "Failed", &self.failed),
+        for (style, word, wanted) in [
+            (GOOD, "Successful", Status::Success),
+            (BAD, "Failed", Status::Failure),
         ] {
+            let statuses = self.statuses.iter();
+            let targets: Vec<&str> = statuses
+                .filter(|(_, status)| *status == wanted)
+                .map(|(target, _)| target.as_str())
+                .collect();
             if !targets.is_empty() {
                 let names = targets.join(",");
                 let targets = counted(targets.len());

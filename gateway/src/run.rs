@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::interrupt::{GRACE, Interrupts};
 use crate::inventory::Target;
 use crate::output::Output;
-use crate::results::{Action, Answer, Results, counted};
+use crate::results::{Action, Answer, Results, Status, counted};
 use crate::stop::{Stage, Stop, Stopper};
 use crate::voice::{Listener, Voice};
 
@@ -26,6 +26,27 @@ pub(crate) struct Job<'a> {
     listener: Listener<'a>,
     patience: Patience,
     stop: Stop,
+}
+
+/// How a run went.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// As a whole.
+    pub(crate) ending: Ending,
+    /// On each target.
+    pub(crate) statuses: Vec<(String, Status)>,
+}
+
+impl Ran {
+    fn new(statuses: Vec<(String, Status)>) -> Self {
+        let well = |(_, status): &(String, Status)| *status == Status::Success;
+        let ending = if statuses.iter().all(well) {
+            Ending::Well
+        } else {
+            Ending::Badly
+        };
+        Self { ending, statuses }
+    }
 }
 
 impl<'a> Job<'a> {
@@ -51,6 +72,11 @@ impl<'a> Job<'a> {
         &self.stop
     }
 
+    /// A text without the secrets that are known of the target.
+    pub(crate) fn masked(&self, text: &str) -> String {
+        self.listener.masked_text(text)
+    }
+
     /// The context of calls on the target.
     pub(crate) fn context(&self) -> Context<'_> {
         Context::new(&self.target.name, &self.listener, &self.patience)
@@ -73,7 +99,7 @@ pub(crate) async fn over(
     output: &Output,
     action: Action,
     work: impl AsyncFn(&Job<'_>) -> Result<Answer, Failure>,
-) -> anyhow::Result<Ending> {
+) -> anyhow::Result<Ran> {
     let mut interrupts = Interrupts::hear()?;
     let voice = &setting.voice;
     let mut results = Results::begin(output, action.clone());
@@ -116,15 +142,18 @@ pub(crate) async fn over(
     drop(answers);
     voice.end();
     let Some(signal) = interrupts.first() else {
-        return Ok(results.end(None));
+        return Ok(Ran::new(results.end(None)));
     };
     for (at, target) in targets.iter().enumerate().filter(|(at, _)| !done[*at]) {
         let failure = interrupted(at < begun.get());
         results.item(&target.name, &failure.into());
     }
     let why = format!("the run was interrupted by {signal}");
-    results.end(Some(Failure::new("devgate/interrupted", why)));
-    Ok(Ending::Interrupted(signal))
+    let statuses = results.end(Some(Failure::new("devgate/interrupted", why)));
+    Ok(Ran {
+        ending: Ending::Interrupted(signal),
+        statuses,
+    })
 }
 
 /// That a target was not done with when somebody stopped the run.

@@ -1,17 +1,22 @@
 //! A task on one target: refused or chosen, given its input, run where it belongs.
 
+use std::time::Duration;
+
 use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 
 use crate::failure::Failure;
 use crate::hosts::{Host, Order};
 use crate::inventory::{Kind, Listed, Target};
+use crate::output::Output;
 use crate::process::{Deaf, Limits};
 use crate::registry::Registry;
 use crate::results::{Answer, Status};
 use crate::run::Job;
 use crate::session::{Lender, Reach};
+use crate::stream::Streamed;
 use crate::tasks::{Invocation, Parameters, Place, Task};
+use crate::voice::Voice;
 
 /// One task, asked of many targets.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +25,10 @@ pub(crate) struct TaskRun<'a> {
     pub(crate) task: &'a Task,
     pub(crate) parameters: &'a Parameters,
     pub(crate) mode: Mode,
+    /// How long it may take on each.
+    pub(crate) timeout: Option<Duration>,
+    /// Where what it writes is shown while it runs.
+    pub(crate) stream: Option<(&'a Output, &'a Voice)>,
     /// Where it runs.
     pub(crate) host: &'a Host,
     /// Who lends it the session with its target.
@@ -64,10 +73,17 @@ impl TaskRun<'_> {
             Kind::Local | Kind::Ssh | Kind::Other(_) => (invocation, None),
         };
         ctx.debug(format!("running task {} on {LOCALHOST}", self.task.name));
+        let streamed = self
+            .stream
+            .map(|(output, voice)| Streamed::new(job, output, voice));
+        let limits = Limits {
+            time: self.timeout,
+            ..Limits::default()
+        };
         let order = Order {
-            limits: &Limits::default(),
+            limits: &limits,
             stop: job.stop(),
-            hear: &Deaf,
+            hear: streamed.as_ref().map_or(&Deaf, |streamed| streamed),
         };
         let run = async |socket: Option<&str>| {
             let invocation = invocation.with_session(socket);
@@ -77,6 +93,7 @@ impl TaskRun<'_> {
             Some(reach) => self.lender.lend(&ctx, reach, self.mode, run).await?,
             None => run(None).await?,
         };
+        drop(streamed);
         for line in output.stderr.lines() {
             ctx.info(format!("stderr: {line}"));
         }

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::cli::{Global, LogLevel};
+use crate::cli::{Global, LogLevel, When};
 use crate::output;
 use crate::results::Answer;
 
@@ -39,14 +39,14 @@ pub(crate) struct Listener<'a> {
 
 impl Voice {
     /// A voice as the global options want it; log lines of libraries go through it too.
-    pub(crate) fn new(global: &Global) -> Self {
+    pub(crate) fn new(global: &Global, color: When) -> Self {
         let default = if global.verbose {
             LogLevel::Info
         } else {
             LogLevel::Notice
         };
         let least = global.log_level.unwrap_or(default);
-        let choice = global.color.on(&io::stderr());
+        let choice = color.on(&io::stderr());
         let voice = Self(Arc::new(Inner {
             least,
             choice,
@@ -123,7 +123,8 @@ impl Voice {
         }
     }
 
-    fn print(&self, text: &str) {
+    /// Prints a text as it is, but for the secrets.
+    pub(crate) fn print(&self, text: &str) {
         let text = locked(&self.0.masks)
             .iter()
             .filter_map(Weak::upgrade)
@@ -150,6 +151,11 @@ impl<'a> Listener<'a> {
     /// Keeps these secrets of the target out of everything from now on.
     pub(crate) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
         locked(&self.mask).add(secrets);
+    }
+
+    /// A text without the target's secrets.
+    pub(crate) fn masked_text(&self, text: &str) -> String {
+        locked(&self.mask).text(text).into_owned()
     }
 
     /// What became of the target, without its secrets.
@@ -213,7 +219,7 @@ mod tests {
     use crate::cli::Cli;
 
     fn voice() -> Voice {
-        Voice::new(Cli::parse_from(["devgate", "demo"]).global())
+        Voice::new(Cli::parse_from(["devgate", "demo"]).global(), When::Never)
     }
 
     #[test]

@@ -49,9 +49,13 @@ impl Project {
         self.started_by(&[], words)
     }
 
-    /// The same, started by another program.
+    /// The same, started by another program, which without words has them in its own.
     pub(crate) fn started_by(&self, starter: &[&str], words: &[&str]) -> Command {
-        let all = [starter, &[env!("CARGO_BIN_EXE_devgate")], words].concat();
+        let all = if words.is_empty() {
+            starter.to_vec()
+        } else {
+            [starter, &[env!("CARGO_BIN_EXE_devgate")], words].concat()
+        };
         #[expect(clippy::disallowed_methods, reason = "the tests run the binary itself")]
         let mut command = Command::new(all[0]);
         command

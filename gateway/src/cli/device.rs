@@ -24,6 +24,7 @@ const ACTION: Action = Action::new("device");
 
 /// Bring a device to a desired state, or look at its resources and facts.
 #[derive(Args, Debug)]
+#[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
 #[command(group = ArgGroup::new("what").required(true).args(["apply", "facts", "resource"]))]
 #[command(
     after_help = "Example manifest, routes.yaml:\n  frr_static_route:\n    10.9.0.0/16 via \
@@ -32,18 +33,8 @@ const ACTION: Action = Action::new("device");
                         frr_interface swp1"
 )]
 pub(super) struct Device {
-    /// Names, groups or globs of devices, separated by commas
-    #[arg(
-        short,
-        long = "target",
-        visible_alias = "targets",
-        required = true,
-        value_name = "NAME"
-    )]
-    targets: Vec<String>,
-    /// How many devices are worked on at once (default: the project's, else 100)
-    #[arg(short, long, value_name = "N")]
-    concurrency: Option<NonZeroUsize>,
+    #[command(flatten)]
+    targets: Targets,
     /// Bring the device to the state of a manifest: {TYPE: {TITLE: {attribute: value}}}
     #[arg(long, value_name = "FILE")]
     apply: Option<PathBuf>,
@@ -60,30 +51,19 @@ pub(super) struct Device {
 
 impl Device {
     pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
-        let targets = Targets {
-            targets: self.targets,
-            concurrency: self.concurrency,
-        };
-        let targets = setting.select(&targets).await?;
+        let concurrency = self.targets.concurrency;
+        let targets = setting.select(&self.targets).await?;
         if self.facts {
-            return facts::collect(setting, &targets, self.concurrency, output).await;
+            return facts::collect(setting, &targets, concurrency, output).await;
         }
         if let Some(manifest) = &self.apply {
             let mode = if self.noop { Mode::Noop } else { Mode::Enforce };
-            return apply(setting, &targets, self.concurrency, manifest, mode, output).await;
+            return apply(setting, &targets, concurrency, manifest, mode, output).await;
         }
         match self.resource.as_slice() {
             [type_name, title @ ..] => {
                 let title = title.first().map(String::as_str);
-                show(
-                    setting,
-                    &targets,
-                    self.concurrency,
-                    type_name,
-                    title,
-                    output,
-                )
-                .await
+                show(setting, &targets, concurrency, type_name, title, output).await
             }
             [] => bail!("say what to do: --apply FILE, --facts or --resource TYPE"),
         }
@@ -117,7 +97,7 @@ async fn apply(
         desired.insert(family, manifest.desired(&setting.registry, family)?);
     }
     let desired = &desired;
-    run::over(setting, targets, concurrency, output, ACTION, async |job| {
+    let ran = run::over(setting, targets, concurrency, output, ACTION, async |job| {
         let family = family(setting, job.target)?;
         let (report, unsaved) =
             enforce(setting, job, family, &desired[family.name()], mode).await?;
@@ -135,8 +115,8 @@ async fn apply(
             value,
             text: Some(report_text(&report)),
         })
-    })
-    .await
+    });
+    Ok(ran.await?.ending)
 }
 
 /// Runs the transaction; beside its report, why what was changed could not be saved.
@@ -171,15 +151,15 @@ async fn show(
     title: Option<&str>,
     output: &Output,
 ) -> anyhow::Result<Ending> {
-    run::over(setting, targets, concurrency, output, ACTION, async |job| {
+    let ran = run::over(setting, targets, concurrency, output, ACTION, async |job| {
         let family = family(setting, job.target)?;
         let kind = setting.registry.resource_type(family.name(), type_name)?;
         let rows = session::within(&setting.registry, job, async |ctx, _| {
             rows(ctx, kind, title).await
         });
         Ok(Answer::success(json!({ "resources": rows.await? })))
-    })
-    .await
+    });
+    Ok(ran.await?.ending)
 }
 
 async fn rows(

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use devgate_schemas::Value;
 
 use super::{Ending, Setting, Targets};
@@ -16,6 +16,7 @@ use crate::{run, session};
 /// modules use (operatingsystem, hostname). A fact that could not be read is absent, and told on
 /// stderr.
 #[derive(Args, Debug)]
+#[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
 pub(super) struct Facts {
     #[command(flatten)]
     targets: Targets,
@@ -36,12 +37,12 @@ pub(super) async fn collect(
     output: &Output,
 ) -> anyhow::Result<Ending> {
     let action = Action::new("facts");
-    run::over(setting, targets, concurrency, output, action, async |job| {
+    let ran = run::over(setting, targets, concurrency, output, action, async |job| {
         let facts = session::within(&setting.registry, job, async |ctx, transport| {
             Ok(transport.facts(ctx).await?)
         });
         let facts = Value::Hash(facts.await?.into_hash());
         Ok(Answer::success(facts.to_json()))
-    })
-    .await
+    });
+    Ok(ran.await?.ending)
 }

@@ -11,12 +11,13 @@ mod resource;
 mod schema;
 mod session;
 mod setting;
+mod targets;
 mod task;
 mod transport;
 mod types;
 mod verify;
 
-use std::num::NonZeroUsize;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anstream::stream::RawStream;
@@ -28,6 +29,7 @@ use crate::output::Output;
 use crate::project::Format;
 
 pub(crate) use setting::Setting;
+pub(crate) use targets::Targets;
 
 /// The open gateway between operators and everything that cannot run an agent.
 ///
@@ -114,7 +116,20 @@ pub(crate) struct Global {
         default_value = "auto",
         help_heading = "Global options"
     )]
-    pub(crate) color: When,
+    color: When,
+    #[arg(long, global = true, hide = true)]
+    no_color: bool,
+}
+
+impl Global {
+    /// When to use colour.
+    pub(crate) fn color(&self) -> When {
+        if self.no_color {
+            When::Never
+        } else {
+            self.color
+        }
+    }
 }
 
 /// The least level of messages.
@@ -229,20 +244,23 @@ pub(crate) async fn answer(cli: Cli, output: &Output) -> anyhow::Result<Ending> 
     }
 }
 
+/// The format that a command line asks for which cannot be understood as a whole.
+pub(crate) fn format_in(words: impl Iterator<Item = OsString>) -> Option<Format> {
+    let words: Vec<String> = words
+        .map(|word| word.to_string_lossy().into_owned())
+        .take_while(|word| word != "--")
+        .collect();
+    let behind = words
+        .iter()
+        .position(|word| word == "--format")
+        .and_then(|at| words.get(at + 1).map(String::as_str));
+    let joined = words.iter().find_map(|word| word.strip_prefix("--format="));
+    Format::from_str(behind.or(joined)?, true).ok()
+}
+
 impl Cli {
     /// What every command takes.
     pub(crate) fn global(&self) -> &Global {
         &self.global
     }
-}
-
-/// Which targets a command is for.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Targets {
-    /// Names, groups, globs or URIs, separated by commas; `all`; @FILE; - for stdin
-    #[arg(short, long, required = true, value_name = "TARGETS", value_delimiter = None)]
-    pub(crate) targets: Vec<String>,
-    /// How many targets are worked on at once (default: the project's, else 100)
-    #[arg(short, long, value_name = "N")]
-    pub(crate) concurrency: Option<NonZeroUsize>,
 }

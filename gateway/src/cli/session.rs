@@ -9,7 +9,8 @@ use devgate_schemas::Sensitive;
 use devgate_transports::Mode;
 use serde_json::json;
 
-use super::{Ending, Global, Setting, Targets};
+use super::{Ending, Global, Setting};
+use crate::inventory::Overrides;
 use crate::output::Output;
 use crate::process::{self, Program};
 use crate::run::Job;
@@ -154,12 +155,8 @@ fn lines_of_stdin() -> impl Iterator<Item = anyhow::Result<String>> {
 
 impl Run {
     async fn run(self, setting: &Setting) -> anyhow::Result<Ending> {
-        let targets = setting
-            .select(&Targets {
-                targets: vec![self.target.clone()],
-                concurrency: None,
-            })
-            .await?;
+        let words = [self.target.clone()];
+        let targets = setting.choose(&words, &Overrides::default()).await?;
         let [target] = targets.as_slice() else {
             bail!(
                 "a session is with one target, and `{}` names {}",

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use devgate_schemas::Level;
 use nix::sys::resource::{Resource, getrlimit};
 
-use super::{Global, Targets};
+use super::{Global, Targets, When};
 use crate::inventory::{Inventory, Listed, Overrides, Problem, Source, Target};
 use crate::output::Output;
 use crate::plugins::Plugins;
@@ -43,10 +43,15 @@ impl Setting {
     /// # Errors
     /// What is wrong with the project's file or with a family.
     pub(crate) fn load(global: &Global, output: &Output) -> anyhow::Result<Self> {
-        let voice = Voice::new(global);
         let current = std::env::current_dir()?;
         let environment = std::env::var_os("BOLT_PROJECT").map(PathBuf::from);
         let mut project = Project::find(global.project.clone(), environment, &current)?;
+        let color = match (global.color(), project.color) {
+            (When::Auto, Some(color)) => color,
+            (color, _) => color,
+        };
+        output.colour(color);
+        let voice = Voice::new(global, color);
         if let Some(modulepath) = &global.modulepath {
             project.modulepath = std::env::split_paths(modulepath).collect();
             for folder in project.modulepath.iter().filter(|path| !path.is_dir()) {
@@ -91,10 +96,21 @@ impl Setting {
     /// # Errors
     /// What is wrong with the inventory, or which name it does not know.
     pub(crate) async fn select(&self, targets: &Targets) -> anyhow::Result<Vec<Arc<Target>>> {
+        let overrides = targets.overrides(None).await?;
+        self.choose(&targets.targets, &overrides).await
+    }
+
+    /// The targets that these words choose.
+    ///
+    /// # Errors
+    /// What is wrong with the inventory, or which word it does not know.
+    pub(crate) async fn choose(
+        &self,
+        words: &[String],
+        overrides: &Overrides,
+    ) -> anyhow::Result<Vec<Arc<Target>>> {
         let inventory = self.inventory().await?;
-        let targets = inventory
-            .select(&targets.targets, &Overrides::default())
-            .await?;
+        let targets = inventory.select(words, overrides).await?;
         for (name, problems) in inventory.faults() {
             if !targets.iter().any(|target| target.name == name) {
                 self.tell_left_out(problems);

@@ -1,6 +1,6 @@
 //! `devgate verify`: can the targets be reached, and do they take the credentials.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use super::{Ending, Setting, Targets};
@@ -10,6 +10,7 @@ use crate::{run, session};
 
 /// Test that targets can be reached and that their credentials are accepted.
 #[derive(Args, Debug)]
+#[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
 pub(super) struct Verify {
     #[command(flatten)]
     targets: Targets,
@@ -18,7 +19,7 @@ pub(super) struct Verify {
 impl Verify {
     pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
         let targets = setting.select(&self.targets).await?;
-        run::over(
+        let ran = run::over(
             setting,
             &targets,
             self.targets.concurrency,
@@ -32,7 +33,7 @@ impl Verify {
                 let text = "It can be reached, and takes the credentials.".to_owned();
                 Ok(Answer::success(json!({})).with_text(text))
             },
-        )
-        .await
+        );
+        Ok(ran.await?.ending)
     }
 }

@@ -135,8 +135,10 @@ impl Inventory {
         };
         let target = target.reached(configured, |transport| {
             match config.remove(transport).map(|options| lookup.all(options)) {
-                None | Some(Value::Undef) => Some(overrides.over(Hash::new())),
-                Some(Value::Hash(options)) => Some(overrides.over(without_undef(options))),
+                None | Some(Value::Undef) => Some(overrides.over(transport, Hash::new())),
+                Some(Value::Hash(options)) => {
+                    Some(overrides.over(transport, without_undef(options)))
+                }
                 Some(_) => None,
             }
         });

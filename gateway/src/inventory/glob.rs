@@ -12,10 +12,11 @@ fn may_be_address(word: &str) -> bool {
 }
 
 /// A pattern, its braces expanded.
-pub(super) struct Glob(Vec<Vec<char>>);
+pub(crate) struct Glob(Vec<Vec<char>>);
 
 impl Glob {
-    pub(super) fn new(pattern: &str) -> Self {
+    /// The pattern of a text.
+    pub(crate) fn new(pattern: &str) -> Self {
         Self(
             expand(&pattern.to_lowercase())
                 .iter()
@@ -24,7 +25,8 @@ impl Glob {
         )
     }
 
-    pub(super) fn matches(&self, name: &str) -> bool {
+    /// Whether a name is one of those that are meant.
+    pub(crate) fn matches(&self, name: &str) -> bool {
         let name: Vec<char> = name.to_lowercase().chars().collect();
         self.0.iter().any(|pattern| matches(pattern, &name))
     }

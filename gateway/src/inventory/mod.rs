@@ -31,6 +31,7 @@ use std::rc::Rc;
 use devgate_schemas::yaml;
 
 pub(crate) use error::{InventoryError, Problem};
+pub(crate) use glob::Glob;
 pub(crate) use group::Group;
 pub(crate) use overrides::Overrides;
 pub(crate) use source::Source;

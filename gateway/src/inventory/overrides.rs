@@ -8,14 +8,20 @@ use devgate_schemas::Hash;
 pub(crate) struct Overrides {
     /// The transport, where it is not the inventory's.
     pub(crate) transport: Option<String>,
-    /// Options of the target's own transport, whichever that is; secrets come wrapped.
+    /// Options of the target's own transport, where that is not `remote`; secrets come wrapped.
     pub(crate) options: Hash,
+    /// Options of remote targets, in the words of their transports.
+    pub(crate) remote: Hash,
 }
 
 impl Overrides {
     /// Lays the options over those of a transport.
-    pub(super) fn over(&self, mut options: Hash) -> Hash {
-        for (key, value) in self.options.iter() {
+    pub(super) fn over(&self, transport: &str, mut options: Hash) -> Hash {
+        let over = match transport {
+            "remote" => &self.remote,
+            _ => &self.options,
+        };
+        for (key, value) in over.iter() {
             options.insert(key.clone(), value.clone());
         }
         options

@@ -21,10 +21,21 @@ pub(crate) struct Catalogue {
 /// All tasks of a catalogue.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// Name and description of each, by name; private ones are left out.
-    pub(crate) tasks: Vec<(String, Option<String>)>,
+    /// What each says of itself, by name.
+    pub(crate) tasks: Vec<Listed>,
     /// The tasks that cannot be run, each with why.
     pub(crate) problems: Vec<(String, TaskError)>,
+}
+
+/// A task in a listing.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Listed {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it is for.
+    pub(crate) description: Option<String>,
+    /// Whether it is for other tasks and plans rather than for people.
+    pub(crate) private: bool,
 }
 
 impl Catalogue {
@@ -81,8 +92,11 @@ impl Catalogue {
             for name in names(&module, &files) {
                 let shown = name.to_string();
                 match Task::load(self, name, module_dir.clone(), &files) {
-                    Ok(task) if task.metadata.private => {}
-                    Ok(task) => listing.tasks.push((shown, task.metadata.description)),
+                    Ok(task) => listing.tasks.push(Listed {
+                        name: shown,
+                        description: task.metadata.description,
+                        private: task.metadata.private,
+                    }),
                     Err(error) => listing.problems.push((shown, error)),
                 }
             }
@@ -97,7 +111,12 @@ impl Catalogue {
             .iter()
             .map(|path| path.display().to_string())
             .collect();
-        json!({"tasks": listing.tasks, "modulepath": modulepath})
+        let tasks: Vec<_> = listing
+            .tasks
+            .iter()
+            .map(|task| (&task.name, &task.description))
+            .collect();
+        json!({"tasks": tasks, "modulepath": modulepath})
     }
 
     /// The directory of a module.

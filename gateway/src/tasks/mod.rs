@@ -15,7 +15,7 @@ mod task;
 mod tests;
 mod words;
 
-pub(crate) use catalogue::Catalogue;
+pub(crate) use catalogue::{Catalogue, Listed};
 pub(crate) use choose::{Implementation, Place};
 pub(crate) use error::{Said, TaskError};
 pub(crate) use files::File;

@@ -142,8 +142,9 @@ targets:
     );
     let options = [("user", Value::from("cli")), ("port", Value::from(22))];
     let overrides = Overrides {
-        transport: None,
+        remote: options.clone().into_iter().collect(),
         options: options.into_iter().collect(),
+        ..Overrides::default()
     };
     let words = ["a".to_owned(), "b".to_owned()];
     let targets = now(inventory.select(&words, &overrides)).expect("targets");
@@ -155,7 +156,7 @@ targets:
     assert_eq!((&b["user"], &b["port"]), (&json!("cli"), &json!(22)));
     let local = Overrides {
         transport: Some("local".to_owned()),
-        options: Hash::new(),
+        ..Overrides::default()
     };
     let targets = now(inventory.select(&words[1..], &local)).expect("targets");
     assert_eq!(targets[0].kind, Kind::Local);

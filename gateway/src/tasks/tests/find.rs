@@ -35,7 +35,12 @@ fn files_that_are_no_tasks_are_passed_over() {
         ("empty/README", ""),
     ]);
     let listing = modules.catalogue().list().expect("a listing");
-    assert_eq!(listing.tasks, [("sample::ok".to_owned(), None)]);
+    let names: Vec<&str> = listing
+        .tasks
+        .iter()
+        .map(|task| task.name.as_str())
+        .collect();
+    assert_eq!(names, ["sample::ok"]);
     assert!(listing.problems.is_empty());
 }
 
@@ -80,8 +85,13 @@ fn one_wrong_task_hides_no_other_and_is_read_only_when_asked_for() {
     assert_eq!(listing.problems.len(), 1);
     assert_eq!(
         catalogue.listing_json(&listing),
-        json!({"tasks": [["sample::good", null]], "modulepath": [modules.path()]})
+        json!({
+            "tasks": [["sample::good", null], ["sample::hidden", null]],
+            "modulepath": [modules.path()],
+        })
     );
+    let private: Vec<bool> = listing.tasks.iter().map(|task| task.private).collect();
+    assert_eq!(private, [false, true]);
 }
 
 #[test]
@@ -165,7 +175,7 @@ fn the_first_module_of_a_name_counts_and_a_project_comes_first() {
     let names: Vec<&str> = listing
         .tasks
         .iter()
-        .map(|(name, _)| name.as_str())
+        .map(|task| task.name.as_str())
         .collect();
     assert_eq!(names, ["other::c", "sample::a", "site::here"]);
     assert!(catalogue.find("sample::b").is_err() && catalogue.find("site::x").is_err());

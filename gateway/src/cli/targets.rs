@@ -1,0 +1,208 @@
+//! Which targets a command is for, and what the command line says of how they are reached.
+
+use std::convert::Infallible;
+use std::ffi::OsStr;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use clap::builder::TypedValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command};
+use devgate_schemas::Value;
+
+use crate::inventory::Overrides;
+use crate::prompt;
+
+/// Which targets a command is for.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Targets {
+    /// Names, groups, globs or URIs, separated by commas; `all`; @FILE; - for stdin
+    #[arg(short, long, visible_alias = "target", value_name = "TARGETS")]
+    pub(crate) targets: Vec<String>,
+    #[arg(short, long, hide = true, value_parser = Refused(NO_QUERY))]
+    query: Option<Infallible>,
+    /// How many targets are worked on at once (default: the project's, else 100)
+    #[arg(short, long, value_name = "N")]
+    pub(crate) concurrency: Option<NonZeroUsize>,
+    #[command(flatten)]
+    connection: Connection,
+}
+
+/// What a command line says of how targets are reached, over what the inventory says.
+#[derive(Args, Clone, Debug)]
+struct Connection {
+    /// The account to log in to
+    #[arg(short, long, value_name = "NAME", help_heading = HEADING)]
+    user: Option<String>,
+    /// Ask for the account's password
+    #[arg(long, help_heading = HEADING)]
+    password_prompt: bool,
+    #[arg(short, long, hide = true, value_parser = Refused(NO_PASSWORD))]
+    password: Option<Infallible>,
+    /// The file of the private key to log in with
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
+    private_key: Option<PathBuf>,
+    /// Accept any host key: whoever is in between can then read and change all
+    #[arg(long, overrides_with = "host_key_check", help_heading = HEADING)]
+    no_host_key_check: bool,
+    #[arg(long, hide = true, overrides_with = "no_host_key_check")]
+    host_key_check: bool,
+    /// How long connecting may take
+    #[arg(long, value_name = "SECONDS", help_heading = HEADING)]
+    connect_timeout: Option<u32>,
+    /// How targets are reached: ssh, local, remote
+    #[arg(long, value_name = "NAME", help_heading = HEADING)]
+    transport: Option<String>,
+}
+
+/// What a command line says of how tasks run on hosts, over what the inventory says.
+#[derive(Args, Clone, Debug)]
+pub(super) struct HostOptions {
+    /// The user that tasks run as, by sudo
+    #[arg(long, value_name = "USER", help_heading = HEADING)]
+    run_as: Option<String>,
+    /// Ask for sudo's password
+    #[arg(long, help_heading = HEADING)]
+    sudo_password_prompt: bool,
+    #[arg(long, hide = true, value_parser = Refused(NO_SUDO_PASSWORD))]
+    sudo_password: Option<Infallible>,
+    /// Where tasks are laid out (default: the host's place for temporary files)
+    #[arg(long, value_name = "DIR", help_heading = HEADING)]
+    tmpdir: Option<String>,
+    /// Leave what was laid out on the hosts, to look at it
+    #[arg(long, overrides_with = "cleanup", help_heading = HEADING)]
+    no_cleanup: bool,
+    #[arg(long, hide = true, overrides_with = "no_cleanup")]
+    cleanup: bool,
+    /// Give tasks on SSH hosts a terminal
+    #[arg(long, overrides_with = "no_tty", help_heading = HEADING)]
+    tty: bool,
+    #[arg(long, hide = true, overrides_with = "tty")]
+    no_tty: bool,
+}
+
+const HEADING: &str = "How targets are reached (over what the inventory says)";
+
+const NO_QUERY: &str = "--query needs PuppetDB, which devgate does not ask: choose targets with \
+                        --targets; a list of names may come from stdin (`--targets -`)";
+
+const NO_PASSWORD: &str = "a password on a command line can be read by everybody on this node: use \
+                           --password-prompt, or in the inventory `password: {_plugin: env_var, \
+                           var: NAME}`";
+
+const NO_SUDO_PASSWORD: &str = "a password on a command line can be read by everybody on this node: \
+                                use --sudo-password-prompt, or in the inventory `sudo-password: \
+                                {_plugin: env_var, var: NAME}`";
+
+impl Targets {
+    /// What the command line says of how the targets are reached; asks for what it is to ask for.
+    ///
+    /// # Errors
+    /// There is no terminal to ask on.
+    pub(super) async fn overrides(&self, host: Option<&HostOptions>) -> anyhow::Result<Overrides> {
+        let mut overrides = Overrides {
+            transport: self.connection.transport.clone(),
+            ..Overrides::default()
+        };
+        self.connection.lay_over(&mut overrides).await?;
+        if let Some(host) = host {
+            host.lay_over(&mut overrides).await?;
+        }
+        Ok(overrides)
+    }
+}
+
+impl Connection {
+    /// Hosts have Bolt's options, devices those of the protocols over SSH.
+    async fn lay_over(&self, overrides: &mut Overrides) -> anyhow::Result<()> {
+        let mut both = |host: &str, device: &str, value: Value| {
+            overrides.options.insert(host, value.clone());
+            overrides.remote.insert(device, value);
+        };
+        if let Some(user) = &self.user {
+            both("user", "user", Value::from(user.as_str()));
+        }
+        if self.password_prompt {
+            both(
+                "password",
+                "password",
+                ask("Password: ", NO_TERMINAL).await?,
+            );
+        }
+        if let Some(path) = &self.private_key {
+            let path = std::path::absolute(path)?;
+            both("private-key", "private_key", text(&path));
+        }
+        if let Some(check) = switch(self.host_key_check, self.no_host_key_check) {
+            both("host-key-check", "verify_hosts", Value::from(check));
+        }
+        if let Some(seconds) = self.connect_timeout {
+            both("connect-timeout", "timeout", Value::Integer(seconds.into()));
+        }
+        Ok(())
+    }
+}
+
+impl HostOptions {
+    async fn lay_over(&self, overrides: &mut Overrides) -> anyhow::Result<()> {
+        let options = &mut overrides.options;
+        if let Some(user) = &self.run_as {
+            options.insert("run-as", Value::from(user.as_str()));
+        }
+        if self.sudo_password_prompt {
+            let password = ask("Password for sudo: ", NO_TERMINAL_FOR_SUDO).await?;
+            options.insert("sudo-password", password);
+        }
+        if let Some(dir) = &self.tmpdir {
+            options.insert("tmpdir", Value::from(dir.as_str()));
+        }
+        if let Some(cleanup) = switch(self.cleanup, self.no_cleanup) {
+            options.insert("cleanup", Value::from(cleanup));
+        }
+        if let Some(tty) = switch(self.tty, self.no_tty) {
+            options.insert("tty", Value::from(tty));
+        }
+        Ok(())
+    }
+}
+
+const NO_TERMINAL: &str = "--password-prompt: there is no terminal to ask on; in the inventory, `password: {_plugin: \
+     env_var, var: NAME}` takes it from a variable";
+
+const NO_TERMINAL_FOR_SUDO: &str = "--sudo-password-prompt: there is no terminal to ask on; in the inventory, `sudo-password: \
+     {_plugin: env_var, var: NAME}` takes it from a variable";
+
+async fn ask(question: &str, without: &str) -> anyhow::Result<Value> {
+    let terminal = prompt::terminal().map_err(|error| anyhow!("{without} ({error})"))?;
+    let answer = prompt::ask(terminal, question.to_owned()).await;
+    answer.context("cannot read the password")
+}
+
+fn text(path: &Path) -> Value {
+    Value::from(path.to_string_lossy().into_owned())
+}
+
+/// `--x`, `--no-x`, or neither.
+fn switch(on: bool, off: bool) -> Option<bool> {
+    (on || off).then_some(on)
+}
+
+/// An option of Bolt's that is known here, and refused with the way that works; its value is not
+/// repeated.
+#[derive(Clone, Debug)]
+struct Refused(&'static str);
+
+impl TypedValueParser for Refused {
+    type Value = Infallible;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        _: Option<&Arg>,
+        _: &OsStr,
+    ) -> Result<Infallible, clap::Error> {
+        let error = clap::Error::raw(ErrorKind::ValueValidation, format!("{}\n", self.0));
+        Err(error.with_cmd(command))
+    }
+}

@@ -1,0 +1,35 @@
+//! `devgate task`: the tasks of the module path, and running them.
+
+mod run;
+mod show;
+
+use clap::Subcommand;
+
+use super::{Ending, Setting};
+use crate::output::Output;
+
+/// Look at tasks, and run them.
+#[derive(Debug, Subcommand)]
+pub(super) enum Task {
+    /// Name every task, or show one
+    Show(show::Show),
+    /// Run a task on targets
+    ///
+    /// A remote task (`"remote": true` in its metadata) runs on the target's proxy, this node by
+    /// default, with the target's connection info as `_target`. Parameters are name=value words, each
+    /// JSON where it fits the parameter's type, or one JSON object with --params.
+    ///
+    /// Ctrl-C once: nothing new begins, and what runs may end within 10 seconds. Twice: what runs is
+    /// killed. Every target has a result in any case.
+    Run(Box<run::Run>),
+}
+
+impl Task {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+        let catalogue = setting.catalogue();
+        match self {
+            Self::Show(show) => show.run(&catalogue, setting, output),
+            Self::Run(run) => run.run(&catalogue, setting, output).await,
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! `devgate task run`: one task on many targets.
+
+use std::fs;
+use std::io::{self, Read};
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow, bail};
+use clap::{ArgGroup, Args};
+use devgate_schemas::Level;
+use devgate_transports::Mode;
+
+use crate::cli::targets::HostOptions;
+use crate::cli::{Ending, Setting, Targets};
+use crate::hosts::{Host, Local, Settings};
+use crate::output::Output;
+use crate::rerun::{Rerun, RerunFile};
+use crate::results::{Action, Status};
+use crate::run;
+use crate::session::Lender;
+use crate::task_run::TaskRun;
+use crate::tasks::{Catalogue, Parameters, Task, given_parameters};
+
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("whom").required(true).args(["targets", "rerun"]))]
+#[command(
+    after_help = "Examples:\n  devgate task run facts::collect -t routers\n  devgate task run \
+                        vlan::add -t 'switch[1-3],lab' id=30 name=guests\n  devgate task run \
+                        vlan::add -t @switches.txt --params @vlan.json --noop\n  devgate task run \
+                        vlan::add --rerun failure id=30\n  devgate task run slow::check -t all \
+                        --timeout 5m --stream\n  devgate task run facts::collect -t all --format \
+                        jsonl | jq -r .target\n\nFormats: human; json is one document, written as \
+                        results come and whole whatever ends the run (then with _error); jsonl is \
+                        one result a line and nothing else.\n\nExit codes: 0 all went well, 1 a \
+                        target failed or the request was wrong, 2 the command line was wrong, 130 it \
+                        was interrupted (143 by SIGTERM, 129 by SIGHUP)."
+)]
+pub(in crate::cli) struct Run {
+    /// The task's name
+    name: String,
+    /// Parameters: name=value
+    #[arg(value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+    /// Run on targets of the last run instead, by how it went there
+    #[arg(long, value_name = "WHICH")]
+    rerun: Option<Rerun>,
+    /// Remember nothing of this run for --rerun
+    #[arg(long, overrides_with = "save_rerun")]
+    no_save_rerun: bool,
+    #[arg(long, hide = true, overrides_with = "no_save_rerun")]
+    save_rerun: bool,
+    /// Parameters as a JSON object; @FILE reads it from a file, - from stdin
+    #[arg(long, value_name = "JSON")]
+    params: Option<String>,
+    /// Tell the task to change nothing; refused by tasks that do not support it
+    #[arg(long)]
+    noop: bool,
+    /// How long the task may take on a target: 90, 90s, 5m, 1h (default: as the inventory says)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    timeout: Option<Duration>,
+    /// Show what the task writes while it runs
+    #[arg(long)]
+    stream: bool,
+    #[command(flatten)]
+    targets: Targets,
+    #[command(flatten)]
+    host: HostOptions,
+}
+
+impl Run {
+    pub(super) async fn run(
+        self,
+        catalogue: &Catalogue,
+        setting: &Setting,
+        output: &Output,
+    ) -> anyhow::Result<Ending> {
+        let task = catalogue.find(&self.name)?;
+        let parameters = self.parameters(&task)?;
+        let overrides = self.targets.overrides(Some(&self.host)).await?;
+        let rerunfile = setting.project.rerunfile.clone().map(RerunFile::new);
+        let words = match (self.rerun, &rerunfile) {
+            (None, _) => self.targets.targets.clone(),
+            (Some(which), Some(file)) => file.targets(which)?,
+            (Some(_), None) => bail!("there is no run to repeat: this folder is no project"),
+        };
+        let targets = setting.choose(&words, &overrides).await?;
+        let host = Host::Local(Local::new(Settings::default()));
+        let stream = self.stream || setting.project.stream;
+        let run = TaskRun {
+            host: &host,
+            lender: &Lender::default(),
+            registry: &setting.registry,
+            task: &task,
+            parameters: &parameters,
+            mode: if self.noop { Mode::Noop } else { Mode::Enforce },
+            timeout: self.timeout,
+            stream: stream.then_some((output, &setting.voice)),
+        };
+        let action = Action {
+            object: Some(task.name.to_string()),
+            ..Action::new("task")
+        };
+        let ran = run::over(
+            setting,
+            &targets,
+            self.targets.concurrency,
+            output,
+            action,
+            async |job| run.on(job).await,
+        );
+        let ran = ran.await?;
+        if let Some(file) = rerunfile {
+            self.remember(setting, &file, &ran.statuses);
+        }
+        Ok(ran.ending)
+    }
+
+    fn parameters(&self, task: &Task) -> anyhow::Result<Parameters> {
+        let twice = self.targets.targets.iter().any(|word| word == "-");
+        if twice && self.params.as_deref() == Some("-") {
+            bail!("--targets - and --params - cannot both be read from stdin: let one be @FILE");
+        }
+        let json = self.params.as_deref().map(params).transpose()?;
+        let given = given_parameters(&self.parameters, json.as_deref(), &task.metadata)?;
+        Ok(task.parameters(given)?)
+    }
+
+    /// A run that cannot be remembered has gone as it has gone.
+    fn remember(&self, setting: &Setting, file: &RerunFile, statuses: &[(String, Status)]) {
+        let asked = self.save_rerun || setting.project.save_rerun;
+        if self.no_save_rerun || !asked {
+            return;
+        }
+        if let Err(error) = file.save(statuses) {
+            let path = file.path().display();
+            let message = format!("the run is not remembered for --rerun: {path}: {error}");
+            setting.voice.say(Level::Warning, &message);
+        }
+    }
+}
+
+/// The text of `--params`: itself, a file's, or stdin's.
+fn params(option: &str) -> anyhow::Result<String> {
+    if option == "-" {
+        let mut text = String::new();
+        io::stdin()
+            .read_to_string(&mut text)
+            .context("--params -: cannot read stdin")?;
+        return Ok(text);
+    }
+    match option.strip_prefix('@') {
+        None => Ok(option.to_owned()),
+        Some(path) => {
+            fs::read_to_string(path).map_err(|error| anyhow!("--params @{path}: {error}"))
+        }
+    }
+}
+
+/// A time: seconds, or a number with a unit.
+fn time(text: &str) -> Result<Duration, String> {
+    let at = text.find(|c: char| c.is_ascii_alphabetic());
+    let (number, unit) = text.split_at(at.unwrap_or(text.len()));
+    let unit = match unit {
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => f64::NAN,
+    };
+    let seconds = number.trim().parse().unwrap_or(f64::NAN) * unit;
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| "expected seconds, or a number with s, m or h: 90, 5m, 1h".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_seconds_or_has_a_unit() {
+        for (text, seconds) in [("90", 90.0), ("0.5", 0.5), ("5m", 300.0), ("1.5h", 5400.0)] {
+            assert_eq!(time(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
+        }
+        for text in ["", "0", "-1", "5d", "m", "nan", "inf", "1e400"] {
+            assert!(time(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! `devgate task show`: which tasks there are, and what one is for.
+
+use clap::Args;
+use devgate_schemas::Level;
+use devgate_schemas::task::Metadata;
+
+use crate::cli::transport::first_line;
+use crate::cli::{Ending, Setting};
+use crate::inventory::Glob;
+use crate::output::{self, Output};
+use crate::tasks::{Catalogue, Listed, Task};
+
+/// Name every task, or show one.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  devgate task show\n  devgate task show --filter vlan\n  devgate \
+                        task show vlan::add"
+)]
+pub(in crate::cli) struct Show {
+    /// The task's name: MODULE::TASK, or MODULE for its init task
+    name: Option<String>,
+    /// Name only tasks with this text in their names
+    #[arg(long, value_name = "TEXT", conflicts_with = "name")]
+    filter: Option<String>,
+    /// Name private tasks too, and those that the project does not list
+    #[arg(long, conflicts_with = "name")]
+    all: bool,
+}
+
+impl Show {
+    pub(super) fn run(
+        self,
+        catalogue: &Catalogue,
+        setting: &Setting,
+        output: &Output,
+    ) -> anyhow::Result<Ending> {
+        match &self.name {
+            None => self.list(catalogue, setting, output)?,
+            Some(name) => {
+                let task = catalogue.find(name)?;
+                output.document(&task.to_json(), || show(&task));
+            }
+        }
+        Ok(Ending::Well)
+    }
+}
+
+impl Show {
+    fn list(
+        &self,
+        catalogue: &Catalogue,
+        setting: &Setting,
+        output: &Output,
+    ) -> anyhow::Result<()> {
+        let mut listing = catalogue.list()?;
+        for (name, problem) in &listing.problems {
+            let message = format!("task {name}: {problem}");
+            setting.voice.say(Level::Warning, &message);
+        }
+        let listed: Option<Vec<Glob>> = setting
+            .project
+            .tasks
+            .as_ref()
+            .filter(|_| !self.all)
+            .map(|patterns| patterns.iter().map(|pattern| Glob::new(pattern)).collect());
+        listing.tasks.retain(|task| {
+            (self.all || !task.private)
+                && self
+                    .filter
+                    .as_ref()
+                    .is_none_or(|text| task.name.contains(text))
+                && listed
+                    .as_ref()
+                    .is_none_or(|globs| globs.iter().any(|glob| glob.matches(&task.name)))
+        });
+        output.document(&catalogue.listing_json(&listing), || {
+            let path: Vec<String> = setting
+                .project
+                .modulepath
+                .iter()
+                .map(|dir| dir.display().to_string())
+                .collect();
+            let path = path.join(":");
+            if listing.tasks.is_empty() {
+                return format!("No tasks in {path}\n");
+            }
+            let rows: Vec<[String; 2]> = listing.tasks.iter().map(as_row).collect();
+            format!(
+                "{}\nMODULEPATH\n{path}\n\n`devgate task show NAME` shows a task's parameters.\n",
+                output::table(&rows)
+            )
+        });
+        Ok(())
+    }
+}
+
+fn as_row(task: &Listed) -> [String; 2] {
+    let description = first_line(task.description.as_deref().unwrap_or(""));
+    let private = if task.private { "(private) " } else { "" };
+    [task.name.clone(), format!("{private}{description}")]
+}
+
+fn show(task: &Task) -> String {
+    let Task {
+        name,
+        metadata,
+        module_dir,
+        ..
+    } = task;
+    let Metadata {
+        description,
+        parameters,
+        supports_noop,
+        ..
+    } = metadata;
+    let mut text = format!("{name}\n");
+    if let Some(description) = description {
+        text.push_str(&format!("  {description}\n"));
+    }
+    text.push_str(&format!("\nUsage:\n  devgate task run {name} -t TARGETS"));
+    if *supports_noop {
+        text.push_str(" [--noop]");
+    }
+    match parameters {
+        None => text.push_str(" [any name=value]\n"),
+        Some(parameters) => {
+            for (parameter, definition) in parameters {
+                let word = format!("{parameter}=<value>");
+                let word = if definition.is_mandatory() {
+                    word
+                } else {
+                    format!("[{word}]")
+                };
+                text.push_str(&format!(" {word}"));
+            }
+            text.push_str("\n\nParameters:\n");
+            for (parameter, definition) in parameters {
+                let mut marks = Vec::new();
+                if definition.sensitive {
+                    marks.push("sensitive".to_owned());
+                }
+                if let Some(default) = &definition.default {
+                    marks.push(format!("default {}", default.to_json()));
+                } else if definition.is_mandatory() {
+                    marks.push("required".to_owned());
+                }
+                let marks = output::in_brackets(&marks);
+                text.push_str(&format!("  {parameter}: {}{marks}\n", definition.data_type));
+                if let Some(description) = &definition.description {
+                    text.push_str(&format!("      {description}\n"));
+                }
+            }
+        }
+    }
+    text.push_str(&format!("\nModule:\n  {}\n", module_dir.display()));
+    text
+}

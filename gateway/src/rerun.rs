@@ -1,0 +1,92 @@
+//! Which targets the last run of a task was for, and how it went: Bolt's `.rerun.json`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::results::Status;
+
+/// Which targets of the last run are asked again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Rerun {
+    /// All of them.
+    All,
+    /// Those that failed, or were not done.
+    Failure,
+    /// Those that succeeded.
+    Success,
+}
+
+/// The file.
+#[derive(Clone, Debug)]
+pub(crate) struct RerunFile(PathBuf);
+
+#[derive(Deserialize, Serialize)]
+struct Line {
+    target: String,
+    status: Status,
+}
+
+impl RerunFile {
+    /// The file at this path; it need not be there.
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// The targets of the last run, by how it went.
+    ///
+    /// # Errors
+    /// There was no run, or the file is not what a run has written.
+    pub(crate) fn targets(&self, which: Rerun) -> Result<Vec<String>, Failure> {
+        let path = self.0.display();
+        let wrong = |message: String| Failure::new("bolt/file-error", message);
+        let text = fs::read_to_string(&self.0).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => wrong(format!(
+                "there is no run to repeat: {path} is not there; choose targets with --targets"
+            )),
+            _ => wrong(format!("cannot read {path}: {error}")),
+        })?;
+        let lines: Vec<Line> = serde_json::from_str(&text).map_err(|error| {
+            wrong(format!(
+                "{path} holds no run: expected a list of {{\"target\", \"status\"}}, {error}"
+            ))
+        })?;
+        let wanted = |line: &Line| match which {
+            Rerun::All => true,
+            Rerun::Failure => line.status == Status::Failure,
+            Rerun::Success => line.status == Status::Success,
+        };
+        let chosen = lines.into_iter().filter(wanted);
+        Ok(chosen.map(|line| line.target).collect())
+    }
+
+    /// Remembers a run, in place of the one before.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn save(&self, statuses: &[(String, Status)]) -> io::Result<()> {
+        let lines: Vec<Line> = statuses
+            .iter()
+            .map(|(target, status)| Line {
+                target: target.clone(),
+                status: *status,
+            })
+            .collect();
+        let folder = self.0.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        // A run that is broken off here must not leave half a list behind.
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        serde_json::to_writer(&mut file, &lines)?;
+        file.persist(&self.0)?;
+        Ok(())
+    }
+
+    /// The file's path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}

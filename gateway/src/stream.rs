@@ -1,0 +1,168 @@
+//! What tasks write, shown line by line while they run, without secrets.
+
+use std::cell::RefCell;
+
+use crate::output::Output;
+use crate::process::{Hear, Stream};
+use crate::project::Format;
+use crate::run::Job;
+use crate::voice::Voice;
+
+/// So many bytes of a line are shown.
+const SHOWN: usize = 8 * 1024;
+
+/// So many are kept: a secret that begins where a line is cut off is still known as one.
+const KEPT: usize = 2 * SHOWN;
+
+/// What a task's output has where it hides its result: from there on nothing of it is shown.
+const HIDDEN: &str = "\"_sensitive\"";
+
+/// Shows the output of one target's task.
+#[derive(Debug)]
+pub(crate) struct Streamed<'a> {
+    job: &'a Job<'a>,
+    output: &'a Output,
+    voice: &'a Voice,
+    out: RefCell<Lines>,
+    err: RefCell<Lines>,
+}
+
+/// An output in lines.
+#[derive(Debug, Default)]
+struct Lines {
+    line: Vec<u8>,
+    cut: bool,
+    hidden: bool,
+}
+
+impl<'a> Streamed<'a> {
+    /// Shows what is heard on stdout where people read that, else on stderr.
+    pub(crate) fn new(job: &'a Job<'a>, output: &'a Output, voice: &'a Voice) -> Self {
+        Self {
+            job,
+            output,
+            voice,
+            out: RefCell::default(),
+            err: RefCell::default(),
+        }
+    }
+
+    fn show(&self, stream: Stream, line: &Lines) {
+        let text = String::from_utf8_lossy(&line.line);
+        let mut text = self.job.masked(text.trim_end_matches('\r')).into_bytes();
+        let cut = line.cut || text.len() > SHOWN;
+        text.truncate(SHOWN);
+        let text = String::from_utf8_lossy(&text);
+        let word = match stream {
+            Stream::Stdout => "out",
+            Stream::Stderr => "err",
+        };
+        let more = if cut { " [cut]" } else { "" };
+        let line = format!("[{}] {word}: {text}{more}\n", self.job.target);
+        if self.output.format() == Format::Human {
+            self.voice.above(|| self.output.text(&line));
+        } else {
+            self.voice.print(&line);
+        }
+    }
+}
+
+impl Hear for Streamed<'_> {
+    fn hear(&self, stream: Stream, bytes: &[u8]) {
+        let lines = match stream {
+            Stream::Stdout => &self.out,
+            Stream::Stderr => &self.err,
+        };
+        lines
+            .borrow_mut()
+            .take(bytes, |line| self.show(stream, line));
+    }
+}
+
+/// A last line need not have an end.
+impl Drop for Streamed<'_> {
+    fn drop(&mut self) {
+        for (stream, lines) in [(Stream::Stdout, &self.out), (Stream::Stderr, &self.err)] {
+            let mut lines = lines.take();
+            if !lines.line.is_empty() {
+                lines.end(|line| self.show(stream, line));
+            }
+        }
+    }
+}
+
+impl Lines {
+    /// Takes what came, and gives every line that it ends.
+    fn take(&mut self, bytes: &[u8], mut show: impl FnMut(&Self)) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let (text, ended) = match piece.split_last() {
+                Some((b'\n', text)) => (text, true),
+                _ => (piece, false),
+            };
+            let room = KEPT - self.line.len();
+            self.line.extend_from_slice(&text[..text.len().min(room)]);
+            self.cut |= text.len() > room;
+            if ended {
+                self.end(&mut show);
+            }
+        }
+    }
+
+    fn end(&mut self, mut show: impl FnMut(&Self)) {
+        let begins = self
+            .line
+            .windows(HIDDEN.len())
+            .any(|bytes| bytes == HIDDEN.as_bytes());
+        if begins && !self.hidden {
+            self.line = b"[hidden from here on: _sensitive]".to_vec();
+            self.cut = false;
+            show(self);
+        } else if !self.hidden {
+            show(self);
+        }
+        self.hidden |= begins;
+        self.line.clear();
+        self.cut = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(pieces: &[&[u8]]) -> Vec<(String, bool)> {
+        let (mut lines, mut shown) = (Lines::default(), Vec::new());
+        for piece in pieces {
+            lines.take(piece, |line| {
+                shown.push((String::from_utf8_lossy(&line.line).into_owned(), line.cut));
+            });
+        }
+        shown
+    }
+
+    #[test]
+    fn lines_are_whole_however_they_come() {
+        assert_eq!(
+            shown(&[b"a", b"b\n\nc", b"\nrest"]),
+            [("ab", false), ("", false), ("c", false)].map(|(line, cut)| (line.to_owned(), cut))
+        );
+    }
+
+    #[test]
+    fn a_line_without_end_takes_no_memory() {
+        let endless = vec![b'x'; KEPT];
+        let lines = shown(&[&endless, &endless, b"\n", b"next\n"]);
+        assert_eq!(lines[0].0.len(), KEPT);
+        assert!(lines[0].1);
+        assert_eq!(lines[1], ("next".to_owned(), false));
+    }
+
+    #[test]
+    fn a_result_that_a_task_hides_is_not_streamed() {
+        let lines = shown(&[b"{\"_sensi", b"tive\": {\n\"a\": \"canary\"\n}}\n"]);
+        assert_eq!(
+            lines,
+            [("[hidden from here on: _sensitive]".to_owned(), false)]
+        );
+    }
+}

@@ -1,0 +1,310 @@
+//! The command line of tasks that people know from Bolt: targets, reruns, streams, lists, refusals.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use super::folder::{Project, document, words_of};
+
+fn run<'a>(task: &'a str, words: &[&'a str]) -> Vec<&'a str> {
+    [&["task", "run", task][..], words].concat()
+}
+
+/// Each target with its status, by name.
+fn items(document: &Value) -> Vec<(&str, &str)> {
+    let mut items: Vec<(&str, &str)> = document["items"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .map(|item| {
+            let text = |key: &str| item[key].as_str().expect("a text");
+            (text("target"), text("status"))
+        })
+        .collect();
+    items.sort_unstable();
+    items
+}
+
+/// Fails on `r2` alone.
+const PICKY: &str = "#!/bin/sh\n[ \"$(cat | grep -c '\"name\":\"r2\"')\" = 0 ]\n";
+
+#[test]
+fn what_failed_can_be_run_again() {
+    let project = Project::new();
+    project.task("picky", PICKY);
+    let json = ["--format", "json"];
+    let first = project.devgate(&run(
+        "m::picky",
+        &[&["-t", "r1", "-t", "r2"][..], &json].concat(),
+    ));
+    assert_eq!(first.status.code(), Some(1), "{}", words_of(&first));
+    assert_eq!(
+        items(&document(&first)),
+        [("r1", "success"), ("r2", "failure")]
+    );
+    let file = project.0.path().join(".rerun.json");
+    let saved = || -> Value {
+        let text = fs::read_to_string(&file).expect("the run is remembered");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let mut lines = saved().as_array().expect("a list").clone();
+    lines.sort_by_key(|line| line["target"].to_string());
+    assert_eq!(
+        Value::from(lines),
+        json!([{"target": "r1", "status": "success"}, {"target": "r2", "status": "failure"}])
+    );
+    let kept = [&["--rerun", "success", "--no-save-rerun"][..], &json].concat();
+    let success = project.devgate(&run("m::picky", &kept));
+    assert_eq!(items(&document(&success)), [("r1", "success")]);
+    let failure = project.devgate(&run(
+        "m::picky",
+        &[&["--rerun", "failure"][..], &json].concat(),
+    ));
+    assert_eq!(items(&document(&failure)), [("r2", "failure")]);
+    assert_eq!(saved(), json!([{"target": "r2", "status": "failure"}]));
+    let both = project.devgate(&run("m::picky", &["--rerun", "all", "-t", "r1"]));
+    assert_eq!(both.status.code(), Some(2));
+}
+
+#[test]
+fn a_project_says_where_runs_are_remembered_and_whether() {
+    let project = Project::new();
+    project.task("picky", PICKY);
+    project.write(
+        "bolt-project.yaml",
+        "rerunfile: runs/last.json\nsave-rerun: false\n",
+    );
+    let missing = project.devgate(&run("m::picky", &["--rerun", "all", "--format", "json"]));
+    let error = &document(&missing)["_error"];
+    assert_eq!(error["kind"], "bolt/file-error");
+    assert!(
+        error["msg"]
+            .as_str()
+            .expect("a text")
+            .contains("runs/last.json")
+    );
+    project.devgate(&run("m::picky", &["-t", "r1"]));
+    let file = project.0.path().join("runs/last.json");
+    assert!(!file.exists());
+    project.devgate(&run("m::picky", &["-t", "r1", "--save-rerun"]));
+    assert!(file.exists());
+    project.write("runs/last.json", "{}");
+    let wrong = project.devgate(&run("m::picky", &["--rerun", "all"]));
+    assert!(
+        words_of(&wrong).contains("holds no run"),
+        "{}",
+        words_of(&wrong)
+    );
+}
+
+#[test]
+fn what_a_task_writes_is_streamed_in_lines_without_secrets() {
+    let project = Project::new();
+    let metadata =
+        r#"{"remote": true, "parameters": {"word": {"type": "String", "sensitive": true}}}"#;
+    project.task(
+        "talk",
+        "printf 'one is cana'; sleep 0.3; printf 'ry-secret\\n'; echo \"two $PT_word\" >&2\n\
+         printf 'no end'\n",
+    );
+    project.write("modules/m/tasks/talk.json", metadata);
+    let words = ["-t", "r1", "--stream", "word=canary-secret"];
+    let human = project.devgate(&run("m::talk", &words));
+    let text = String::from_utf8_lossy(&human.stdout).into_owned();
+    for line in [
+        "[r1] out: one is ********\n",
+        "[r1] err: two ********\n",
+        "[r1] out: no end\n",
+    ] {
+        assert!(text.contains(line), "{line} is not in {text}");
+    }
+    let json = project.devgate(&run(
+        "m::talk",
+        &[&words[..], &["--format", "json"]].concat(),
+    ));
+    assert_eq!(items(&document(&json)), [("r1", "success")]);
+    assert!(words_of(&json).contains("[r1] out: one is ********\n"));
+    for output in [human, json] {
+        let all = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            words_of(&output)
+        );
+        assert!(!all.contains("canary"), "{all}");
+    }
+}
+
+#[test]
+fn targets_come_as_people_write_them() {
+    let project = Project::new();
+    project.task("quiet", "");
+    project.write("list.txt", "r1\nr2\n");
+    for words in [
+        &["-t", "r*"][..],
+        &["-t", "@list.txt"],
+        &["--targets", "r1,r2"],
+    ] {
+        let words = [words, &["--format", "jsonl"]].concat();
+        let output = project.devgate(&run("m::quiet", &words));
+        let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut targets: Vec<String> = lines
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("a document a line"))
+            .map(|item| item["target"].as_str().expect("a name").to_owned())
+            .collect();
+        targets.sort();
+        assert_eq!(targets, ["r1", "r2"], "{words:?}");
+    }
+}
+
+#[test]
+fn a_task_takes_no_longer_than_it_may() {
+    let project = Project::new();
+    project.task("long", "sleep 300\n");
+    let words = ["-t", "r1", "--timeout", "0.2s", "--format", "json"];
+    let output = project.devgate(&run("m::long", &words));
+    assert_eq!(output.status.code(), Some(1));
+    let kind = &document(&output)["items"][0]["value"]["_error"]["kind"];
+    assert_eq!(kind, "puppetlabs.tasks/timeout-error");
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_the_way_that_works() {
+    let project = Project::new();
+    project.task("quiet", "");
+    for (words, text) in [
+        (&["-t", "r1", "-p", "canary"][..], "--password-prompt"),
+        (&["-t", "r1", "--password=canary"], "--password-prompt"),
+        (
+            &["-t", "r1", "--sudo-password", "canary"],
+            "--sudo-password-prompt",
+        ),
+        (&["-q", "inventory[certname] { }"], "--targets"),
+        (&["-t", "r1", "-c", "0"], "-c"),
+        (&["-t", "r1", "--timeout", "soon"], "90, 5m, 1h"),
+        (&[], "--targets"),
+    ] {
+        let output = project.devgate(&run("m::quiet", words));
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(output.stdout.is_empty());
+        let said = words_of(&output);
+        assert!(said.contains(text) && !said.contains("canary"), "{said}");
+        for format in [&["--format", "json"][..], &["--format=jsonl"]] {
+            let output = project.devgate(&run("m::quiet", &[words, format].concat()));
+            assert_eq!(output.status.code(), Some(2), "{words:?}");
+            let error = &document(&output)["_error"];
+            assert_eq!(error["kind"], "devgate/usage");
+            assert!(!error.to_string().contains("canary"));
+        }
+    }
+}
+
+#[test]
+fn a_command_line_says_how_targets_are_reached() {
+    let project = Project::new();
+    project.task("tell", "#!/bin/sh\ngrep -o '\"_target\".*'\n");
+    let words = [
+        "-t",
+        "r1",
+        "-u",
+        "operator",
+        "--no-host-key-check",
+        "--connect-timeout",
+        "7",
+        "--run-as",
+        "root",
+        "--format",
+        "json",
+    ];
+    let output = project.devgate(&run("m::tell", &words));
+    let document = document(&output);
+    let told = document["items"][0]["value"]["_output"]
+        .as_str()
+        .expect("its input");
+    assert!(told.contains(r#""user":"operator""#), "{told}");
+    assert!(
+        told.contains(r#""verify_hosts":false"#) && told.contains(r#""timeout":7"#),
+        "{told}"
+    );
+    assert!(!told.contains("run-as"), "{told}");
+}
+
+#[test]
+fn a_secret_is_asked_for_on_the_terminal_only() {
+    let project = Project::new();
+    project.task("tell", "#!/bin/sh\ngrep -o '\"_target\".*'\n");
+    let words = run("m::tell", &["-t", "r1", "--password-prompt"]);
+    let alone = project
+        .started_by(&["setsid", "--wait"], &words)
+        .output()
+        .expect("setsid starts");
+    assert_eq!(alone.status.code(), Some(1));
+    assert!(
+        words_of(&alone).contains("no terminal"),
+        "{}",
+        words_of(&alone)
+    );
+
+    let binary = env!("CARGO_BIN_EXE_devgate");
+    let line = format!("{binary} {}", words.join(" "));
+    let mut asked = project.started_by(&["script", "-qec", &line, "/dev/null"], &[]);
+    let mut child = asked
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("script starts");
+    let (mut stdin, mut stdout) = (child.stdin.take(), child.stdout.take());
+    let (stdin, stdout) = (
+        stdin.as_mut().expect("a pipe"),
+        stdout.as_mut().expect("a pipe"),
+    );
+    let mut said = Vec::new();
+    while !said.ends_with(b"Password: ") {
+        let mut byte = [0];
+        stdout.read_exact(&mut byte).expect("it asks");
+        said.extend(byte);
+    }
+    stdin.write_all(b"canary-secret\n").expect("it reads");
+    stdout.read_to_end(&mut said).expect("a pipe can be read");
+    child.wait().expect("a child");
+    let text = String::from_utf8_lossy(&said).into_owned();
+    assert!(
+        text.contains("Finished on r1") && !text.contains("canary"),
+        "{text}"
+    );
+    assert!(text.contains("\"password\":\"********\""), "{text}");
+}
+
+#[test]
+fn tasks_are_listed_by_what_is_asked_for() {
+    let project = Project::new();
+    project.task("one", "");
+    project.task("two", "");
+    project.task("secret", "");
+    project.write(
+        "modules/m/tasks/secret.json",
+        r#"{"private": true, "description": "Not for people."}"#,
+    );
+    let listed = |words: &[&str]| -> Vec<String> {
+        let output = project.devgate(&[&["task", "show", "--format", "json"], words].concat());
+        let tasks = document(&output)["tasks"]
+            .as_array()
+            .expect("tasks")
+            .clone();
+        tasks
+            .iter()
+            .map(|task| task[0].as_str().expect("a name").to_owned())
+            .collect()
+    };
+    assert_eq!(listed(&[]), ["m::one", "m::two"]);
+    assert_eq!(listed(&["--filter", "tw"]), ["m::two"]);
+    assert_eq!(listed(&["--all"]), ["m::one", "m::secret", "m::two"]);
+    let private = project.devgate(&["task", "show", "m::secret"]);
+    let text = String::from_utf8_lossy(&private.stdout).into_owned();
+    assert!(text.contains("Not for people."), "{text}");
+    project.write("bolt-project.yaml", "tasks: ['m::t*']\n");
+    assert_eq!(listed(&[]), ["m::two"]);
+    assert_eq!(listed(&["--all"]).len(), 3);
+}
