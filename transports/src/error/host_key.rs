@@ -63,10 +63,11 @@ pub enum HostKeyProblem {
         /// Its line.
         line: usize,
     },
-    /// The host is recorded only by an authority that signs host certificates.
+    /// The host is recorded only by an authority that signs host certificates, and shows none.
     #[error(
-        "{} trusts {peer} only through a certificate authority (line {line}), which is not \
-         supported: add the host's own key:\n{entry}", file.display()
+        "{} trusts {peer} only through a certificate authority (line {line}), but it shows no \
+         certificate: let the authority sign its key, or add the key itself:\n{entry}",
+        file.display()
     )]
     OnlyAuthority {
         /// Whom.
@@ -77,6 +78,16 @@ pub enum HostKeyProblem {
         line: usize,
         /// The line that would make the host's own key known.
         entry: String,
+    },
+    /// The host shows a certificate that does not prove who it is.
+    #[error("the host certificate `{id}` of {peer} is not accepted: it {problem}")]
+    Certificate {
+        /// Whom.
+        peer: String,
+        /// How its authority named it.
+        id: String,
+        /// What is wrong with it.
+        problem: String,
     },
     /// The file of known hosts cannot be read or written.
     #[error("cannot {what} the known hosts in {}: {cause}", file.display())]

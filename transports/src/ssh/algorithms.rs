@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 
 use russh::keys::Algorithm;
+use russh::keys::key::ALL_KEY_TYPES;
 use russh::{Preferred, cipher, kex, mac};
+
+use super::wish::Wish;
 
 /// Key exchanges beyond russh's own choice that are still sound and that devices often have.
 const MORE_KEX: [kex::Name; 3] = [
@@ -30,8 +33,144 @@ pub(crate) enum Strength {
     Legacy,
 }
 
-/// What is offered to a host of which keys of these algorithms are recorded.
-pub(super) fn preferred(strength: Strength, recorded: &[Algorithm]) -> Preferred {
+/// What is offered, and what is wished beside the usual.
+#[derive(Clone, Debug)]
+pub(crate) struct Algorithms {
+    pub(crate) strength: Strength,
+    pub(crate) kex: Option<Wish>,
+    pub(crate) ciphers: Option<Wish>,
+    pub(crate) macs: Option<Wish>,
+    pub(crate) host_keys: Option<Wish>,
+    /// For the user's own keys.
+    pub(crate) user_keys: Option<Wish>,
+}
+
+impl Algorithms {
+    /// The usual ones of a strength.
+    pub(crate) fn usual(strength: Strength) -> Self {
+        Self {
+            strength,
+            kex: None,
+            ciphers: None,
+            macs: None,
+            host_keys: None,
+            user_keys: None,
+        }
+    }
+
+    /// What is offered to a host of which keys of these algorithms are recorded; with `certified`,
+    /// certificates of its keys too.
+    ///
+    /// # Errors
+    /// The kind of algorithm, and why nothing of what is wished of it can be offered.
+    pub(super) fn preferred(
+        &self,
+        recorded: &[Algorithm],
+        certified: bool,
+    ) -> Result<Preferred, (Kind, String)> {
+        let mut preferred = preferred(self.strength);
+        if let Some(wish) = &self.kex {
+            // The extension names at the end of russh's list must stay last.
+            let (usual, extensions): (Vec<kex::Name>, Vec<_>) =
+                preferred.kex.iter().partition(|name| !is_extension(name));
+            let mut kex = wished(Kind::Kex, wish, &usual, |name| {
+                kex::Name::try_from(name).ok()
+            })?;
+            kex.extend(extensions);
+            preferred.kex = Cow::Owned(kex);
+        }
+        if let Some(wish) = &self.ciphers {
+            let known = |name: &str| cipher::Name::try_from(name).ok();
+            preferred.cipher = Cow::Owned(wished(Kind::Ciphers, wish, &preferred.cipher, known)?);
+        }
+        if let Some(wish) = &self.macs {
+            let known = |name: &str| mac::Name::try_from(name).ok();
+            preferred.mac = Cow::Owned(wished(Kind::Macs, wish, &preferred.mac, known)?);
+        }
+        let mut certificates = preferred.key.to_vec();
+        if let Some(wish) = &self.host_keys {
+            let names: Vec<String> = [CERTIFICATE, ""]
+                .iter()
+                .flat_map(|end| preferred.key.iter().map(move |key| format!("{key}{end}")))
+                .collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let of = wish.of(&names);
+            let plain = of.iter().filter(|name| !name.ends_with(CERTIFICATE));
+            let keys: Vec<Algorithm> = plain.filter_map(|name| key(name)).collect();
+            let bare = of.iter().filter_map(|name| name.strip_suffix(CERTIFICATE));
+            certificates = bare.filter_map(key).collect();
+            if keys.is_empty() && (certificates.is_empty() || !certified) {
+                return Err((Kind::HostKeys, none_of(&of, preferred.key.iter())));
+            }
+            preferred.key = Cow::Owned(keys);
+        }
+        if certified {
+            preferred.host_key_certificates = Cow::Owned(certificates);
+        }
+        // A host must be asked for the keys that are known of it: another would look like a change.
+        preferred
+            .key
+            .to_mut()
+            .sort_by_key(|offered| !recorded.iter().any(|recorded| is_same(recorded, offered)));
+        Ok(preferred)
+    }
+
+    /// Whether the user's keys may be used under an algorithm's name.
+    pub(super) fn takes_user_key(&self, algorithm: &Algorithm) -> bool {
+        let usual: Vec<String> = ALL_KEY_TYPES.iter().map(ToString::to_string).collect();
+        let usual: Vec<&str> = usual.iter().map(String::as_str).collect();
+        let name = algorithm.to_string();
+        let wish = self.user_keys.as_ref();
+        wish.is_none_or(|wish| wish.of(&usual).contains(&name.as_str()))
+    }
+}
+
+/// The kinds of algorithms of which something can be wished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Kex,
+    Ciphers,
+    Macs,
+    HostKeys,
+}
+
+/// What the names of certificates end with.
+const CERTIFICATE: &str = "-cert-v01@openssh.com";
+
+/// The wished algorithms that there are; not one is an error.
+fn wished<T: AsRef<str> + Clone>(
+    kind: Kind,
+    wish: &Wish,
+    usual: &[T],
+    known: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<T>, (Kind, String)> {
+    let names: Vec<&str> = usual.iter().map(AsRef::as_ref).collect();
+    let of = wish.of(&names);
+    let found: Vec<T> = of.iter().filter_map(|name| known(name)).collect();
+    if found.is_empty() {
+        return Err((kind, none_of(&of, names.iter())));
+    }
+    Ok(found)
+}
+
+fn none_of<T: ToString>(wished: &[&str], usual: impl Iterator<Item = T>) -> String {
+    let usual: Vec<String> = usual.map(|name| name.to_string()).collect();
+    format!(
+        "none of `{}` is supported: the usual ones are {}",
+        wished.join(", "),
+        usual.join(", ")
+    )
+}
+
+fn key(name: &str) -> Option<Algorithm> {
+    ALL_KEY_TYPES
+        .iter()
+        .find(|key| key.as_str() == name)
+        .cloned()
+}
+
+/// What is offered usually, at one strength.
+fn preferred(strength: Strength) -> Preferred {
     let default = Preferred::DEFAULT;
     let legacy = strength == Strength::Legacy;
     // The extension names at the end of russh's list must stay last.
@@ -51,8 +190,6 @@ pub(super) fn preferred(strength: Strength, recorded: &[Algorithm]) -> Preferred
         key.retain(|algorithm| *algorithm != (Algorithm::Rsa { hash: None }));
     }
     kex.extend(extensions);
-    // A host must be asked for the keys that are known of it: another one would look like a change.
-    key.sort_by_key(|offered| !recorded.iter().any(|recorded| is_same(recorded, offered)));
     Preferred {
         kex: Cow::Owned(kex),
         key: Cow::Owned(key),
@@ -99,10 +236,54 @@ mod tests {
         list.iter().map(AsRef::as_ref).collect()
     }
 
+    fn offered(strength: Strength, recorded: &[Algorithm]) -> Preferred {
+        let usual = Algorithms::usual(strength);
+        usual.preferred(recorded, false).expect("the usual ones")
+    }
+
+    #[test]
+    fn what_is_wished_is_offered_and_what_does_not_exist_is_told() {
+        let algorithms = Algorithms {
+            kex: Some(Wish::parse("curve25519-sha256,no-such")),
+            ciphers: Some(Wish::parse("+aes128-cbc")),
+            macs: Some(Wish::parse("-*-etm@openssh.com")),
+            host_keys: Some(Wish::parse(
+                "^rsa-sha2-256,ssh-ed25519-cert-v01@openssh.com",
+            )),
+            user_keys: Some(Wish::parse("-ecdsa-*")),
+            ..Algorithms::usual(Strength::Sound)
+        };
+        let preferred = algorithms.preferred(&[], true).expect("offered");
+        assert_eq!(names(&preferred.kex)[0], "curve25519-sha256");
+        assert!(
+            names(&preferred.kex)[1..]
+                .iter()
+                .all(|name| name.contains("ext-info") || name.contains("strict"))
+        );
+        assert_eq!(names(&preferred.cipher).last(), Some(&"aes128-cbc"));
+        assert_eq!(names(&preferred.mac), ["hmac-sha2-512", "hmac-sha2-256"]);
+        assert_eq!(preferred.key[0].as_str(), "rsa-sha2-256");
+        assert_eq!(preferred.host_key_certificates[0], Algorithm::Ed25519);
+        assert!(algorithms.takes_user_key(&Algorithm::Ed25519));
+        let curve = russh::keys::EcdsaCurve::NistP256;
+        assert!(!algorithms.takes_user_key(&Algorithm::Ecdsa { curve }));
+
+        let none = Algorithms {
+            ciphers: Some(Wish::parse("idea-cbc")),
+            ..algorithms
+        };
+        let (kind, text) = none.preferred(&[], false).expect_err("none");
+        assert_eq!(kind, Kind::Ciphers);
+        assert!(
+            text.contains("none of `idea-cbc`") && text.contains("aes256-ctr"),
+            "{text}"
+        );
+    }
+
     #[test]
     fn curve25519_comes_first_and_extensions_last() {
         for strength in [Strength::Sound, Strength::Legacy] {
-            let preferred = preferred(strength, &[]);
+            let preferred = offered(strength, &[]);
             let kex = names(&preferred.kex);
             assert_eq!(
                 kex[..3],
@@ -134,8 +315,8 @@ mod tests {
                 .any(|name| name.contains("sha1") || name.contains("cbc"))
                 || preferred.key.contains(&Algorithm::Rsa { hash: None })
         };
-        assert!(!weak(&preferred(Strength::Sound, &[])));
-        assert!(weak(&preferred(Strength::Legacy, &[])));
+        assert!(!weak(&offered(Strength::Sound, &[])));
+        assert!(weak(&offered(Strength::Legacy, &[])));
         assert!(is_legacy(&["diffie-hellman-group14-sha1".into()]));
         assert!(!is_legacy(&["hmac-md5".into()]));
     }
@@ -143,7 +324,7 @@ mod tests {
     #[test]
     fn recorded_algorithms_are_asked_for_first() {
         let rsa = Algorithm::Rsa { hash: None };
-        let preferred = preferred(Strength::Sound, &[rsa]);
+        let preferred = offered(Strength::Sound, &[rsa]);
         assert_eq!(
             preferred.key[0],
             Algorithm::Rsa {

@@ -1,29 +1,31 @@
 //! Logging in.
 //!
-//! A key that is named is tried first; an agent's keys only where nothing else is named. A password
+//! A key that is named is tried first; an agent's keys and those of files only where nothing else is
+//! named. A certificate is shown before its key. A password
 //! is used once, by whichever of `password` and `keyboard-interactive` the host takes: a wrong one
 //! must not count twice towards a lockout. That is why no method is tried merely because OpenSSH
 //! would try it next.
 
-use std::env;
+use std::path::Path;
 use std::sync::Arc;
 
 use devgate_schemas::Sensitive;
 use russh::client::{AuthResult, Handle, KeyboardInteractiveAuthResponse};
 use russh::keys::agent::AgentIdentity;
 use russh::keys::agent::client::AgentClient;
-use russh::keys::{Algorithm, HashAlg, PrivateKeyWithHashAlg};
+use russh::keys::{Algorithm, HashAlg, PrivateKey, PrivateKeyWithHashAlg};
 use russh::{MethodKind, MethodSet};
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 
 use super::handler::{Client, Heard};
-use super::private_key;
+use super::identities::{self, Found};
 use super::settings::Settings;
 use crate::error::{AuthenticationProblem, Phase};
 use crate::{Error, Result};
 
-/// How many keys of an agent are tried: hosts close the connection after about six.
-const MOST_AGENT_KEYS: usize = 5;
+/// How many keys are shown: hosts close the connection after about six.
+const MOST_KEYS: usize = 5;
 
 /// How many rounds of questions a host may ask.
 const MOST_ROUNDS: usize = 8;
@@ -35,6 +37,9 @@ pub(super) struct Login<'a> {
     pub(super) heard: &'a Heard,
     pub(super) deadline: Instant,
     tried: Vec<String>,
+    keys_shown: usize,
+    /// Why keys and certificates that are there could not be tried.
+    useless: Vec<String>,
     /// What the host offers now.
     offered: Option<MethodSet>,
     /// What it offered at first: some hosts no longer name a method that has failed.
@@ -54,6 +59,8 @@ impl<'a> Login<'a> {
             heard,
             deadline,
             tried: Vec::new(),
+            keys_shown: 0,
+            useless: Vec::new(),
             offered: None,
             offered_first: None,
         }
@@ -65,14 +72,25 @@ impl<'a> Login<'a> {
     /// [`Error::Authentication`] when it is refused, [`Error::TimedOut`] when no answer comes.
     pub(super) async fn log_in(mut self) -> Result<()> {
         let settings = self.settings;
-        if settings.private_key.is_some() && self.by_private_key().await? {
-            return Ok(());
-        }
-        if settings.private_key.is_none() && settings.password.is_none() {
-            if let Some(socket) = env::var_os("SSH_AUTH_SOCK")
-                && self.by_agent(&socket).await?
+        if let Some((key, found)) = identities::named(settings).await? {
+            self.useless = found.useless.clone();
+            if self.by_key(Arc::new(key), &found).await? {
+                return Ok(());
+            }
+        } else if settings.password.is_none() {
+            let found = identities::others(settings).await;
+            self.useless = found.useless.clone();
+            if let Some((setting, socket)) = settings.identities.agent.socket()
+                && self.by_agent(setting, &socket, &found).await?
             {
                 return Ok(());
+            }
+            for identity in found.keys.iter() {
+                if let Some(key) = &identity.private
+                    && self.by_key(Arc::new(key.clone()), &found).await?
+                {
+                    return Ok(());
+                }
             }
             if self.tried.is_empty() && self.by_nothing().await? {
                 return Ok(());
@@ -104,15 +122,32 @@ impl<'a> Login<'a> {
         self.noted(result)
     }
 
-    async fn by_private_key(&mut self) -> Result<bool> {
-        let Some(key) = private_key::load(self.settings).await? else {
-            return Ok(false);
-        };
-        let key = Arc::new(key);
+    /// Shows the key's certificates, then the key itself.
+    async fn by_key(&mut self, key: Arc<PrivateKey>, found: &Found) -> Result<bool> {
+        for certificate in found.of(key.public_key().key_data()) {
+            // russh signs for these with SHA-1, which hosts refuse.
+            if matches!(certificate.algorithm(), Algorithm::Rsa { .. }) {
+                let id = certificate.key_id();
+                let useless = format!("certificate `{id}` is of an RSA key: use an agent for it");
+                self.useless.push(useless);
+                continue;
+            }
+            if !self.may_try("certificate", certificate.key_id()) {
+                return Ok(false);
+            }
+            let (user, key) = (&self.settings.user, Arc::clone(&key));
+            let trying = self
+                .handle
+                .authenticate_openssh_cert(user, key, certificate.clone());
+            let result = bounded(self.deadline, trying).await;
+            if self.noted(result)? {
+                return Ok(true);
+            }
+        }
+        let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
         for hash in self.hashes(&key.algorithm()).await? {
-            let tried = format!("private key {}", key.fingerprint(HashAlg::Sha256));
-            if !self.tried.contains(&tried) {
-                self.tried.push(tried);
+            if !self.may_try("private key", &fingerprint) {
+                return Ok(false);
             }
             let key = PrivateKeyWithHashAlg::new(Arc::clone(&key), hash);
             let trying = self.handle.authenticate_publickey(&self.settings.user, key);
@@ -124,59 +159,106 @@ impl<'a> Login<'a> {
         Ok(false)
     }
 
-    async fn by_agent(&mut self, socket: &std::ffi::OsStr) -> Result<bool> {
-        let problem = |problem: String| Error::Setting {
-            setting: "SSH_AUTH_SOCK",
-            problem,
-        };
+    /// Lets an agent sign: with the keys of the files first, and only with these where that is
+    /// asked for.
+    async fn by_agent(
+        &mut self,
+        setting: &'static str,
+        socket: &Path,
+        found: &Found,
+    ) -> Result<bool> {
+        let problem = |problem: String| Error::Setting { setting, problem };
         let asking = async {
             let mut agent = AgentClient::connect_uds(socket).await?;
             let identities = agent.request_identities().await?;
             Ok::<_, russh::keys::Error>((agent, identities))
         };
-        let (mut agent, identities) = timeout_at(self.deadline, asking)
+        let (mut agent, mut held) = timeout_at(self.deadline, asking)
             .await
             .map_err(|_| problem("the agent does not answer".to_owned()))?
             .map_err(|error| problem(format!("the agent cannot be asked: {error}")))?;
-        let keys = identities
-            .into_iter()
-            .filter_map(|identity| match identity {
-                AgentIdentity::PublicKey { key, .. } => Some(key),
-                AgentIdentity::Certificate { .. } => None,
-            });
-        for key in keys.take(MOST_AGENT_KEYS) {
+        let only = self.settings.identities.only;
+        held.retain(|identity| !only || found.has(&identity.public_key()));
+        held.sort_by_key(|identity| !found.has(&identity.public_key()));
+        for identity in held {
+            let key = identity.public_key().into_owned();
+            let own = match identity {
+                AgentIdentity::Certificate { certificate, .. } => vec![certificate],
+                AgentIdentity::PublicKey { .. } => found.of(key.key_data()).cloned().collect(),
+            };
             for hash in self.hashes(&key.algorithm()).await? {
-                self.tried
-                    .push(format!("agent key {}", key.fingerprint(HashAlg::Sha256)));
-                let user = &self.settings.user;
-                let trying =
-                    self.handle
-                        .authenticate_publickey_with(user, key.clone(), hash, &mut agent);
-                match timeout_at(self.deadline, trying).await {
-                    Err(_) => return Err(self.timed_out()),
-                    // An agent may hold a key that it cannot use now; the next one may do.
-                    Ok(Err(_)) => {}
-                    Ok(Ok(result)) => {
-                        if self.noted(Ok(Ok(result)))? {
-                            return Ok(true);
-                        }
+                for certificate in &own {
+                    if !self.may_try("agent certificate", certificate.key_id()) {
+                        return Ok(false);
                     }
+                    let (user, certificate) = (&self.settings.user, certificate.clone());
+                    let trying = self.handle.authenticate_certificate_with(
+                        user,
+                        certificate,
+                        hash,
+                        &mut agent,
+                    );
+                    let result = timeout_at(self.deadline, trying).await;
+                    if self.agent_signed(result)? {
+                        return Ok(true);
+                    }
+                }
+                let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
+                if !self.may_try("agent key", &fingerprint) {
+                    return Ok(false);
+                }
+                let (user, key) = (&self.settings.user, key.clone());
+                let trying = self
+                    .handle
+                    .authenticate_publickey_with(user, key, hash, &mut agent);
+                let result = timeout_at(self.deadline, trying).await;
+                if self.agent_signed(result)? {
+                    return Ok(true);
                 }
             }
         }
         Ok(false)
     }
 
+    fn agent_signed<E>(
+        &mut self,
+        result: std::result::Result<std::result::Result<AuthResult, E>, Elapsed>,
+    ) -> Result<bool> {
+        match result {
+            Err(_) => Err(self.timed_out()),
+            // An agent may hold a key that it cannot use now; the next one may do.
+            Ok(Err(_)) => Ok(false),
+            Ok(Ok(result)) => self.noted(Ok(Ok(result))),
+        }
+    }
+
+    /// Notes that a key is shown, unless it would be one too many.
+    fn may_try(&mut self, what: &str, name: &str) -> bool {
+        if self.keys_shown == MOST_KEYS {
+            return false;
+        }
+        self.keys_shown += 1;
+        let tried = format!("{what} {name}");
+        if !self.tried.contains(&tried) {
+            self.tried.push(tried);
+        }
+        true
+    }
+
     /// The hashes to sign with: those that the host says it takes, or both where it says nothing.
     async fn hashes(&mut self, algorithm: &Algorithm) -> Result<Vec<Option<HashAlg>>> {
+        let algorithms = &self.settings.algorithms;
         if !matches!(algorithm, Algorithm::Rsa { .. }) {
-            return Ok(vec![None]);
+            let taken = algorithms.takes_user_key(algorithm);
+            return Ok(taken.then_some(None).into_iter().collect());
         }
-        match bounded(self.deadline, self.handle.best_supported_rsa_hash()).await {
-            Ok(Ok(Some(best))) => Ok(vec![best]),
-            Ok(_) => Ok(vec![Some(HashAlg::Sha512), None]),
-            Err(()) => Err(self.timed_out()),
-        }
+        let mut hashes = match bounded(self.deadline, self.handle.best_supported_rsa_hash()).await {
+            Ok(Ok(Some(best))) => vec![best],
+            Ok(_) => vec![Some(HashAlg::Sha512), None],
+            Err(()) => return Err(self.timed_out()),
+        };
+        hashes.retain(|hash| algorithms.takes_user_key(&Algorithm::Rsa { hash: *hash }));
+        Ok(hashes)
     }
 
     async fn by_password(&mut self, password: &Sensitive<String>) -> Result<bool> {
@@ -312,6 +394,10 @@ impl<'a> Login<'a> {
             (Some(_), None) => "check `user` and `password`".to_owned(),
             (None, Some(_)) => format!("check `user` and `{key}`, or give a `password`"),
             (None, None) => format!("give a `password` or a `{key}`, or start an agent"),
+        };
+        let check = match self.useless.join("; ") {
+            useless if useless.is_empty() => check,
+            useless => format!("{check} ({useless})"),
         };
         let separator = if why.is_empty() { "" } else { "; " };
         Error::Authentication(Box::new(AuthenticationProblem {

@@ -1,14 +1,82 @@
 //! What OpenSSH's client configuration says of hosts (ssh_config(5)).
+//!
+//! It is read once and asked for each host: the first value that applies to a host is the one that
+//! counts. `Match` blocks are skipped, because some of their conditions run programs.
+
+mod files;
+mod lookup;
+#[cfg(test)]
+mod tests;
+
+use std::env;
+use std::path::{Path, PathBuf};
 
 use devgate_schemas::Level;
 
+pub(crate) use lookup::{Names, Said, Strict};
+
+/// The system's configuration, which counts behind the user's.
+const SYSTEM: &str = "/etc/ssh/ssh_config";
+
 /// `~/.ssh/config` and `/etc/ssh/ssh_config`, read once for a whole run.
 #[derive(Clone, Debug, Default)]
-pub struct SshConfig {}
+pub struct SshConfig(Vec<Item>);
+
+/// A part of a file.
+#[derive(Clone, Debug)]
+enum Item {
+    /// The beginning of a block for the hosts that fit these patterns.
+    Host(Vec<String>),
+    /// The beginning of a block that is skipped.
+    Match,
+    /// The contents of other files, each for itself.
+    Include(Vec<Vec<Item>>),
+    Keyword {
+        /// In small letters.
+        name: String,
+        words: Vec<String>,
+        place: Place,
+    },
+}
+
+/// A line of a file.
+#[derive(Clone, Debug)]
+struct Place {
+    file: PathBuf,
+    line: usize,
+}
 
 impl SshConfig {
-    /// Reads the files of the user who runs the gateway. `tell` hears what is skipped.
-    pub fn load(_tell: impl FnMut(Level, String)) -> Self {
-        Self::default()
+    /// Reads the files of the user who runs the gateway; one that does not exist says nothing.
+    /// `tell` hears what cannot be read, and what is skipped.
+    pub fn load(tell: impl FnMut(Level, String)) -> Self {
+        let user = env::home_dir().map(|home| home.join(".ssh/config"));
+        let files: Vec<PathBuf> = user.into_iter().chain([PathBuf::from(SYSTEM)]).collect();
+        Self::read(&files, tell)
+    }
+
+    /// Reads one file in place of the user's and the system's.
+    pub fn from_file(file: &Path, tell: impl FnMut(Level, String)) -> Self {
+        Self::read(&[file.to_owned()], tell)
+    }
+
+    fn read(files: &[PathBuf], mut tell: impl FnMut(Level, String)) -> Self {
+        let mut items = Vec::new();
+        let mut skipped = files::Skipped::default();
+        for file in files {
+            // A file begins outside of any block, as an included one does.
+            items.push(Item::Include(vec![files::read(file, &mut skipped)]));
+        }
+        for unreadable in skipped.unreadable {
+            tell(Level::Warning, unreadable);
+        }
+        if !skipped.matches.is_empty() {
+            let message = format!(
+                "`Match` blocks are skipped ({}): say it with `Host` blocks, or in the inventory",
+                skipped.matches.join(", ")
+            );
+            tell(Level::Warning, message);
+        }
+        Self(items)
     }
 }

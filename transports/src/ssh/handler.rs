@@ -82,7 +82,7 @@ impl Handler for Client {
     async fn check_server_key(&mut self, key: &PublicKeyOrCertificate) -> Result<bool, Failure> {
         let remembered = self
             .check
-            .accept(&key.public_key())
+            .accept_shown(key)
             .await
             .map_err(Failure::HostKey)?;
         self.heard.words(|words| words.remembered = remembered);

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use russh::keys::{Algorithm, HashAlg, PublicKey};
+use russh::keys::{Algorithm, HashAlg, PublicKey, PublicKeyOrCertificate};
 use tokio::task::spawn_blocking;
 
-use super::known_hosts::{self, KnownHosts, Standing};
-use super::settings::Words;
+use super::certificate;
+use super::known_hosts::{self, KnownHosts, Record, Standing};
+use super::settings::{Settings, Words};
 use crate::error::HostKeyProblem;
 
 /// What is demanded of a host's key.
@@ -26,6 +27,8 @@ pub(crate) enum HostKeys {
 /// What is known of one host, ready to judge its key.
 #[derive(Debug)]
 pub(crate) struct HostKeyCheck {
+    peer: String,
+    /// The name and the port by which the files know it.
     host: String,
     port: u16,
     keys: HostKeys,
@@ -38,13 +41,13 @@ impl HostKeys {
     ///
     /// These are small files, read in place: a thread for each of hundreds of sessions that open
     /// at once would cost more than everything else that a session needs.
-    pub(crate) fn check_for(
-        &self,
-        host: &str,
-        port: u16,
-        words: &'static Words,
-    ) -> Result<HostKeyCheck, Box<HostKeyProblem>> {
-        let known = match self {
+    pub(crate) fn check_for(settings: &Settings) -> Result<HostKeyCheck, Box<HostKeyProblem>> {
+        // An alias is a name of its own, whatever the port.
+        let (host, port) = match &settings.host_key_alias {
+            Some(alias) => (alias, 22),
+            None => (&settings.host, settings.port),
+        };
+        let known = match &settings.host_keys {
             Self::Any => KnownHosts::default(),
             Self::Known { files, .. } => {
                 KnownHosts::read(files, host, port).map_err(|(file, cause)| {
@@ -57,11 +60,12 @@ impl HostKeys {
             }
         };
         Ok(HostKeyCheck {
-            host: host.to_owned(),
+            peer: settings.peer(),
+            host: host.clone(),
             port,
-            keys: self.clone(),
+            keys: settings.host_keys.clone(),
             known,
-            words,
+            words: settings.words,
         })
     }
 }
@@ -72,27 +76,60 @@ impl HostKeyCheck {
         self.known.algorithms()
     }
 
-    /// Accepts the host's key or says why not; gives the file where it was remembered, if it was.
-    pub(crate) async fn accept(
+    /// Whether a certificate of the host could be accepted.
+    pub(crate) fn takes_certificates(&self) -> bool {
+        !self.known.authorities().is_empty()
+    }
+
+    /// Accepts what the host shows, or says why not.
+    ///
+    /// A certificate that is of no use still has the host's key in it, and that may be known.
+    pub(crate) async fn accept_shown(
         &self,
-        key: &PublicKey,
+        shown: &PublicKeyOrCertificate,
     ) -> Result<Option<PathBuf>, Box<HostKeyProblem>> {
+        let key = shown.public_key();
+        let (Some(certificate), HostKeys::Known { .. }) = (shown.certificate(), &self.keys) else {
+            return self.accept(&key).await;
+        };
+        let signer = certificate.signature_key();
+        let revoked = self.known.revocation(signer);
+        if let Some(record) = revoked.or_else(|| self.known.revocation(key.key_data())) {
+            return Err(Box::new(self.revoked(&record.key, record)));
+        }
+        match certificate::check(certificate, &self.host, &self.known.authorities()) {
+            Ok(()) => Ok(None),
+            Err(_) if matches!(self.known.judge(&key), Standing::Known) => Ok(None),
+            Err(problem) => Err(Box::new(HostKeyProblem::Certificate {
+                peer: self.peer.clone(),
+                id: certificate.key_id().to_owned(),
+                problem,
+            })),
+        }
+    }
+
+    fn revoked(&self, key: &PublicKey, record: &Record) -> HostKeyProblem {
+        HostKeyProblem::Revoked {
+            peer: self.peer.clone(),
+            fingerprint: key.fingerprint(HashAlg::Sha256).to_string(),
+            file: record.file.clone(),
+            line: record.line,
+        }
+    }
+
+    /// Accepts the host's key or says why not; gives the file where it was remembered, if it was.
+    async fn accept(&self, key: &PublicKey) -> Result<Option<PathBuf>, Box<HostKeyProblem>> {
         let HostKeys::Known { files, first_use } = &self.keys else {
             return Ok(None);
         };
-        let peer = format!("{}:{}", self.host, self.port);
+        let peer = self.peer.clone();
         let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
         let algorithm = key.algorithm().to_string();
         let line = known_hosts::line(&self.host, self.port, key);
         let file = files.first().cloned().unwrap_or_default();
         let problem = match self.known.judge(key) {
             Standing::Known => return Ok(None),
-            Standing::Revoked(record) => HostKeyProblem::Revoked {
-                peer,
-                fingerprint,
-                file: record.file.clone(),
-                line: record.line,
-            },
+            Standing::Revoked(record) => self.revoked(key, record),
             Standing::Changed(record) => HostKeyProblem::Changed {
                 peer,
                 algorithm,

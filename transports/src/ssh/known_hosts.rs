@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, KeyInit, Mac};
 use russh::keys::ssh_key::known_hosts::{HostPatterns, Marker};
+use russh::keys::ssh_key::public::KeyData;
 use russh::keys::{Algorithm, PublicKey};
 use sha1::Sha1;
 
@@ -32,7 +33,7 @@ pub(crate) enum Standing<'k> {
     Revoked(&'k Record),
     /// The host has another key.
     Changed(&'k Record),
-    /// The host has no key of its own, only an authority.
+    /// No key of the host is recorded, only an authority.
     OnlyAuthority(&'k Record),
     /// Nothing is known of the host.
     Unknown,
@@ -73,7 +74,7 @@ impl KnownHosts {
         let own = |record: &&Record| record.marker.is_none();
         let same = |record: &&Record| record.key.key_data() == key.key_data();
         let marked = |marker| move |record: &&Record| record.marker == Some(marker);
-        if let Some(record) = self.0.iter().filter(marked(Marker::Revoked)).find(same) {
+        if let Some(record) = self.revocation(key.key_data()) {
             return Standing::Revoked(record);
         }
         if self.0.iter().filter(own).any(|record| same(&record)) {
@@ -93,6 +94,23 @@ impl KnownHosts {
             .iter()
             .find(marked(Marker::CertAuthority))
             .map_or(Standing::Unknown, Standing::OnlyAuthority)
+    }
+
+    /// The authorities that sign the host's certificates.
+    pub(crate) fn authorities(&self) -> Vec<&PublicKey> {
+        let marked = |record: &&Record| record.marker == Some(Marker::CertAuthority);
+        self.0
+            .iter()
+            .filter(marked)
+            .map(|record| &record.key)
+            .collect()
+    }
+
+    /// The line that says that a key must not be used any more.
+    pub(crate) fn revocation(&self, key: &KeyData) -> Option<&Record> {
+        let revoked = |record: &&Record| record.marker == Some(Marker::Revoked);
+        let mut revoked = self.0.iter().filter(revoked);
+        revoked.find(|record| record.key.key_data() == key)
     }
 
     /// The algorithms of the host's recorded keys.
@@ -223,7 +241,7 @@ fn concerns(hosts: &str, name: &str) -> bool {
 }
 
 /// Whether a pattern with `*` and `?` describes the whole text, in time proportional to both.
-fn glob(pattern: &str, text: &str) -> bool {
+pub(super) fn glob(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t, mut star) = (0, 0, None);

@@ -3,11 +3,14 @@
 //! russh waits without end in several places (a silent host, a host that asks for a new password),
 //! so everything here has a deadline.
 
-mod algorithms;
+pub(crate) mod algorithms;
 mod auth;
+mod certificate;
 pub(crate) mod config;
 mod handler;
-mod host_keys;
+pub(crate) mod host_keys;
+mod identities;
+pub(crate) mod jump;
 mod known_hosts;
 mod peer;
 mod private_key;
@@ -17,6 +20,7 @@ pub(crate) mod settings;
 mod socket;
 #[cfg(test)]
 mod tests;
+pub(crate) mod wish;
 
 use std::fmt;
 use std::io;
@@ -35,6 +39,7 @@ use crate::{Context, Error, Result};
 use algorithms::Strength;
 use auth::Login;
 use handler::{Client, Failure, Heard};
+use host_keys::HostKeys;
 pub(crate) use peer::Peer;
 use settings::Settings;
 use socket::{Owned, Owner};
@@ -51,6 +56,8 @@ pub(crate) struct Ssh {
     goodbye: Duration,
     handle: Handle<Client>,
     owner: Owner,
+    /// The connection that this one goes through.
+    via: Option<Box<Self>>,
 }
 
 impl Ssh {
@@ -63,8 +70,16 @@ impl Ssh {
         settings: &Settings,
         deadline: Instant,
     ) -> Result<Self> {
-        let stream = tcp(settings, deadline).await?;
-        Self::over(ctx, stream, settings, deadline).await
+        let way: Vec<&Settings> = settings.jumps.iter().chain([settings]).collect();
+        let first = tcp(way[0], deadline).await?;
+        let mut ssh = Self::over(ctx, first, way[0], deadline).await?;
+        for next in &way[1..] {
+            let stream = ssh.forward(&next.host, next.port, deadline).await?;
+            let mut beyond = Self::over(ctx, stream, next, deadline).await?;
+            beyond.via = Some(Box::new(ssh));
+            ssh = beyond;
+        }
+        Ok(ssh)
     }
 
     /// Speaks SSH over a stream that is open already.
@@ -78,12 +93,16 @@ impl Ssh {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let peer = settings.peer();
-        let check = settings
-            .host_keys
-            .check_for(&settings.host, settings.port, settings.words);
-        let check = check.map_err(Error::HostKey)?;
+        let check = HostKeys::check_for(settings).map_err(Error::HostKey)?;
+        let preferred = settings
+            .algorithms
+            .preferred(&check.algorithms(), check.takes_certificates());
+        let preferred = preferred.map_err(|(kind, problem)| Error::Setting {
+            setting: settings.words.of(kind),
+            problem,
+        })?;
         let config = client::Config {
-            preferred: algorithms::preferred(settings.strength, &check.algorithms()),
+            preferred,
             // Devices often know no larger group than this.
             gex: GexParams::new(2048, 2048, 8192).expect("2048 bits are allowed"),
             keepalive_interval: settings.keepalive.map(|keepalive| keepalive.interval),
@@ -124,6 +143,7 @@ impl Ssh {
             goodbye: settings.goodbye,
             handle,
             owner,
+            via: None,
         })
     }
 
@@ -211,6 +231,32 @@ impl Ssh {
         }
     }
 
+    /// Lets the host connect to another one, and gives the stream.
+    async fn forward(
+        &self,
+        host: &str,
+        port: u16,
+        deadline: Instant,
+    ) -> Result<ChannelStream<Msg>> {
+        let opening = async {
+            let port = u32::from(port);
+            let opening = self
+                .handle
+                .channel_open_direct_tcpip(host, port, "127.0.0.1", 0);
+            Ok(opening.await?.into_stream())
+        };
+        let stream = self.opened(opening, deadline).await?;
+        stream.map_err(|reason| Error::ChannelRefused {
+            peer: self.peer.name().to_owned(),
+            what: format!("connection on to {host}:{port}"),
+            said: format!("{reason:?}"),
+            busy: matches!(
+                reason,
+                ChannelOpenFailure::ResourceShortage | ChannelOpenFailure::ConnectFailed
+            ),
+        })
+    }
+
     /// Bounds the opening of a channel; the inner error is the host's reason for refusing it.
     async fn opened<T>(
         &self,
@@ -250,20 +296,23 @@ impl Ssh {
         self.peer.version()
     }
 
-    /// Says goodbye and lets go. Whether it arrives does not matter.
+    /// Says goodbye and lets go, from the far end to the near one. Whether it arrives does not
+    /// matter.
     pub(crate) async fn close(self) {
-        let Self {
-            handle,
-            owner,
-            goodbye,
-            ..
-        } = self;
+        let goodbye = self.goodbye;
         let leaving = async {
-            let _ = handle.disconnect(Disconnect::ByApplication, "", "en").await;
-            let _ = handle.await;
+            let mut next = Some(Box::new(self));
+            while let Some(ssh) = next.take() {
+                let Self {
+                    handle, owner, via, ..
+                } = *ssh;
+                let _ = handle.disconnect(Disconnect::ByApplication, "", "en").await;
+                let _ = handle.await;
+                drop(owner);
+                next = via;
+            }
         };
         let _ = timeout(goodbye, leaving).await;
-        drop(owner);
     }
 }
 
@@ -339,8 +388,9 @@ fn not_connected(settings: &Settings, heard: &Heard, failure: Failure) -> Error 
                 AlgorithmKind::Mac => "MAC",
             }
             .to_owned(),
-            legacy: (settings.strength == Strength::Sound && algorithms::is_legacy(&theirs))
-                .then_some(settings.words.algorithms),
+            legacy: (settings.algorithms.strength == Strength::Sound
+                && algorithms::is_legacy(&theirs))
+            .then_some(settings.words.algorithms),
             theirs: theirs.join(", "),
         },
         Failure::Ssh(russh::Error::IO(cause)) if cause.kind() != io::ErrorKind::InvalidData => {

@@ -67,16 +67,29 @@ fn read(
     })
 }
 
+/// The path of a key that is given by one, and not by its text.
+pub(super) fn file(given: &Sensitive<String>) -> Option<&str> {
+    let given = given.reveal().trim();
+    let is_text = given.contains('\n') || MARKS.iter().any(|mark| given.starts_with(mark));
+    (!is_text).then_some(given)
+}
+
+/// Whether a key was not read for want of its passphrase.
+pub(super) fn is_encrypted(error: &keys::Error) -> bool {
+    matches!(
+        error,
+        keys::Error::KeyIsEncrypted | keys::Error::SshKey(KeyError::Encrypted)
+    )
+}
+
 fn why(error: &keys::Error, with_passphrase: bool, words: &Words) -> String {
     let passphrase = words.passphrase;
-    match error {
-        keys::Error::KeyIsEncrypted | keys::Error::SshKey(KeyError::Encrypted) => {
-            format!("is encrypted: give `{passphrase}`, or use an agent")
-        }
-        _ if with_passphrase => {
-            format!("cannot be opened: `{passphrase}` is wrong, or the file is no private key")
-        }
-        _ => "is no private key that can be read (OpenSSH, PEM and PuTTY formats can)".to_owned(),
+    if is_encrypted(error) {
+        format!("is encrypted: give `{passphrase}`, or use an agent")
+    } else if with_passphrase {
+        format!("cannot be opened: `{passphrase}` is wrong, or the file is no private key")
+    } else {
+        "is no private key that can be read (OpenSSH, PEM and PuTTY formats can)".to_owned()
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use devgate_schemas::{ConnectionInfo, Sensitive};
 
-use super::algorithms::Strength;
+use super::algorithms::{Algorithms, Kind, Strength};
 use super::host_keys::HostKeys;
 use crate::{Error, Result};
 
@@ -14,7 +14,7 @@ use crate::{Error, Result};
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// The host-wide file of known hosts.
-const SYSTEM_KNOWN_HOSTS: &str = "/etc/ssh/ssh_known_hosts";
+pub(crate) const SYSTEM_KNOWN_HOSTS: &str = "/etc/ssh/ssh_known_hosts";
 
 /// Whom to reach, as whom, and what to demand of it.
 #[derive(Clone, Debug)]
@@ -25,14 +25,53 @@ pub(crate) struct Settings {
     pub(crate) password: Option<Sensitive<String>>,
     pub(crate) private_key: Option<Sensitive<String>>,
     pub(crate) passphrase: Option<Sensitive<String>>,
+    pub(crate) identities: Identities,
+    /// The name by which its key is known, where that is another one.
+    pub(crate) host_key_alias: Option<String>,
     pub(crate) host_keys: HostKeys,
-    pub(crate) strength: Strength,
+    pub(crate) algorithms: Algorithms,
     /// How long connecting and logging in may take together.
     pub(crate) timeout: Duration,
     /// How long a goodbye may take.
     pub(crate) goodbye: Duration,
     pub(crate) keepalive: Option<Keepalive>,
+    /// The hosts on the way, from the first to the last.
+    pub(crate) jumps: Vec<Settings>,
     pub(crate) words: &'static Words,
+}
+
+/// The keys to try where neither a key nor a password is named, and what goes with keys.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Identities {
+    /// Files of private keys; those that do not exist are passed over.
+    pub(crate) files: Vec<PathBuf>,
+    /// Files of certificates, each for the key that it was signed for.
+    pub(crate) certificates: Vec<PathBuf>,
+    /// Whether of an agent's keys only those of the files are tried.
+    pub(crate) only: bool,
+    pub(crate) agent: Agent,
+}
+
+/// The agent that signs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Agent {
+    /// The one at `SSH_AUTH_SOCK`.
+    #[default]
+    Usual,
+    At(PathBuf),
+    None,
+}
+
+impl Agent {
+    /// Its socket, and the setting that names it.
+    pub(super) fn socket(&self) -> Option<(&'static str, PathBuf)> {
+        const USUAL: &str = "SSH_AUTH_SOCK";
+        match self {
+            Self::Usual => env::var_os(USUAL).map(|socket| (USUAL, PathBuf::from(socket))),
+            Self::At(socket) => Some(("IdentityAgent", socket.clone())),
+            Self::None => None,
+        }
+    }
 }
 
 /// How a host that has gone silent is found out.
@@ -53,6 +92,22 @@ pub(crate) struct Words {
     pub(crate) verify: &'static str,
     pub(crate) first_use: &'static str,
     pub(crate) algorithms: &'static str,
+    pub(crate) kex: &'static str,
+    pub(crate) ciphers: &'static str,
+    pub(crate) macs: &'static str,
+    pub(crate) host_keys: &'static str,
+}
+
+impl Words {
+    /// The setting for a kind of algorithms.
+    pub(super) fn of(&self, kind: Kind) -> &'static str {
+        match kind {
+            Kind::Kex => self.kex,
+            Kind::Ciphers => self.ciphers,
+            Kind::Macs => self.macs,
+            Kind::HostKeys => self.host_keys,
+        }
+    }
 }
 
 /// The names that transports to devices use.
@@ -63,6 +118,11 @@ pub(super) static WORDS: Words = Words {
     verify: "verify_hosts",
     first_use: "trust_on_first_use",
     algorithms: "ssh_algorithms",
+    // Devices have no settings for these.
+    kex: "ssh_algorithms",
+    ciphers: "ssh_algorithms",
+    macs: "ssh_algorithms",
+    host_keys: "ssh_algorithms",
 };
 
 impl Settings {
@@ -74,19 +134,24 @@ impl Settings {
         Ok(Self {
             host: host(info)?,
             port: port(info)?.unwrap_or(22),
-            user: user(info)?,
+            user: info
+                .text("user")
+                .map_or_else(own_name, |user| Ok(user.to_owned()))?,
             password: secret(info, "password"),
             private_key: secret(info, "private_key"),
             passphrase: secret(info, "private_key_passphrase"),
+            identities: Identities::default(),
+            host_key_alias: None,
             host_keys: host_keys(
                 info.boolean("verify_hosts"),
                 info.text("known_hosts_file"),
                 info.boolean("trust_on_first_use"),
             ),
-            strength: strength(info.text("ssh_algorithms")),
+            algorithms: Algorithms::usual(strength(info.text("ssh_algorithms"))),
             timeout: duration(info, "timeout", 10.0),
             goodbye: GOODBYE,
             keepalive: None,
+            jumps: Vec::new(),
             words: &WORDS,
         })
     }
@@ -115,7 +180,7 @@ pub(crate) fn duration(info: &ConnectionInfo, name: &str, default: f64) -> Durat
 }
 
 /// A path as people write it: `~/` is the home folder.
-pub(super) fn path(text: &str) -> PathBuf {
+pub(crate) fn path(text: &str) -> PathBuf {
     match (text.strip_prefix("~/"), env::home_dir()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(text),
@@ -140,36 +205,28 @@ pub(crate) fn port(info: &ConnectionInfo) -> Result<Option<u16>> {
     port.map_err(|_| problem("port", "is no port number"))
 }
 
-/// The account, or the name of the user who runs this.
-pub(crate) fn user(info: &ConnectionInfo) -> Result<String> {
-    let user = info
-        .text("user")
-        .map(str::to_owned)
-        .or_else(|| env::var("USER").ok());
-    let user = user.filter(|user| !user.is_empty());
-    user.ok_or_else(|| problem("user", "is not given: name the account to log in to"))
+/// The name of the user who runs this.
+pub(crate) fn own_name() -> Result<String> {
+    let name = env::var("USER").ok().filter(|name| !name.is_empty());
+    name.ok_or_else(|| problem("user", "is not given: name the account to log in to"))
 }
 
 /// Which host keys are accepted, given three settings.
-pub(crate) fn host_keys(
-    verify: Option<bool>,
-    file: Option<&str>,
-    first_use: Option<bool>,
-) -> HostKeys {
+fn host_keys(verify: Option<bool>, file: Option<&str>, first_use: Option<bool>) -> HostKeys {
     if verify == Some(false) {
         return HostKeys::Any;
     }
-    let files = match file {
-        Some(file) => vec![path(file)],
-        None => {
-            let home = env::home_dir().map(|home| home.join(".ssh/known_hosts"));
-            home.into_iter()
-                .chain([PathBuf::from(SYSTEM_KNOWN_HOSTS)])
-                .collect()
-        }
-    };
+    let files = file.map_or_else(known_hosts_files, |file| vec![path(file)]);
     let first_use = first_use == Some(true);
     HostKeys::Known { files, first_use }
+}
+
+/// The files of known hosts of which nobody says otherwise.
+pub(crate) fn known_hosts_files() -> Vec<PathBuf> {
+    let home = env::home_dir().map(|home| home.join(".ssh/known_hosts"));
+    home.into_iter()
+        .chain([PathBuf::from(SYSTEM_KNOWN_HOSTS)])
+        .collect()
 }
 
 pub(crate) fn strength(setting: Option<&str>) -> Strength {

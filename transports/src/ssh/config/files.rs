@@ -1,0 +1,157 @@
+//! Files of configuration: lines, words, and other files that they include.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Item, Place};
+use crate::ssh::known_hosts::glob;
+
+/// How deep files may include each other, as in OpenSSH.
+const DEEPEST: usize = 16;
+
+/// What was not taken from the files.
+#[derive(Debug, Default)]
+pub(super) struct Skipped {
+    /// Why files could not be read.
+    pub(super) unreadable: Vec<String>,
+    /// Where `Match` blocks begin.
+    pub(super) matches: Vec<String>,
+}
+
+/// Reads a file and all that it includes.
+pub(super) fn read(file: &Path, skipped: &mut Skipped) -> Vec<Item> {
+    read_deep(file, 0, skipped)
+}
+
+fn read_deep(file: &Path, depth: usize, skipped: &mut Skipped) -> Vec<Item> {
+    let text = match fs::read(file) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => {
+            let message = format!("cannot read {}: {error}; it is skipped", file.display());
+            skipped.unreadable.push(message);
+            return Vec::new();
+        }
+    };
+    let mut items = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let Some((name, rest)) = keyword(line) else {
+            continue;
+        };
+        let name = name.to_lowercase();
+        let place = Place {
+            file: file.to_owned(),
+            line: index + 1,
+        };
+        let words = words(rest);
+        items.push(match name.as_str() {
+            "host" => Item::Host(words),
+            "match" => {
+                skipped.matches.push(place.to_string());
+                Item::Match
+            }
+            "include" => {
+                if depth == DEEPEST {
+                    let message = format!("{place} includes too deep; it is skipped");
+                    skipped.unreadable.push(message);
+                    continue;
+                }
+                let found = words.iter().flat_map(|word| included(file, word));
+                let found: Vec<PathBuf> = found.collect();
+                let read = found
+                    .iter()
+                    .map(|file| read_deep(file, depth + 1, skipped))
+                    .collect();
+                Item::Include(read)
+            }
+            _ => Item::Keyword { name, words, place },
+        });
+    }
+    items
+}
+
+/// The keyword of a line and what follows it, behind blanks or one `=`.
+fn keyword(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return None;
+    }
+    let end = line
+        .find(|c: char| c.is_whitespace() || c == '=')
+        .unwrap_or(line.len());
+    let (name, rest) = line.split_at(end);
+    let rest = rest.trim_start();
+    let rest = rest.strip_prefix('=').unwrap_or(rest);
+    Some((name.trim_matches('"'), rest.trim_start()))
+}
+
+/// The words of a line: quotes hold blanks together, a backslash keeps a quote or a blank.
+fn words(text: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        match (c, quote) {
+            ('\\', _)
+                if characters.peek().is_some_and(|next| {
+                    matches!(next, '"' | '\'' | '\\') || (*next == ' ' && quote.is_none())
+                }) =>
+            {
+                word.get_or_insert_default().extend(characters.next());
+            }
+            (c, Some(open)) if c == open => quote = None,
+            (c, Some(_)) => word.get_or_insert_default().push(c),
+            ('"' | '\'', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            ('#', None) if word.is_none() => break,
+            (c, None) if c.is_whitespace() => words.extend(word.take()),
+            (c, None) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// The files that a word of `Include` names; it begins beside the file where it is not absolute.
+fn included(from: &Path, word: &str) -> Vec<PathBuf> {
+    let path = match (word.strip_prefix("~/"), env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => base(from).join(word),
+    };
+    let mut found = vec![PathBuf::new()];
+    for part in path.components() {
+        let part = part.as_os_str().to_string_lossy();
+        if !part.contains(['*', '?']) {
+            for path in &mut found {
+                path.push(&*part);
+            }
+            continue;
+        }
+        found = found
+            .iter()
+            .flat_map(|path| matching(path, &part))
+            .collect();
+    }
+    found
+}
+
+/// Where relative paths begin: at `/etc/ssh` for the system's file, else at `~/.ssh`.
+fn base(from: &Path) -> PathBuf {
+    if from.starts_with("/etc/ssh") {
+        return PathBuf::from("/etc/ssh");
+    }
+    env::home_dir().map_or_else(PathBuf::new, |home| home.join(".ssh"))
+}
+
+fn matching(folder: &Path, pattern: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let fits =
+        |name: &String| glob(pattern, name) && (pattern.starts_with('.') || !name.starts_with('.'));
+    let mut names: Vec<String> = names.filter(fits).collect();
+    names.sort();
+    names.into_iter().map(|name| folder.join(name)).collect()
+}

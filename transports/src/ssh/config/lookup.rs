@@ -1,0 +1,311 @@
+//! What the files say of one host.
+
+use std::collections::HashMap;
+use std::env;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::{Item, Place, SshConfig};
+use crate::ssh::known_hosts::glob;
+use crate::{Error, Result};
+
+/// What the files say of one host; `None` where they say nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) host_name: Option<String>,
+    pub(crate) user: Option<String>,
+    pub(crate) port: Option<u16>,
+    pub(crate) host_key_alias: Option<String>,
+    /// As they are written: see [`Names::path`].
+    pub(crate) identity_files: Vec<String>,
+    pub(crate) certificate_files: Vec<String>,
+    pub(crate) identities_only: bool,
+    pub(crate) identity_agent: Option<String>,
+    pub(crate) proxy_jump: Option<String>,
+    pub(crate) kex: Option<String>,
+    pub(crate) ciphers: Option<String>,
+    pub(crate) macs: Option<String>,
+    pub(crate) host_keys: Option<String>,
+    pub(crate) user_keys: Option<String>,
+    pub(crate) alive_interval: Option<Duration>,
+    pub(crate) alive_most: Option<usize>,
+    pub(crate) known_hosts: Option<Vec<String>>,
+    pub(crate) strict: Option<Strict>,
+    pub(crate) connect_timeout: Option<Duration>,
+}
+
+/// What is demanded of host keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Strict {
+    Yes,
+    AcceptNew,
+    No,
+}
+
+/// What the tokens in paths stand for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names<'a> {
+    /// The name by which the host was asked for.
+    pub(crate) asked: &'a str,
+    pub(crate) host: &'a str,
+    pub(crate) port: u16,
+    pub(crate) user: &'a str,
+}
+
+/// The values of a host's keywords, each with its place.
+#[derive(Default)]
+struct Values<'c>(HashMap<&'c str, Vec<(&'c [String], &'c Place)>>);
+
+impl SshConfig {
+    /// What the files say of a host, by the name that it is asked for.
+    ///
+    /// # Errors
+    /// [`Error::Setting`]: a value for this host cannot be used, with its place.
+    pub(crate) fn said(&self, host: &str) -> Result<Said> {
+        let mut values = Values::default();
+        values.collect(&self.0, host, true);
+        values.proxy_command()?;
+        let host_name = values.text("hostname");
+        Ok(Said {
+            host_name: host_name.map(|name| name.replace("%h", host).replace("%%", "%")),
+            user: values.text("user"),
+            port: values.parsed("port", "Port", "a port number")?,
+            host_key_alias: values.text("hostkeyalias"),
+            identity_files: values.list("identityfile"),
+            certificate_files: values.list("certificatefile"),
+            identities_only: values
+                .text("identitiesonly")
+                .is_some_and(|word| is_yes(&word)),
+            identity_agent: values.text("identityagent"),
+            proxy_jump: values.text("proxyjump"),
+            kex: values.text("kexalgorithms"),
+            ciphers: values.text("ciphers"),
+            macs: values.text("macs"),
+            host_keys: values.text("hostkeyalgorithms"),
+            user_keys: values
+                .text("pubkeyacceptedalgorithms")
+                .or_else(|| values.text("pubkeyacceptedkeytypes")),
+            alive_interval: values.time("serveraliveinterval", "ServerAliveInterval")?,
+            alive_most: values.parsed("serveralivecountmax", "ServerAliveCountMax", "a number")?,
+            known_hosts: values.words("userknownhostsfile"),
+            strict: values.strict()?,
+            connect_timeout: values.time("connecttimeout", "ConnectTimeout")?,
+        })
+    }
+}
+
+impl<'c> Values<'c> {
+    /// Collects what applies to a host. A block ends with its file: `outside` is what holds where
+    /// the file is included.
+    fn collect(&mut self, items: &'c [Item], host: &str, outside: bool) {
+        let mut applies = outside;
+        for item in items {
+            match item {
+                Item::Host(patterns) => applies = outside && fits(patterns, host),
+                Item::Match => applies = false,
+                Item::Include(files) => {
+                    for file in files {
+                        self.collect(file, host, applies);
+                    }
+                }
+                Item::Keyword { name, words, place } if applies => {
+                    self.0.entry(name).or_default().push((words, place));
+                }
+                Item::Keyword { .. } => {}
+            }
+        }
+    }
+
+    fn first(&self, name: &str) -> Option<(&'c [String], &'c Place)> {
+        self.0.get(name)?.first().copied()
+    }
+
+    /// The one word of a keyword, or its words as they were written.
+    fn text(&self, name: &str) -> Option<String> {
+        Some(self.first(name)?.0.join(" "))
+    }
+
+    fn words(&self, name: &str) -> Option<Vec<String>> {
+        Some(self.first(name)?.0.to_vec())
+    }
+
+    /// The values of a keyword that adds up; of the others the first one counts.
+    fn list(&self, name: &str) -> Vec<String> {
+        let all = self.0.get(name).into_iter().flatten();
+        all.map(|(words, _)| words.join(" ")).collect()
+    }
+
+    fn parsed<T: FromStr>(
+        &self,
+        name: &str,
+        keyword: &'static str,
+        expected: &str,
+    ) -> Result<Option<T>> {
+        let Some((words, place)) = self.first(name) else {
+            return Ok(None);
+        };
+        let text = words.join(" ");
+        let parsed = text.parse();
+        parsed
+            .map(Some)
+            .map_err(|_| problem(keyword, place, format!("`{text}` is not {expected}")))
+    }
+
+    /// A time in seconds, or as `1h30m`; `None` for `none` too.
+    fn time(&self, name: &str, keyword: &'static str) -> Result<Option<Duration>> {
+        let Some((words, place)) = self.first(name) else {
+            return Ok(None);
+        };
+        let text = words.join(" ");
+        if text.eq_ignore_ascii_case("none") {
+            return Ok(None);
+        }
+        let wrong = || problem(keyword, place, format!("`{text}` is no time in seconds"));
+        let (mut sum, mut number) = (0_u64, String::new());
+        for c in text.chars() {
+            let unit = match c {
+                '0'..='9' => {
+                    number.push(c);
+                    continue;
+                }
+                's' | 'S' => 1,
+                'm' | 'M' => 60,
+                'h' | 'H' => 3_600,
+                'd' | 'D' => 86_400,
+                'w' | 'W' => 604_800,
+                _ => return Err(wrong()),
+            };
+            let count: u64 = number.parse().map_err(|_| wrong())?;
+            sum = sum.saturating_add(count.saturating_mul(unit));
+            number.clear();
+        }
+        if !number.is_empty() {
+            sum = sum.saturating_add(number.parse().map_err(|_| wrong())?);
+        }
+        Ok(Some(Duration::from_secs(sum)))
+    }
+
+    fn strict(&self) -> Result<Option<Strict>> {
+        let Some((words, place)) = self.first("stricthostkeychecking") else {
+            return Ok(None);
+        };
+        let text = words.join(" ").to_lowercase();
+        Ok(Some(match text.as_str() {
+            // Nobody is there to be asked.
+            "yes" | "true" | "ask" => Strict::Yes,
+            "accept-new" => Strict::AcceptNew,
+            "no" | "false" | "off" => Strict::No,
+            _ => {
+                let message = format!("`{text}` is none of yes, no, ask, accept-new");
+                return Err(problem("StrictHostKeyChecking", place, message));
+            }
+        }))
+    }
+
+    /// Refuses what would have to start a program; the first of both keywords counts.
+    fn proxy_command(&self) -> Result<()> {
+        let Some((words, place)) = self.first("proxycommand") else {
+            return Ok(());
+        };
+        let jump = self.first("proxyjump");
+        let earlier =
+            jump.is_some_and(|(_, jump)| jump.file == place.file && jump.line < place.line);
+        if earlier
+            || words
+                .first()
+                .is_some_and(|word| word.eq_ignore_ascii_case("none"))
+        {
+            return Ok(());
+        }
+        let message = "would start a program, which is not supported: use `ProxyJump`, or say in \
+                       the inventory `load-config: false`";
+        Err(problem("ProxyCommand", place, message.to_owned()))
+    }
+}
+
+impl Names<'_> {
+    /// A path as the files have it: `~/`, tokens and `${VARIABLE}` stand for something.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] under the keyword's name for a token that stands for nothing.
+    pub(crate) fn path(&self, keyword: &'static str, text: &str) -> Result<PathBuf> {
+        let wrong = |what: String| Error::Setting {
+            setting: keyword,
+            problem: format!("`{text}` of OpenSSH's configuration has {what}"),
+        };
+        let home = || env::home_dir().unwrap_or_default();
+        let local = || env::var("USER").unwrap_or_default();
+        let mut expanded = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(['%', '$']) {
+            expanded.push_str(&rest[..at]);
+            let mark = &rest[at..];
+            if let Some(inner) = mark.strip_prefix("${") {
+                let (name, behind) = inner
+                    .split_once('}')
+                    .ok_or_else(|| wrong("a `${` without an end".to_owned()))?;
+                let value = env::var(name);
+                expanded
+                    .push_str(&value.map_err(|_| wrong(format!("`{name}`, which is not set")))?);
+                rest = behind;
+                continue;
+            }
+            if mark.starts_with('$') {
+                expanded.push('$');
+                rest = &mark[1..];
+                continue;
+            }
+            match mark[1..].chars().next() {
+                Some('%') => expanded.push('%'),
+                Some('d') => expanded.push_str(&home().to_string_lossy()),
+                Some('h' | 'k') => expanded.push_str(self.host),
+                Some('n') => expanded.push_str(self.asked),
+                Some('p') => expanded.push_str(&self.port.to_string()),
+                Some('r') => expanded.push_str(self.user),
+                Some('u') => expanded.push_str(&local()),
+                other => {
+                    let token = other.map_or_else(String::new, String::from);
+                    return Err(wrong(format!("`%{token}`, which is not supported")));
+                }
+            }
+            rest = &mark[2..];
+        }
+        expanded.push_str(rest);
+        Ok(match expanded.strip_prefix("~/") {
+            Some(rest) => home().join(rest),
+            None => PathBuf::from(expanded),
+        })
+    }
+}
+
+/// Whether a `Host` line is about a host: one pattern fits, and none that is negated.
+fn fits(patterns: &[String], host: &str) -> bool {
+    let mut found = false;
+    for pattern in patterns {
+        match pattern.strip_prefix('!') {
+            Some(pattern) if glob(pattern, host) => return false,
+            Some(_) => {}
+            None => found |= glob(pattern, host),
+        }
+    }
+    found
+}
+
+fn is_yes(word: &str) -> bool {
+    matches!(word.to_lowercase().as_str(), "yes" | "true")
+}
+
+fn problem(setting: &'static str, place: &Place, message: String) -> Error {
+    Error::Setting {
+        setting,
+        problem: format!("{message} ({place})"),
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file.display(), self.line)
+    }
+}

@@ -1,0 +1,160 @@
+//! The user's keys and certificates that a login may try.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use devgate_schemas::Sensitive;
+use russh::keys::ssh_key::public::KeyData;
+use russh::keys::{Certificate, PrivateKey, PublicKey, decode_secret_key};
+use tokio::task::spawn_blocking;
+
+use super::private_key;
+use super::settings::{Identities, Settings, path};
+use crate::Result;
+
+/// A key of a file: whole, or its public half where the file cannot be opened.
+#[derive(Debug)]
+pub(super) struct Identity {
+    pub(super) public: PublicKey,
+    pub(super) private: Option<PrivateKey>,
+}
+
+/// What may be tried, and why some of it cannot be.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The keys of files, in their order.
+    pub(super) keys: Vec<Identity>,
+    pub(super) certificates: Vec<Certificate>,
+    /// Why files that are there are of no use.
+    pub(super) useless: Vec<String>,
+}
+
+/// Reads the key that the settings name; its certificates lie beside it, or are named too.
+///
+/// # Errors
+/// The key cannot be read.
+pub(super) async fn named(settings: &Settings) -> Result<Option<(PrivateKey, Found)>> {
+    let Some(key) = private_key::load(settings).await? else {
+        return Ok(None);
+    };
+    let mut found = Found::default();
+    found.read_certificates(&settings.identities);
+    if let Some(given) = settings.private_key.as_ref().and_then(private_key::file) {
+        found.read_certificate(&beside(&path(given)), false);
+    }
+    Ok(Some((key, found)))
+}
+
+/// Reads the keys to try where none is named.
+pub(super) async fn others(settings: &Settings) -> Found {
+    let identities = settings.identities.clone();
+    let passphrase = settings.passphrase.clone();
+    let mut found = Found::default();
+    found.read_certificates(&identities);
+    // Opening an encrypted key is meant to cost much.
+    let reading = spawn_blocking(move || {
+        for file in &identities.files {
+            found.read_key(file, passphrase.as_ref());
+        }
+        found
+    });
+    reading.await.expect("reading keys does not panic")
+}
+
+impl Found {
+    /// The certificates that are for a key.
+    pub(super) fn of<'f>(&'f self, key: &'f KeyData) -> impl Iterator<Item = &'f Certificate> {
+        self.certificates
+            .iter()
+            .filter(move |certificate| certificate.public_key() == key)
+    }
+
+    /// Whether a key is one of the files'.
+    pub(super) fn has(&self, key: &PublicKey) -> bool {
+        let mut keys = self.keys.iter();
+        keys.any(|own| own.public.key_data() == key.key_data())
+    }
+
+    fn read_key(&mut self, file: &Path, passphrase: Option<&Sensitive<String>>) {
+        let Ok(text) = fs::read_to_string(file).map(Sensitive::new) else {
+            // The usual files do not all exist, and OpenSSH passes over the others too.
+            return;
+        };
+        let passphrase = passphrase.map(|passphrase| passphrase.reveal().as_str());
+        let private = decode_secret_key(text.reveal().trim(), passphrase);
+        let public = match &private {
+            Ok(private) => Some(private.public_key().clone()),
+            Err(_) => fs::read_to_string(with_end(file, ".pub"))
+                .ok()
+                .and_then(|text| PublicKey::from_openssh(text.trim()).ok()),
+        };
+        if let Err(error) = &private {
+            let why = if private_key::is_encrypted(error) {
+                "is encrypted"
+            } else {
+                "cannot be read"
+            };
+            self.useless.push(format!("{} {why}", file.display()));
+        }
+        if let Some(public) = public {
+            let private = private.ok();
+            self.keys.push(Identity { public, private });
+        }
+        self.read_certificate(&beside(file), false);
+    }
+
+    fn read_certificates(&mut self, identities: &Identities) {
+        for file in &identities.certificates {
+            self.read_certificate(file, true);
+        }
+    }
+
+    /// Reads a certificate; one that must be there is missed where it is not.
+    fn read_certificate(&mut self, file: &Path, must: bool) {
+        let text = match fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) => {
+                if must {
+                    self.useless.push(format!("{}: {error}", file.display()));
+                }
+                return;
+            }
+        };
+        match Certificate::from_openssh(text.trim()) {
+            Ok(certificate) => {
+                if let Some(problem) = out_of_date(&certificate) {
+                    self.useless.push(format!("{} {problem}", file.display()));
+                } else if !self.certificates.contains(&certificate) {
+                    self.certificates.push(certificate);
+                }
+            }
+            Err(_) => self
+                .useless
+                .push(format!("{} is no certificate", file.display())),
+        }
+    }
+}
+
+fn out_of_date(certificate: &Certificate) -> Option<&'static str> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_or(0, |now| now.as_secs());
+    if now >= certificate.valid_before() {
+        Some("has expired")
+    } else if now < certificate.valid_after() {
+        Some("is not valid yet")
+    } else {
+        None
+    }
+}
+
+/// Where OpenSSH looks for the certificate of a key.
+fn beside(key: &Path) -> PathBuf {
+    with_end(key, "-cert.pub")
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}

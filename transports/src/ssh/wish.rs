@@ -1,0 +1,80 @@
+//! What is wished of a list of algorithms, beside the usual one.
+
+use super::known_hosts::glob;
+
+/// The word that stands for the usual algorithms in a list.
+const USUAL: &str = "defaults";
+
+/// How a list of algorithms departs from the usual one (ssh_config(5), `Ciphers`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// These, the best first; `defaults` stands for the usual ones.
+    These(Vec<String>),
+    /// The usual ones, and these behind them.
+    Behind(Vec<String>),
+    /// The usual ones but those that fit these patterns.
+    Without(Vec<String>),
+    /// These, and the usual ones behind them.
+    Before(Vec<String>),
+}
+
+impl Wish {
+    /// A list as OpenSSH's configuration has it: `a,b`, `+a`, `-a*`, `^a`.
+    pub(crate) fn parse(text: &str) -> Self {
+        let names = |list: &str| list.split(',').map(str::trim).map(str::to_owned).collect();
+        match text.chars().next() {
+            Some('+') => Self::Behind(names(&text[1..])),
+            Some('-') => Self::Without(names(&text[1..])),
+            Some('^') => Self::Before(names(&text[1..])),
+            _ => Self::These(names(text)),
+        }
+    }
+
+    /// The names in the order of preference, each once.
+    pub(crate) fn of<'a>(&'a self, usual: &[&'a str]) -> Vec<&'a str> {
+        let usual = usual.iter().copied();
+        let wished: Vec<&str> = match self {
+            Self::These(names) => {
+                let usual: Vec<&str> = usual.collect();
+                names
+                    .iter()
+                    .flat_map(|name| match name.as_str() {
+                        USUAL => usual.clone(),
+                        name => vec![name],
+                    })
+                    .collect()
+            }
+            Self::Behind(names) => usual.chain(names.iter().map(String::as_str)).collect(),
+            Self::Before(names) => names.iter().map(String::as_str).chain(usual).collect(),
+            Self::Without(patterns) => usual
+                .filter(|name| !patterns.iter().any(|pattern| glob(pattern, name)))
+                .collect(),
+        };
+        let mut once: Vec<&str> = Vec::new();
+        for name in wished {
+            if !once.contains(&name) {
+                once.push(name);
+            }
+        }
+        once
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> String {
+        Wish::parse(text).of(&["a", "b-1", "b-2"]).join(",")
+    }
+
+    #[test]
+    fn a_list_is_replaced_lengthened_shortened_or_reordered() {
+        assert_eq!(of("c,a"), "c,a");
+        assert_eq!(of("+c,a"), "a,b-1,b-2,c");
+        assert_eq!(of("-b-*"), "a");
+        assert_eq!(of("^b-2,c"), "b-2,c,a,b-1");
+        let inventory = Wish::These(vec!["defaults".into(), "c".into()]);
+        assert_eq!(inventory.of(&["a", "b"]), ["a", "b", "c"]);
+    }
+}
