@@ -20,7 +20,8 @@ const REVEALS: &[(&str, usize)] = &[
     ("schemas/src/value.rs", 3),
     ("transports/src/cli/line.rs", 2),
     ("transports/src/ssh/auth.rs", 2),
-    ("transports/src/ssh/private_key.rs", 3),
+    ("transports/src/ssh/identities.rs", 2),
+    ("transports/src/ssh/private_key.rs", 4),
     ("transports/src/ssh/settings.rs", 1),
     ("transports/src/ssh_host/settings.rs", 1),
 ];

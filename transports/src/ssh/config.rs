@@ -30,7 +30,7 @@ enum Item {
     /// The beginning of a block that is skipped.
     Match,
     /// The contents of other files, each for itself.
-    Include(Vec<Vec<Item>>),
+    Include(Vec<Vec<Self>>),
     Keyword {
         /// In small letters.
         name: String,

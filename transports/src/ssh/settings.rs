@@ -36,7 +36,7 @@ pub(crate) struct Settings {
     pub(crate) goodbye: Duration,
     pub(crate) keepalive: Option<Keepalive>,
     /// The hosts on the way, from the first to the last.
-    pub(crate) jumps: Vec<Settings>,
+    pub(crate) jumps: Vec<Self>,
     pub(crate) words: &'static Words,
 }
 

@@ -192,10 +192,13 @@ fn base(info: &ConnectionInfo, asked: &Jump, said: &Said) -> Result<Settings> {
     let first_use = info.boolean("trust-on-first-use");
     let host_keys = match said.strict {
         Some(Strict::No) if info.boolean("host-key-check").is_none() => HostKeys::Any,
-        strict => HostKeys::Known {
-            files,
-            first_use: first_use.unwrap_or(strict == Some(Strict::AcceptNew)),
-        },
+        strict => {
+            let accepts_new = strict == Some(Strict::AcceptNew);
+            HostKeys::Known {
+                files,
+                first_use: first_use.unwrap_or(accepts_new),
+            }
+        }
     };
     let wish = |key: &str, said: &Option<String>| {
         list(info, key)

@@ -252,9 +252,9 @@ impl Names<'_> {
                 rest = behind;
                 continue;
             }
-            if mark.starts_with('$') {
+            if let Some(behind) = mark.strip_prefix('$') {
                 expanded.push('$');
-                rest = &mark[1..];
+                rest = behind;
                 continue;
             }
             match mark[1..].chars().next() {
