@@ -7,10 +7,11 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::mem;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use devgate_transports::{CommandLine, Context, Line, Mode, Transport};
+use devgate_transports::{CommandLine, Context, Error, Line, Mode, Transport};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
@@ -46,12 +47,21 @@ struct Lending<'a> {
     ctx: Context<'a>,
     reach: &'a Reach<'a>,
     mode: Mode,
-    /// `None` until somebody asks. Its queue is first in, first out.
-    held: Mutex<Option<Held>>,
+    /// Its queue is first in, first out.
+    held: Mutex<Held>,
+}
+
+/// What has become of the session.
+enum Held {
+    /// Nobody has asked for it.
+    Unasked,
+    Open(Open),
+    /// It cannot be opened. Nobody tries that again: it might lock an account.
+    Refused(Failure),
 }
 
 /// An open session.
-struct Held {
+struct Open {
     transport: Box<dyn Transport>,
     used: Instant,
 }
@@ -73,7 +83,7 @@ impl Lender {
             ctx: *ctx,
             reach,
             mode,
-            held: Mutex::new(None),
+            held: Mutex::new(Held::Unasked),
         };
         let outer = self.outer.get_or_init(|| Outer::find(ctx)).await;
         if let Some(outer) = outer
@@ -120,7 +130,11 @@ impl Lending<'_> {
                     Err(error) => {
                         self.ctx.debug(format!("a client of the session cannot be let in: {error}"));
                         // Those who were let in give their files back.
-                        let _ = timeout(PAUSE, async { while clients.next().await.is_some() {} }).await;
+                        let rest = async {
+                            while clients.next().await.is_some() {}
+                            std::future::pending::<()>().await
+                        };
+                        let _ = timeout(PAUSE, rest).await;
                     }
                 },
                 Some(()) = clients.next() => {}
@@ -203,17 +217,22 @@ impl Lending<'_> {
         work: impl AsyncFnOnce(&Context<'_>, &dyn CommandLine) -> devgate_transports::Result<T>,
     ) -> Result<T, Failure> {
         let mut held = self.held.lock().await;
-        let held = match &mut *held {
-            Some(held) => {
-                self.test(held).await;
-                held
-            }
-            None => held.insert(Held {
-                transport: self.reach.connect(&self.ctx).await?,
-                used: Instant::now(),
-            }),
+        if let Held::Unasked = *held {
+            *held = match self.reach.connect(&self.ctx).await {
+                Ok(transport) => Held::Open(Open {
+                    transport,
+                    used: Instant::now(),
+                }),
+                Err(error) => Held::Refused(error.into()),
+            };
+        }
+        let open = match &mut *held {
+            Held::Open(open) => open,
+            Held::Refused(failure) => return Err(failure.clone()),
+            Held::Unasked => unreachable!("it was asked for above"),
         };
-        let ctx = self.ctx.over(&*held.transport);
+        self.test(open).await;
+        let ctx = self.ctx.over(&*open.transport);
         let command_line = ctx.command_line().ok_or_else(|| {
             let name = self.reach.transport();
             let message =
@@ -221,15 +240,27 @@ impl Lending<'_> {
             Failure::new("devgate/session-unsupported", message)
         })?;
         let done = work(&ctx, command_line).await;
-        held.used = Instant::now();
-        Ok(done?)
+        open.used = Instant::now();
+        let error = match done {
+            Ok(done) => return Ok(done),
+            Err(error) => error,
+        };
+        // A session that was lost is opened anew by the next request, but not against a refusal.
+        let refused = matches!(error, Error::Authentication(_) | Error::HostKey(_));
+        let failure = Failure::from(error);
+        if refused
+            && let Held::Open(lost) = mem::replace(&mut *held, Held::Refused(failure.clone()))
+        {
+            lost.transport.close(&self.ctx).await;
+        }
+        Err(failure)
     }
 
     /// Tests a session that was idle: if it is lost, that is known now, and the command goes to a
     /// new one instead of into the dark.
-    async fn test(&self, held: &Held) {
-        if held.used.elapsed() > IDLE
-            && let Err(error) = held.transport.verify(&self.ctx).await
+    async fn test(&self, open: &Open) {
+        if open.used.elapsed() > IDLE
+            && let Err(error) = open.transport.verify(&self.ctx).await
         {
             self.ctx
                 .debug(format!("the session is opened anew: {error}"));
@@ -250,8 +281,8 @@ impl Lending<'_> {
     }
 
     async fn close(self) {
-        if let Some(held) = self.held.into_inner() {
-            held.transport.close(&self.ctx).await;
+        if let Held::Open(open) = self.held.into_inner() {
+            open.transport.close(&self.ctx).await;
         }
     }
 }

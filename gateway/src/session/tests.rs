@@ -25,6 +25,7 @@ struct Device {
     schema: TransportSchema,
     seen: &'static Seen,
     has_command_line: bool,
+    refuses: bool,
 }
 
 /// What the device has seen.
@@ -50,6 +51,7 @@ impl Device {
             // The tests' devices are few, and their sessions need them for ever.
             seen: Box::leak(Box::default()),
             has_command_line: true,
+            refuses: false,
         }
     }
 
@@ -84,6 +86,13 @@ impl Connect for Device {
 
     async fn connect(&self, _: &Context<'_>, _: &ConnectionInfo) -> Result<Box<dyn Transport>> {
         self.seen.logins.fetch_add(1, Ordering::SeqCst);
+        if self.refuses {
+            let problem = "the password is wrong".to_owned();
+            return Err(Error::Setting {
+                setting: "password",
+                problem,
+            });
+        }
         Ok(Box::new(Session {
             seen: self.seen,
             has_command_line: self.has_command_line,
@@ -193,6 +202,23 @@ async fn who_never_asks_never_logs_in() {
     let device = Device::new();
     device.lend(Mode::Enforce, async |_| ()).await;
     assert_eq!(device.counts(), [0, 0]);
+}
+
+#[tokio::test]
+async fn who_is_refused_is_not_sent_again() {
+    let device = Device {
+        refuses: true,
+        ..Device::new()
+    };
+    device
+        .lend(Mode::Enforce, async |socket| {
+            for _ in 0..3 {
+                let failure = exec(&socket, "show x").await.expect_err("it is refused");
+                assert!(failure.msg.contains("the password is wrong"), "{failure}");
+            }
+        })
+        .await;
+    assert_eq!(device.counts(), [1, 0]);
 }
 
 #[tokio::test]
