@@ -79,9 +79,9 @@ fn who_outlives_the_task_is_cut_off() {
          devgate session exec show version >/dev/null",
     );
     let (_, logins) = output(&project, &device, "task run demo::it -t router");
-    let told = wait_for(&project.path().join("told"));
-    assert!(told.contains("it ends with the task"), "{told}");
-    assert!(told.ends_with("status 1\n"), "{told}");
+    let late = wait_for(&project.path().join("told"));
+    assert!(late.contains("it ends with the task"), "{late}");
+    assert!(late.ends_with("status 1\n"), "{late}");
     assert_eq!(logins, 1);
 }
 
@@ -176,6 +176,20 @@ fn configuration_is_typed_and_saved_but_not_under_noop() {
             .vtysh("show running-config")
             .contains("description lent")
     );
+}
+
+#[test]
+fn a_wrong_password_is_sent_once_however_many_ask() {
+    let device = Device::lease();
+    let mut project = Project::with_settings(&device, json!({ "password": "a-canary-typo" }));
+    task(
+        &mut project,
+        "for i in 1 2 3; do devgate session exec show version 2>/dev/null; done",
+    );
+    let failures = || told(&device, "Failed password");
+    let before = failures();
+    project.devgate("task run demo::it -t router").failed();
+    assert_eq!(failures(), before + 1);
 }
 
 #[test]
@@ -321,8 +335,13 @@ fn output(project: &Project, device: &Device, run: &str) -> (String, usize) {
 
 /// How often somebody has logged in on the device by now.
 fn logins(device: &Device) -> usize {
+    told(device, "Accepted password")
+}
+
+/// How often the device's SSH server has said something by now.
+fn told(device: &Device, what: &str) -> usize {
     let log = fs::read_to_string(device.path("log/ssh.log")).expect("the server has a log");
-    log.matches("Accepted password").count()
+    log.matches(what).count()
 }
 
 /// How many temporary files and folders the runs have left.

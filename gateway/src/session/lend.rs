@@ -1,35 +1,31 @@
 //! Lending the session with a target to a program: a private socket over which the program asks for
 //! commands, for as long as it runs.
 //!
-//! The session is opened when it is first asked for, and it is the only one: whoever asks waits for
-//! his turn. A session that is lost is replaced within the target's patience. The gateway cannot
-//! know which commands change a device, so none that may have arrived is ever sent again.
+//! There is one session: whoever asks waits for his turn. The gateway cannot know which commands
+//! change a device, so none that may have arrived is ever sent again.
 
 use std::convert::Infallible;
 use std::io;
-use std::mem;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use devgate_transports::{CommandLine, Context, Error, Line, Mode, Transport};
+use devgate_transports::{CommandLine, Context, Error, Line, Mode};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
 use tokio::net::UnixStream;
-use tokio::sync::{Mutex, OnceCell};
-use tokio::time::{Instant, timeout};
+use tokio::sync::OnceCell;
+use tokio::time::timeout;
 
 use super::Reach;
 use super::borrow::Outer;
+use super::held::Held;
 use super::socket::{Socket, Sockets, is_trusted};
 use super::wire::{LONGEST_REQUEST, Request, answer_line, read_line, write_line};
 use crate::failure::Failure;
 
 /// How many clients are heard at once; those behind them wait before they are let in.
 const MOST_CLIENTS: usize = 32;
-
-/// How long a session may have been idle before it is tested, ere a command is risked on it.
-const IDLE: Duration = Duration::from_secs(5);
 
 /// How long nobody is let in after the system had no file left for one.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -47,23 +43,7 @@ struct Lending<'a> {
     ctx: Context<'a>,
     reach: &'a Reach<'a>,
     mode: Mode,
-    /// Its queue is first in, first out.
-    held: Mutex<Held>,
-}
-
-/// What has become of the session.
-enum Held {
-    /// Nobody has asked for it.
-    Unasked,
-    Open(Open),
-    /// It cannot be opened. Nobody tries that again: it might lock an account.
-    Refused(Failure),
-}
-
-/// An open session.
-struct Open {
-    transport: Box<dyn Transport>,
-    used: Instant,
+    held: Held,
 }
 
 impl Lender {
@@ -83,7 +63,7 @@ impl Lender {
             ctx: *ctx,
             reach,
             mode,
-            held: Mutex::new(Held::Unasked),
+            held: Held::default(),
         };
         let outer = self.outer.get_or_init(|| Outer::find(ctx)).await;
         if let Some(outer) = outer
@@ -107,7 +87,7 @@ impl Lender {
             never = lending.serve(&socket) => match never {},
         };
         drop(socket);
-        lending.close().await;
+        lending.held.close(ctx).await;
         outcome
     }
 
@@ -211,60 +191,20 @@ impl Lending<'_> {
         }
     }
 
-    /// Waits for its turn, opens the session if nobody has yet, and does the work.
+    /// Waits for its turn at the device's command line, and does the work.
     async fn at_command_line<T>(
         &self,
         work: impl AsyncFnOnce(&Context<'_>, &dyn CommandLine) -> devgate_transports::Result<T>,
     ) -> Result<T, Failure> {
-        let mut held = self.held.lock().await;
-        if let Held::Unasked = *held {
-            *held = match self.reach.connect(&self.ctx).await {
-                Ok(transport) => Held::Open(Open {
-                    transport,
-                    used: Instant::now(),
-                }),
-                Err(error) => Held::Refused(error.into()),
+        let turn = self.held.turn(&self.ctx, self.reach, async |ctx| {
+            let Some(command_line) = ctx.command_line() else {
+                let name = self.reach.transport();
+                let message = format!("transport `{name}` has no command line for such a request");
+                return Err(Error::Unsupported(message));
             };
-        }
-        let open = match &mut *held {
-            Held::Open(open) => open,
-            Held::Refused(failure) => return Err(failure.clone()),
-            Held::Unasked => unreachable!("it was asked for above"),
-        };
-        self.test(open).await;
-        let ctx = self.ctx.over(&*open.transport);
-        let command_line = ctx.command_line().ok_or_else(|| {
-            let name = self.reach.transport();
-            let message =
-                format!("transport `{name}` has no command line: it takes no such request");
-            Failure::new("devgate/session-unsupported", message)
-        })?;
-        let done = work(&ctx, command_line).await;
-        open.used = Instant::now();
-        let error = match done {
-            Ok(done) => return Ok(done),
-            Err(error) => error,
-        };
-        // A session that was lost is opened anew by the next request, but not against a refusal.
-        let refused = matches!(error, Error::Authentication(_) | Error::HostKey(_));
-        let failure = Failure::from(error);
-        if refused
-            && let Held::Open(lost) = mem::replace(&mut *held, Held::Refused(failure.clone()))
-        {
-            lost.transport.close(&self.ctx).await;
-        }
-        Err(failure)
-    }
-
-    /// Tests a session that was idle: if it is lost, that is known now, and the command goes to a
-    /// new one instead of into the dark.
-    async fn test(&self, open: &Open) {
-        if open.used.elapsed() > IDLE
-            && let Err(error) = open.transport.verify(&self.ctx).await
-        {
-            self.ctx
-                .debug(format!("the session is opened anew: {error}"));
-        }
+            work(ctx, command_line).await
+        });
+        turn.await
     }
 
     /// Whose session it is, without a secret: two that are told alike are the same.
@@ -278,12 +218,6 @@ impl Lending<'_> {
                 Mode::Noop => "noop",
             },
         })
-    }
-
-    async fn close(self) {
-        if let Held::Open(open) = self.held.into_inner() {
-            open.transport.close(&self.ctx).await;
-        }
     }
 }
 

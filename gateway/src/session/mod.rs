@@ -2,6 +2,7 @@
 //! as long as that runs.
 
 mod borrow;
+mod held;
 mod lend;
 mod socket;
 #[cfg(test)]

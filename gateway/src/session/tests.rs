@@ -308,7 +308,7 @@ async fn a_transport_without_a_command_line_says_so() {
         .lend(Mode::Enforce, async |socket| exec(&socket, "show x").await)
         .await;
     let failure = refused.expect_err("it has none");
-    assert_eq!(failure.kind, "devgate/session-unsupported");
+    assert_eq!(failure.kind, "devgate/device-error");
     assert!(failure.msg.contains("`fake`"), "{failure}");
     assert_eq!(device.counts(), [1, 1]);
 }
