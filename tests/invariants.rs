@@ -16,6 +16,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("gateway/src/tasks/invocation.rs", 2),
     ("schemas/src/mask.rs", 2),
     ("schemas/src/task/parameter.rs", 1),
+    ("schemas/src/transport_schema.rs", 1),
     ("schemas/src/types/secret.rs", 1),
     ("schemas/src/value.rs", 3),
     ("transports/src/cli/line.rs", 2),

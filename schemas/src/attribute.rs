@@ -204,11 +204,19 @@ impl Attribute {
     /// The violations in Puppet's words (`expects an Integer value, got String`), which never
     /// quote the value of a sensitive attribute.
     pub fn check(&self, value: &Value) -> Result<(), String> {
-        let verdict = if self.sensitive {
-            self.data_type.check_secret(value)
-        } else {
-            self.data_type.check(value)
-        };
+        if self.sensitive {
+            return self.check_secret(value);
+        }
+        let verdict = self.data_type.check(value);
+        verdict.map_err(|mismatch| mismatch.to_string())
+    }
+
+    /// Checks a value that is a secret whatever the attribute is.
+    ///
+    /// # Errors
+    /// Those of [`check`](Self::check), which do not quote it.
+    pub(crate) fn check_secret(&self, value: &Value) -> Result<(), String> {
+        let verdict = self.data_type.check_secret(value);
         verdict.map_err(|mismatch| mismatch.to_string())
     }
 

@@ -20,8 +20,15 @@ pub struct TransportSchema {
 }
 
 /// Checked connection info, its secrets wrapped: what a transport is given.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ConnectionInfo(Hash);
+///
+/// A value that was a secret when it came, at an attribute that is none, is in clear for the
+/// transport and for nobody else.
+#[derive(Clone, Default, PartialEq)]
+pub struct ConnectionInfo {
+    info: Hash,
+    /// The secrets at attributes that are none.
+    hidden: Hash,
+}
 
 /// Why connection info does not fit its transport's schema: everything at once, no secret quoted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,16 +163,20 @@ impl TransportSchema {
         raw: Unread,
         mut tell: impl FnMut(Level, String),
     ) -> Result<ConnectionInfo, InvalidConnectionInfo> {
-        let mut info = Hash::new();
+        let (mut info, mut hidden) = (Hash::new(), Hash::new());
         let mut unknown = Vec::new();
         for (key, value) in raw.into_hash() {
             let name = key.to_string();
             if let Some(attribute) = self.connection_info.get(&name) {
-                let value = if attribute.sensitive {
-                    value.into_sensitive()
-                } else {
-                    value
-                };
+                let mut value = value;
+                if value.has_secret() {
+                    hidden.insert(key.clone(), value.clone().into_sensitive());
+                    value = Value::from(value.reveal_json());
+                }
+                if attribute.sensitive {
+                    hidden.remove(&name);
+                    value = value.into_sensitive();
+                }
                 info.insert(key, value);
             } else if COMPUTED.contains(&name.as_str()) {
                 tell(
@@ -196,7 +207,8 @@ impl TransportSchema {
                 info.insert(name.as_str(), default.clone());
             }
         }
-        self.check(&info).map(|()| ConnectionInfo(info))
+        let info = ConnectionInfo { info, hidden };
+        self.check(&info).map(|()| info)
     }
 
     /// What a task gets as `_target`: all of a target's connection info, what the transport does
@@ -225,7 +237,10 @@ impl TransportSchema {
         target
     }
 
-    fn check(&self, info: &Hash) -> Result<(), InvalidConnectionInfo> {
+    fn check(
+        &self,
+        ConnectionInfo { info, hidden }: &ConnectionInfo,
+    ) -> Result<(), InvalidConnectionInfo> {
         let mut invalid = InvalidConnectionInfo {
             transport: self.name.clone(),
             mismatches: Vec::new(),
@@ -233,8 +248,14 @@ impl TransportSchema {
         };
         for (key, value) in info.iter() {
             let attribute = &self.connection_info[&key.to_string()];
-            if let Err(violation) = attribute.check(value) {
-                invalid.mismatches.push(if attribute.sensitive {
+            let is_secret = attribute.sensitive || hidden.get(&key.to_string()).is_some();
+            let verdict = if is_secret {
+                attribute.check_secret(value)
+            } else {
+                attribute.check(value)
+            };
+            if let Err(violation) = verdict {
+                invalid.mismatches.push(if is_secret {
                     format!("{key}: << redacted value >> {violation}")
                 } else {
                     format!("{key}: {} ({violation})", shown(value))
@@ -257,17 +278,17 @@ impl TransportSchema {
 impl ConnectionInfo {
     /// A text attribute; `None` where it is not given.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name)?.as_str()
+        self.info.get(name)?.as_str()
     }
 
     /// A whole number.
     pub fn integer(&self, name: &str) -> Option<i64> {
-        self.0.get(name)?.as_integer()
+        self.info.get(name)?.as_integer()
     }
 
     /// A number, whole or not, as a float.
     pub fn number(&self, name: &str) -> Option<f64> {
-        match self.0.get(name)? {
+        match self.info.get(name)? {
             Value::Float(number) => Some(*number),
             #[expect(clippy::cast_precision_loss, reason = "seconds and ports are small")]
             Value::Integer(number) => Some(*number as f64),
@@ -277,17 +298,17 @@ impl ConnectionInfo {
 
     /// A truth.
     pub fn boolean(&self, name: &str) -> Option<bool> {
-        self.0.get(name)?.as_bool()
+        self.info.get(name)?.as_bool()
     }
 
     /// An attribute of any type.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name)
+        self.info.get(name)
     }
 
     /// A secret.
     pub fn secret(&self, name: &str) -> Option<&Sensitive<Value>> {
-        match self.0.get(name)? {
+        match self.info.get(name)? {
             Value::Sensitive(secret) => Some(secret),
             _ => None,
         }
@@ -295,12 +316,22 @@ impl ConnectionInfo {
 
     /// Every secret in it, for the run's mask.
     pub fn secrets(&self) -> impl Iterator<Item = &Value> {
-        self.0.secrets()
+        self.info.secrets().chain(self.hidden.secrets())
     }
 
     /// All of it as JSON, its secrets redacted.
     pub fn to_json(&self) -> serde_json::Value {
-        Value::Hash(self.0.clone()).to_json()
+        let mut shown = self.info.clone();
+        for (key, value) in self.hidden.iter() {
+            shown.insert(key.clone(), value.clone());
+        }
+        Value::Hash(shown).to_json()
+    }
+}
+
+impl fmt::Debug for ConnectionInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ConnectionInfo {}", self.to_json())
     }
 }
 

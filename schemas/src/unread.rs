@@ -42,9 +42,10 @@ impl Unread {
         }
     }
 
-    /// What is secret where no schema says so: the password, by convention.
+    /// What is secret where no schema says so: the password, by convention, and what came as a
+    /// secret.
     pub fn conventional_secrets(&self) -> impl Iterator<Item = &Value> {
-        self.0.get("password").into_iter()
+        self.0.get("password").into_iter().chain(self.0.secrets())
     }
 
     /// All of it as a task's `_target`, where no schema knows more: the password wrapped, and the

@@ -98,6 +98,22 @@ impl Value {
         }
     }
 
+    /// Whether a secret is in it, however deep.
+    pub fn has_secret(&self) -> bool {
+        let mut found = Vec::new();
+        self.find_secrets(&mut found);
+        !found.is_empty()
+    }
+
+    fn find_secrets<'v>(&'v self, found: &mut Vec<&'v Self>) {
+        match self {
+            Self::Sensitive(_) => found.push(self),
+            Self::Array(items) => items.iter().for_each(|item| item.find_secrets(found)),
+            Self::Hash(hash) => hash.iter().for_each(|(_, value)| value.find_secrets(found)),
+            _ => {}
+        }
+    }
+
     /// This value as JSON with every secret redacted.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).expect("keys are texts or numbers, floats are finite")
@@ -155,10 +171,13 @@ impl Hash {
         pairs.map_or_else(indexmap::map::IterMut::default, |pairs| pairs.iter_mut())
     }
 
-    /// The values that are wrapped as secrets.
+    /// The values that are wrapped as secrets, however deep.
     pub fn secrets(&self) -> impl Iterator<Item = &Value> {
-        let values = self.pairs().values();
-        values.filter(|value| matches!(value, Value::Sensitive(_)))
+        let mut found = Vec::new();
+        for value in self.pairs().values() {
+            value.find_secrets(&mut found);
+        }
+        found.into_iter()
     }
 
     /// How many pairs there are.

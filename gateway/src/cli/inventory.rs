@@ -1,11 +1,12 @@
 //! `devgate inventory`: which targets there are, and how each is reached.
 
 use clap::Subcommand;
-use devgate_schemas::{Hash, Value};
+use devgate_schemas::{Level, Value};
 use serde_json::{Map, Value as Json, json};
 
 use super::{Ending, Setting};
-use crate::inventory::{Overrides, Target};
+use crate::failure::Failure;
+use crate::inventory::{self, Listed, Overrides, Target};
 use crate::output::{self, Output};
 use crate::results::counted;
 
@@ -14,65 +15,148 @@ use crate::results::counted;
 pub(super) enum Inventory {
     /// Show targets, how each is reached, and their groups
     ///
-    /// Of connection info, vars and facts only the keys are shown: any value may be a secret.
+    /// A target that is wrong is shown with what is wrong, and the exit code says so. Without
+    /// --detail no plugin is asked for a target's data: what it would say is not shown.
     Show {
         /// Names, groups, globs or URIs, separated by commas (default: all)
         #[arg(short, long, value_name = "TARGETS", default_value = "all")]
         targets: Vec<String>,
+        /// Show all that is said of each target; what is or may be a secret is redacted
+        #[arg(long)]
+        detail: bool,
     },
 }
 
 impl Inventory {
     pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
-        let Self::Show { targets } = self;
+        let Self::Show {
+            targets: words,
+            detail,
+        } = self;
         let inventory = setting.inventory().await?;
         setting.tell_missing(&inventory);
-        let targets = inventory.select(&targets, &Overrides::default()).await?;
-        let json: Vec<Json> = targets.iter().map(|target| as_json(target)).collect();
-        let groups: Map<String, Json> = inventory
-            .groups()
+        let targets = if detail {
+            inventory.select(&words, &Overrides::default()).await?
+        } else {
+            inventory.glance(&words)?
+        };
+        let faults: Vec<(&str, Failure)> = targets
             .iter()
-            .map(|group| (group.name.clone(), json!(inventory.members(&group.name))))
+            .filter_map(|target| {
+                let fault = target.fault.as_ref()?;
+                Some((target.name.as_str(), Failure::from(&**fault)))
+            })
             .collect();
-        let document = json!({ "targets": json, "groups": groups, "count": targets.len() });
+        for (_, fault) in &faults {
+            setting.voice.say(Level::Err, &fault.msg);
+        }
+        let targets: Vec<&Target> = targets.iter().map(|target| &**target).collect();
+        let mut document = if detail {
+            let details: Vec<Json> = targets
+                .iter()
+                .map(|target| details(setting, target))
+                .collect();
+            json!({ "targets": details, "count": targets.len() })
+        } else {
+            names(setting, &inventory, &targets)
+        };
+        if !faults.is_empty() {
+            let faults = faults.iter().map(|(name, fault)| {
+                let fault = fault.clone().into_value();
+                ((*name).to_owned(), fault["_error"].clone())
+            });
+            document["faults"] = Json::Object(faults.collect());
+        }
         output.document(&document, || {
-            let mut rows = vec![["TARGET", "TRANSPORT", "ADDRESS", "GROUPS"].map(str::to_owned)];
-            rows.extend(targets.iter().map(|target| as_row(target)));
-            format!("{}{}\n", output::table(&rows), counted(targets.len()))
+            let body = if detail {
+                let each = document["targets"].as_array().into_iter().flatten();
+                each.map(paragraph).collect()
+            } else {
+                table(&targets)
+            };
+            format!("{body}{}\n", counted(targets.len()))
         });
-        Ok(Ending::Well)
+        Ok(if faults.is_empty() {
+            Ending::Well
+        } else {
+            Ending::Badly
+        })
     }
 }
 
-fn as_json(target: &Target) -> Json {
-    let info = target.connection_info();
-    let info_keys: Vec<String> = info.keys().map(ToString::to_string).collect();
+/// The names as Bolt gives them, then what a person reads in the table.
+fn names(setting: &Setting, inventory: &inventory::Inventory, targets: &[&Target]) -> Json {
+    let named = |listed: &[Listed]| -> Vec<&str> {
+        let targets = targets.iter();
+        let named = targets.filter(|target| listed.contains(&target.listed));
+        named.map(|target| target.name.as_str()).collect()
+    };
+    let (known, adhoc) = (named(&[Listed::Yes]), named(&[Listed::No]));
+    let groups: Map<String, Json> = inventory
+        .groups()
+        .iter()
+        .map(|group| (group.name.clone(), json!(inventory.members(&group.name))))
+        .collect();
+    let reached: Map<String, Json> = targets
+        .iter()
+        .map(|target| (target.name.clone(), reached(target)))
+        .collect();
     json!({
-        "name": target.name,
-        "aliases": target.aliases,
-        "groups": target.groups,
+        "inventory": {
+            "targets": known,
+            "count": known.len(),
+            "file": setting.inventory_name(),
+        },
+        "adhoc": { "targets": adhoc, "count": adhoc.len() },
+        "targets": named(&[Listed::Yes, Listed::No]),
+        "count": targets.len(),
+        "groups": groups,
+        "reached": reached,
+    })
+}
+
+fn reached(target: &Target) -> Json {
+    let info = target.connection_info();
+    json!({
         "transport": target.kind.name(),
         "remote_transport": target.remote_transport(),
         "host": info.get("host").map(Value::to_json),
         "port": info.get("port").map(Value::to_json),
         "run_on": target.run_on(),
-        "features": target.features,
-        "vars": keys(&target.vars),
-        "facts": keys(&target.facts),
-        "plugin_hooks": keys(&target.plugin_hooks),
-        "connection_info": info_keys,
     })
 }
 
-fn keys(hash: &Hash) -> Vec<String> {
-    hash.iter().map(|(key, _)| key.to_string()).collect()
+/// Everything that is said of a target, redacted: by its transport's schema where that is known.
+fn details(setting: &Setting, target: &Target) -> Json {
+    let schema = target
+        .remote_transport()
+        .and_then(|name| setting.registry.known(name).ok().flatten())
+        .map(|connect| connect.schema());
+    target.detail(|key| {
+        let attribute = schema.and_then(|schema| schema.connection_info().get(key));
+        attribute.is_some_and(|attribute| attribute.sensitive)
+    })
 }
 
-fn as_row(target: &Target) -> [String; 4] {
+fn paragraph(target: &Json) -> String {
+    let text = serde_json::to_string_pretty(target).expect("keys are texts");
+    let name = target["name"].as_str().unwrap_or_default();
+    let lines: String = text.lines().map(|line| format!("  {line}\n")).collect();
+    format!("{name}\n{lines}\n")
+}
+
+fn table(targets: &[&Target]) -> String {
+    let mut rows = vec![["TARGET", "TRANSPORT", "ADDRESS", "GROUPS"].map(str::to_owned)];
+    rows.extend(targets.iter().map(|target| row(target)));
+    output::table(&rows)
+}
+
+fn row(target: &Target) -> [String; 4] {
     let info = target.connection_info();
     let text = |key| {
         info.get(key).map(|value| match value {
             Value::String(text) => text.clone(),
+            Value::Sensitive(_) => "(secret)".to_owned(),
             other => other.to_json().to_string(),
         })
     };
@@ -81,6 +165,7 @@ fn as_row(target: &Target) -> [String; 4] {
         (host, _) => host.unwrap_or_default(),
     };
     let transport = match target.remote_transport() {
+        _ if target.fault.is_some() => "(wrong)".to_owned(),
         Some(name) => format!("{} ({name})", target.kind.name()),
         None => target.kind.name().to_owned(),
     };

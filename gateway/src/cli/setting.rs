@@ -91,6 +91,16 @@ impl Setting {
         Ok(inventory)
     }
 
+    /// The name of the inventory, for programs.
+    pub(crate) fn inventory_name(&self) -> String {
+        if std::env::var_os("BOLT_INVENTORY").is_some() {
+            return "BOLT_INVENTORY".to_owned();
+        }
+        let named = self.inventoryfile.clone();
+        let path = named.unwrap_or_else(|| self.project.inventory_file());
+        path.display().to_string()
+    }
+
     /// The targets that a command is for.
     ///
     /// # Errors

@@ -65,6 +65,16 @@ impl Inventory {
         }
     }
 
+    /// Makes the targets of these names as far as nothing has to be looked up.
+    pub(super) fn seen(&self, chosen: &IndexMap<String, Option<Uri>>) -> Vec<Arc<Target>> {
+        let overrides = Overrides::default();
+        let made = chosen.iter().map(|(name, uri)| {
+            let mut lookup = Lookup::new(&self.plugins);
+            Arc::new(self.target(name, uri.as_ref(), &overrides, &mut lookup))
+        });
+        made.collect()
+    }
+
     /// One target with all that is known of it.
     fn target(
         &self,

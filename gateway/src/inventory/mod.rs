@@ -15,6 +15,7 @@ mod lookup;
 mod names;
 mod overrides;
 mod read;
+mod redact;
 mod select;
 mod settings;
 mod source;

@@ -36,6 +36,16 @@ impl Inventory {
         self.targets(chosen, overrides).await
     }
 
+    /// The targets that words choose, as far as they can be told without asking plugins.
+    ///
+    /// # Errors
+    ///
+    /// As [`select`](Self::select).
+    pub(crate) fn glance(&self, words: &[String]) -> Result<Vec<Arc<Target>>, InventoryError> {
+        let chosen = self.choose(words, &mut std::io::stdin())?;
+        Ok(self.seen(&chosen))
+    }
+
     /// The names that words choose, each once, in the order of the words; the URI of those that the
     /// inventory does not know.
     pub(super) fn choose(

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use devgate_schemas::{Hash, Unread, Value};
+use devgate_schemas::{Hash, Key, Unread, Value};
+use serde_json::{Value as Json, json};
 
+use super::redact::redacted;
 use super::uri::Uri;
 use super::{InventoryError, Problem};
 
@@ -153,10 +155,39 @@ impl Target {
         }
     }
 
+    /// All that is said of it as Bolt shows it, without secrets: what came as one, what
+    /// `is_sensitive` says of its options, and what may be one by its key.
+    pub(crate) fn detail(&self, is_sensitive: impl Fn(&str) -> bool) -> Json {
+        let option = |(key, value): (Key, Value)| {
+            let secret = key.as_str().is_some_and(&is_sensitive);
+            let value = if secret {
+                value.into_sensitive()
+            } else {
+                value
+            };
+            (key, value)
+        };
+        let options = self.options.clone().into_iter().map(option).collect();
+        let json = |hash: Hash| Value::Hash(redacted(hash)).to_json();
+        let mut config = json!({ "transport": self.kind.name() });
+        config[self.kind.name()] = json(options);
+        json!({
+            "name": self.name,
+            "uri": self.uri.as_ref().map(Uri::to_string),
+            "alias": self.aliases,
+            "config": config,
+            "vars": json(self.vars.clone()),
+            "features": self.features,
+            "facts": json(self.facts.clone()),
+            "plugin_hooks": json(self.plugin_hooks.clone()),
+            "groups": self.groups,
+        })
+    }
+
     /// Everything that is known to be secret: what plugins gave as such, and passwords.
     pub(crate) fn secrets(&self) -> Vec<Value> {
         let mut secrets = Vec::new();
-        for hash in [&self.options, &self.vars, &self.facts] {
+        for hash in [&self.vars, &self.facts] {
             secrets.extend(hash.secrets().cloned());
         }
         let info = self.connection_info();

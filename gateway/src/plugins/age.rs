@@ -206,3 +206,42 @@ fn line(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = text.iter().position(|byte| *byte == b'\n')?;
     Some((&text[..end], &text[end + 1..]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A payload of so many chunks as age writes it, the last one marked.
+    fn sealed(clear: &[u8], key: &[u8; 32]) -> Vec<u8> {
+        let cipher = ChaCha20Poly1305::new_from_slice(key).expect("a key");
+        let chunks: Vec<&[u8]> = clear.chunks(CHUNK).collect();
+        let mut sealed = Vec::new();
+        for (number, chunk) in chunks.iter().enumerate() {
+            let mut nonce = [0; 12];
+            nonce[3..11].copy_from_slice(&(number as u64).to_be_bytes());
+            nonce[11] = u8::from(number + 1 == chunks.len());
+            sealed.extend(
+                cipher
+                    .encrypt(&Nonce::from(nonce), *chunk)
+                    .expect("a chunk"),
+            );
+        }
+        sealed
+    }
+
+    #[test]
+    fn a_payload_of_many_chunks_is_opened_whole_or_not_at_all() {
+        let key = [7; 32];
+        for length in [1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
+            let clear = vec![b'x'; length];
+            let sealed = sealed(&clear, &key);
+            assert_eq!(opened(&sealed, &key), Some(clear), "{length}");
+            let cut = sealed.len().saturating_sub(CHUNK + TAG).max(1);
+            assert_eq!(
+                opened(&sealed[..cut], &key),
+                None,
+                "the end of {length} is missing"
+            );
+        }
+    }
+}

@@ -118,3 +118,29 @@ fn a_wrong_definition_is_refused_with_every_problem_and_its_place() {
         ]
     );
 }
+
+#[test]
+fn a_secret_is_taken_where_a_plain_value_is_and_stays_one_for_everybody_else() {
+    let schema = TransportSchema::built_in(SCHEMA);
+    let raw = unread(&[
+        ("host", Value::from("canary.example.com").into_sensitive()),
+        ("password", Value::from("canary").into_sensitive()),
+    ]);
+    let info = schema.read(raw, |_, _| {}).expect("it fits");
+    assert_eq!(info.text("host"), Some("canary.example.com"));
+    let mask = crate::Mask::new(info.secrets());
+    assert_eq!(mask.text("no canary.example.com"), "no ********");
+    assert_eq!(mask.text("canary"), crate::REDACTED);
+    assert!(!format!("{info:?} {}", info.to_json()).contains("canary"));
+    let raw = unread(&[
+        ("host", "h".into()),
+        ("password", "p".into()),
+        ("port", Value::from("canary").into_sensitive()),
+    ]);
+    let invalid = schema.read(raw, |_, _| {}).expect_err("it does not fit");
+    let invalid = invalid.to_string();
+    assert!(
+        invalid.contains("port: << redacted value >>") && !invalid.contains("canary"),
+        "{invalid}"
+    );
+}

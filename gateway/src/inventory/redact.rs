@@ -1,0 +1,100 @@
+//! What is said of a target as it may be shown, where no schema says what is secret.
+
+use devgate_schemas::{Hash, Key, Value};
+
+use super::uri::Uri;
+
+/// Parts of keys whose values nobody shows.
+const SECRET: [&str; 10] = [
+    "auth",
+    "community",
+    "credential",
+    "key-data",
+    "passphrase",
+    "passw",
+    "pin",
+    "private-key",
+    "secret",
+    "token",
+];
+
+/// The same hash without what is or may be a secret: values that came as secrets, values under keys
+/// that speak of secrets, and passwords in URIs.
+pub(super) fn redacted(hash: Hash) -> Hash {
+    let show = |(key, value): (Key, Value)| {
+        let value = if is_secret(&key) && !is_harmless(&value) {
+            value.into_sensitive()
+        } else {
+            shown(value)
+        };
+        (key, value)
+    };
+    hash.into_iter().map(show).collect()
+}
+
+fn shown(value: Value) -> Value {
+    match value {
+        Value::Hash(hash) => Value::Hash(redacted(hash)),
+        Value::Array(items) => Value::Array(items.into_iter().map(shown).collect()),
+        Value::String(text) if text.contains("://") && text.contains('@') => {
+            match Uri::parse(&text) {
+                Ok(uri) => Value::from(uri.to_string()),
+                Err(_) => Value::from(text).into_sensitive(),
+            }
+        }
+        other => other,
+    }
+}
+
+fn is_secret(key: &Key) -> bool {
+    let key = key.to_string().to_lowercase().replace('_', "-");
+    // `pin` and `auth` are words of their own, or many keys would be hidden for nothing.
+    let words: Vec<&str> = key.split(['-', '.']).collect();
+    SECRET.iter().any(|secret| match *secret {
+        "pin" | "auth" => words.contains(secret),
+        secret => key.contains(secret),
+    })
+}
+
+/// Nothing, a yes or no, and the path of a key tell nobody a secret.
+fn is_harmless(value: &Value) -> bool {
+    match value {
+        Value::Undef | Value::Boolean(_) => true,
+        Value::String(text) => text.starts_with(['/', '~']) && !text.contains(['\n', ' ']),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use devgate_schemas::yaml;
+
+    use super::*;
+
+    #[test]
+    fn what_may_be_a_secret_is_not_shown_however_deep() {
+        let hash: Hash = yaml::from_str(
+            "{user: me, password: canary, api_token: canary, enable_secret: {x: canary},
+              snmp: [{community: canary, version: 2}], url: 'https://me:canary@h/x',
+              uri: 'odd://a:canary/b@h', pin: 123456, auth_key: canary, private-key: /home/me/key,
+              private_key: {key-data: canary}, use_password: true, pinned: yes, author: a}",
+        )
+        .expect("a hash");
+        let shown = Value::Hash(redacted(hash)).to_json();
+        let text = shown.to_string();
+        assert!(
+            !text.contains("canary") && !text.contains("123456"),
+            "{text}"
+        );
+        for (key, expected) in [
+            ("user", "me"),
+            ("url", "https://me@h/x"),
+            ("private-key", "/home/me/key"),
+            ("author", "a"),
+        ] {
+            assert_eq!(shown[key], expected);
+        }
+        assert_eq!(shown["use_password"], true);
+        assert_eq!(shown["snmp"][0]["version"], 2);
+    }
+}
