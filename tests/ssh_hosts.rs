@@ -95,6 +95,7 @@ async fn run(host: &SshHost, command: &str) -> Result<(String, String, Exit), Er
         match exec.output.next().await? {
             Piece::Stdout(bytes) => stdout.extend_from_slice(&bytes),
             Piece::Stderr(bytes) => stderr.extend_from_slice(&bytes),
+            Piece::Ended(_) => {}
             Piece::Exit(exit) => {
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
                 return Ok((text(&stdout), text(&stderr), exit));
@@ -139,6 +140,7 @@ async fn all_that_is_sent_arrives_and_all_that_comes_is_given() {
             match exec.output.next().await.expect("a piece") {
                 Piece::Stdout(bytes) => read.extend_from_slice(&bytes),
                 Piece::Stderr(bytes) => panic!("{bytes:?}"),
+                Piece::Ended(_) => {}
                 Piece::Exit(exit) => return (read, exit),
             }
         }

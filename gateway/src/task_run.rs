@@ -1,26 +1,28 @@
 //! A task on one target: refused or chosen, given its input, run where it belongs.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 
 use crate::failure::Failure;
-use crate::hosts::{Host, Order};
-use crate::inventory::{Kind, Listed, Target};
+use crate::hosts::{Budget, Ended, Hosts, Order, Seat, TaskOutput};
+use crate::inventory::Kind;
 use crate::output::Output;
 use crate::process::{Deaf, Limits};
 use crate::registry::Registry;
 use crate::results::{Answer, Status};
-use crate::run::Job;
+use crate::run::{Job, interrupted};
 use crate::session::{Lender, Reach};
+use crate::stop::Stage;
 use crate::stream::Streamed;
 use crate::tasks::{Invocation, Parameters, Place, Task};
 use crate::voice::Voice;
 
 /// One task, asked of many targets.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TaskRun<'a> {
+pub(crate) struct TaskRun<'a, 'v> {
     pub(crate) registry: &'a Registry,
     pub(crate) task: &'a Task,
     pub(crate) parameters: &'a Parameters,
@@ -30,58 +32,73 @@ pub(crate) struct TaskRun<'a> {
     /// Where what it writes is shown while it runs.
     pub(crate) stream: Option<(&'a Output, &'a Voice)>,
     /// Where it runs.
-    pub(crate) host: &'a Host,
+    pub(crate) hosts: &'a Hosts<'v>,
     /// Who lends it the session with its target.
     pub(crate) lender: &'a Lender,
 }
 
-/// The only place where tasks run: this node.
-const LOCALHOST: &str = "localhost";
-
-impl TaskRun<'_> {
+impl TaskRun<'_, '_> {
     /// Runs the task on the job's target and gives its result.
     ///
     /// # Errors
     /// Why it was not run, or could not be.
     pub(crate) async fn on(&self, job: &Job<'_>) -> Result<Answer, Failure> {
-        let target = job.target;
         job.hide(self.parameters.secrets());
-        let ctx = job.context();
-        let host = self.host;
+        let target = job.target;
+        let (given, budget) = match &target.kind {
+            Kind::Remote { .. } => {
+                let (info, reach) = self.target(job)?;
+                job.hide(info.secrets());
+                let budget = Budget::remote(target)
+                    .map_err(|invalid| Failure::invalid_connection_info(target, &invalid))?;
+                (Some((info, reach)), budget)
+            }
+            Kind::Local | Kind::Ssh | Kind::Other(_) => (None, Budget::default()),
+        };
+        self.task
+            .admit(place(job, target.run_on(), &BTreeSet::new()), self.mode)?;
+        let pool = self.hosts.pool(target).await?;
+        // Who waits for a device takes no room on a proxy from those who do not.
+        let _device = match &given {
+            Some(_) => Some(not_begun(job, self.hosts.device(target, &budget)).await?),
+            None => None,
+        };
+        loop {
+            let seat = not_begun(job, pool.seat()).await??;
+            match self.at(&seat, job, given.as_ref(), &budget).await {
+                Ok(output) => return Ok(self.answer(job, output)),
+                Err(Ended::NotStarted(why)) => seat.give_up(why),
+                Err(Ended::Task(error)) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Runs the task at a seat.
+    async fn at(
+        &self,
+        seat: &Seat<'_>,
+        job: &Job<'_>,
+        given: Option<&(Hash, Option<Reach<'_>>)>,
+        budget: &Budget,
+    ) -> Result<TaskOutput, Ended> {
+        let (target, host, ctx) = (job.target, seat.host(), job.context());
         let mut features = host.features().clone();
         features.extend(target.features.iter().cloned());
-        let place = match &target.kind {
-            Kind::Local => Place::Normal {
-                target: &target.name,
-                features: &features,
-            },
-            Kind::Remote { run_on, .. } if run_on == LOCALHOST => Place::Remote {
-                target: &target.name,
-                proxy: run_on,
-                features: &features,
-            },
-            Kind::Remote { run_on, .. } => return Err(no_proxy(target, run_on)),
-            Kind::Ssh | Kind::Other(_) => return Err(no_runner(target)),
-        };
-        let invocation = Invocation::new(self.task, place, self.parameters.clone(), self.mode)?;
-        let (invocation, reach) = match &target.kind {
-            Kind::Remote { .. } => {
-                let (target, reach) = self.target(job)?;
-                job.hide(target.secrets());
-                (invocation.with_target(target), reach)
-            }
-            Kind::Local | Kind::Ssh | Kind::Other(_) => (invocation, None),
-        };
-        ctx.debug(format!("running task {} on {LOCALHOST}", self.task.name));
+        let place = place(job, seat.name(), &features);
+        let mut invocation = Invocation::new(self.task, place, self.parameters.clone(), self.mode)?;
+        if let Some((info, _)) = given {
+            invocation = invocation.with_target(info.clone());
+        }
+        ctx.debug(format!(
+            "running task {} on {}",
+            self.task.name,
+            seat.name()
+        ));
         let streamed = self
             .stream
             .map(|(output, voice)| Streamed::new(job, output, voice));
-        let limits = Limits {
-            time: self.timeout,
-            ..Limits::default()
-        };
         let order = Order {
-            limits: &limits,
+            limits: &limits([host.budget(), budget], self.timeout),
             stop: job.stop(),
             hear: streamed.as_ref().map_or(&Deaf, |streamed| streamed),
         };
@@ -89,11 +106,16 @@ impl TaskRun<'_> {
             let invocation = invocation.with_session(socket);
             host.run(invocation, order).await
         };
-        let output = match &reach {
-            Some(reach) => self.lender.lend(&ctx, reach, self.mode, run).await?,
-            None => run(None).await?,
-        };
-        drop(streamed);
+        match given {
+            Some((_, Some(reach))) if host.shares_sessions() => {
+                self.lender.lend(&ctx, reach, self.mode, run).await
+            }
+            Some(_) | None => run(None).await,
+        }
+    }
+
+    fn answer(&self, job: &Job<'_>, output: TaskOutput) -> Answer {
+        let ctx = job.context();
         for line in output.stderr.lines() {
             ctx.info(format!("stderr: {line}"));
         }
@@ -107,10 +129,10 @@ impl TaskRun<'_> {
         } else {
             Status::Success
         };
-        Ok(Answer {
+        Answer {
             status,
             ..Answer::success(Value::Hash(output.value).to_json())
-        })
+        }
     }
 
     /// What the task gets as `_target`: all that the inventory says, checked and with its defaults
@@ -138,24 +160,36 @@ impl TaskRun<'_> {
     }
 }
 
-fn no_proxy(target: &Target, run_on: &str) -> Failure {
-    let message = format!(
-        "{}: `run-on: {run_on}` is no place where tasks can run: the proxy of a remote target is \
-         this node; leave `run-on` out, or set it to {LOCALHOST}",
-        target.name
-    );
-    Failure::new("devgate/no-proxy", message)
+/// Where the job's task is to run, for a remote target at this proxy.
+fn place<'a>(job: &'a Job<'_>, proxy: &'a str, features: &'a BTreeSet<String>) -> Place<'a> {
+    let target = &job.target.name;
+    match &job.target.kind {
+        Kind::Remote { .. } => Place::Remote {
+            target,
+            proxy,
+            features,
+        },
+        Kind::Local | Kind::Ssh | Kind::Other(_) => Place::Normal { target, features },
+    }
 }
 
-fn no_runner(target: &Target) -> Failure {
-    if target.listed == Listed::No {
-        return Failure::unknown_target(target);
+/// Waits for what comes before a task, unless the run is to begin nothing new.
+async fn not_begun<T>(job: &Job<'_>, wait: impl Future<Output = T>) -> Result<T, Failure> {
+    tokio::select! {
+        biased;
+        () = job.stop().reaches(Stage::Finish) => Err(interrupted(false)),
+        waited = wait => Ok(waited),
     }
-    let message = format!(
-        "{} has the transport `{}`: tasks run on this node only, for {LOCALHOST} and for targets \
-         with `transport: remote`",
-        target.name,
-        target.kind.name()
-    );
-    Failure::new("devgate/no-runner", message)
+}
+
+/// The lowest of the limits of the host, of the target behind it, and of the run.
+fn limits(budgets: [&Budget; 2], timeout: Option<Duration>) -> Limits {
+    let default = Limits::default();
+    let output = budgets.into_iter().filter_map(|budget| budget.output).min();
+    let time = budgets.into_iter().filter_map(|budget| budget.time);
+    Limits {
+        time: time.chain(timeout).min(),
+        stdout: output.unwrap_or(default.stdout),
+        ..default
+    }
 }

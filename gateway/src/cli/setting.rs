@@ -119,7 +119,20 @@ impl Setting {
         words: &[String],
         overrides: &Overrides,
     ) -> anyhow::Result<Vec<Arc<Target>>> {
-        let inventory = self.inventory().await?;
+        self.choose_from(&self.inventory().await?, words, overrides)
+            .await
+    }
+
+    /// The same, from an inventory that is there already.
+    ///
+    /// # Errors
+    /// Which word it does not know.
+    pub(crate) async fn choose_from(
+        &self,
+        inventory: &Inventory,
+        words: &[String],
+        overrides: &Overrides,
+    ) -> anyhow::Result<Vec<Arc<Target>>> {
         let targets = inventory.select(words, overrides).await?;
         for (name, problems) in inventory.faults() {
             if !targets.iter().any(|target| target.name == name) {
@@ -131,7 +144,7 @@ impl Setting {
             self.voice.say(Level::Warning, message);
         }
         if targets.iter().any(|target| target.listed == Listed::No) {
-            self.tell_missing(&inventory);
+            self.tell_missing(inventory);
         }
         Ok(targets)
     }

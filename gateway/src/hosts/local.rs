@@ -10,7 +10,7 @@ use nix::errno::Errno;
 
 use super::stage::{Cleanup, Stages};
 use super::words::{PWSH, words};
-use super::{Order, Settings, TaskOutput};
+use super::{Budget, Order, Settings, TaskOutput};
 use crate::process::{self, Ended, Failure, Program};
 use crate::tasks::{Invocation, Said, TaskError};
 
@@ -46,6 +46,10 @@ impl Local {
 
     pub(super) fn features(&self) -> &BTreeSet<String> {
         &self.features
+    }
+
+    pub(super) fn budget(&self) -> &Budget {
+        &self.settings.budget
     }
 
     /// Runs a task on this node. When this future is dropped, the task's whole process group is

@@ -2,8 +2,14 @@
 //! as a proxy, for those of remote targets.
 
 mod local;
+mod member;
+mod pool;
+mod registry;
+mod run_on;
 mod settings;
+mod ssh;
 mod stage;
+mod teller;
 mod words;
 
 use std::collections::BTreeSet;
@@ -11,18 +17,33 @@ use std::collections::BTreeSet;
 use devgate_schemas::Hash;
 use devgate_schemas::task::Exit;
 
+use crate::failure::Failure;
 use crate::process::{Hear, Limits};
 use crate::stop::Stop;
 use crate::tasks::{Invocation, TaskError};
 
-pub(crate) use local::Local;
+use local::Local;
+pub(crate) use member::Seat;
+pub(crate) use registry::Hosts;
 pub(crate) use settings::{Budget, Settings};
+use ssh::Ssh;
 
 /// A place that runs tasks, for as long as one run of devgate.
 #[derive(Debug)]
-pub(crate) enum Host {
+pub(crate) enum Host<'v> {
     /// This node.
-    Local(Local),
+    Local(Box<Local>),
+    /// A host behind SSH.
+    Ssh(Box<Ssh<'v>>),
+}
+
+/// Why a host gives no output of a task.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// The host could not start it: nothing of it has run, and another host may.
+    NotStarted(Failure),
+    /// It cannot be run anywhere, or was ended, or what it did is not known.
+    Task(TaskError),
 }
 
 /// What one task on a host is subject to.
@@ -47,27 +68,66 @@ pub(crate) struct TaskOutput {
     pub(crate) stderr: String,
 }
 
-impl Host {
+impl Host<'_> {
+    /// This node.
+    pub(crate) fn local(settings: Settings) -> Self {
+        Self::Local(Box::new(Local::new(settings)))
+    }
+
     /// What tasks may require of it.
     pub(crate) fn features(&self) -> &BTreeSet<String> {
         match self {
             Self::Local(local) => local.features(),
+            Self::Ssh(ssh) => ssh.features(),
         }
     }
 
-    /// Runs a task. When this future is dropped, the task's processes are killed.
+    /// What each task on it may take.
+    pub(crate) fn budget(&self) -> &Budget {
+        match self {
+            Self::Local(local) => local.budget(),
+            Self::Ssh(ssh) => ssh.budget(),
+        }
+    }
+
+    /// Whether its tasks can use a session that this process holds.
+    pub(crate) fn shares_sessions(&self) -> bool {
+        match self {
+            Self::Local(_) => true,
+            Self::Ssh(_) => false,
+        }
+    }
+
+    /// Runs a task. When this future is dropped, the task's processes are killed: at once on this
+    /// node, when it is left on another.
     ///
     /// # Errors
-    /// The task could not be laid out or executed, or took longer than it may. That it failed by
+    /// The task could not be started or executed, or took longer than it may. That it failed by
     /// itself is in its output.
     pub(crate) async fn run(
         &self,
         invocation: Invocation,
         order: Order<'_>,
-    ) -> Result<TaskOutput, TaskError> {
+    ) -> Result<TaskOutput, Ended> {
         match self {
-            Self::Local(local) => local.run(invocation, order).await,
+            Self::Local(local) => Ok(local.run(invocation, order).await?),
+            Self::Ssh(ssh) => ssh.run(&invocation, order).await,
         }
+    }
+
+    /// Leaves it, and nothing of this run on it.
+    async fn close(&self) {
+        match self {
+            // What was laid out on this node is removed when it is forgotten.
+            Self::Local(_) => {}
+            Self::Ssh(ssh) => ssh.close().await,
+        }
+    }
+}
+
+impl From<TaskError> for Ended {
+    fn from(error: TaskError) -> Self {
+        Self::Task(error)
     }
 }
 

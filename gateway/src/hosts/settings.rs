@@ -50,18 +50,10 @@ pub(crate) struct Budget {
     pub(crate) concurrency: Option<NonZeroUsize>,
 }
 
-/// The settings that every host has, as attributes of a schema: those of SSH stand behind them.
-macro_rules! of_every_host {
-    () => {
-        include_str!("settings.yaml")
-    };
-}
-pub(crate) use of_every_host;
-
 static LOCAL: LazyLock<TransportSchema> = LazyLock::new(|| {
     TransportSchema::built_in(concat!(
         "name: local\ndesc: This node, which runs tasks as its own processes.\nconnection_info:\n",
-        of_every_host!()
+        include_str!("settings.yaml")
     ))
 });
 
@@ -89,7 +81,7 @@ impl Settings {
         Ok(Self::of(&info))
     }
 
-    /// The settings in options that a schema with the attributes of [`of_every_host`] has read.
+    /// The settings in options that a schema with these attributes has read.
     pub(crate) fn of(info: &ConnectionInfo) -> Self {
         let text = |name: &str| info.text(name).map(str::to_owned);
         Self {

@@ -10,7 +10,7 @@ use super::read::{Reading, is_reference, said, written};
 use super::target::TRANSPORTS;
 
 /// Options of `remote` that decide how a target is reached, whatever its transport's schema says.
-const REMOTE_TEXTS: [&str; 3] = ["run-on", "remote-transport", "protocol"];
+const REMOTE_TEXTS: [&str; 2] = ["remote-transport", "protocol"];
 
 /// Whose data are read: a group's own, or those of an entry in it.
 #[derive(Clone, Copy)]
@@ -128,6 +128,16 @@ impl Reading<'_> {
             } else {
                 &[]
             };
+            if name == "remote"
+                && let Some(node) = written(options, "run-on")
+                && node.as_str().is_none()
+                && !node
+                    .as_sequence()
+                    .is_some_and(|items| items.iter().all(|item| item.as_str().is_some()))
+            {
+                let expected = "a text or a list of texts";
+                self.wrong(node, "config.remote.run-on", expected, owner);
+            }
             for key in texts {
                 if let Some(node) = written(options, key)
                     && node.as_str().is_none()

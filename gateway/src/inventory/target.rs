@@ -68,7 +68,7 @@ pub(crate) enum Kind {
     Remote {
         /// The family or protocol that `remote-transport` names.
         transport: Option<String>,
-        /// The proxy: a name, or anything else that selects targets.
+        /// The proxies: a name, or anything else that selects targets.
         run_on: String,
     },
     /// By a transport that exists in Bolt and not here, or nobody can tell which.
@@ -139,12 +139,18 @@ impl Target {
         let kind = match transport {
             "local" => Kind::Local,
             "ssh" => Kind::Ssh,
-            "remote" => match (text("remote-transport"), text("run-on")) {
-                (Ok(transport), Ok(run_on)) => Kind::Remote {
+            "remote" => match (
+                text("remote-transport"),
+                options.get("run-on").map(selection),
+            ) {
+                (Err(key), _) => return self.wrong(&key, "a text"),
+                (Ok(_), Some(None)) => {
+                    return self.wrong("config.remote.run-on", "a text or a list of texts");
+                }
+                (Ok(transport), run_on) => Kind::Remote {
                     transport,
-                    run_on: run_on.unwrap_or_else(|| LOCALHOST.to_owned()),
+                    run_on: run_on.flatten().unwrap_or_else(|| LOCALHOST.to_owned()),
                 },
-                (Err(key), _) | (_, Err(key)) => return self.wrong(&key, "a text"),
             },
             other => Kind::Other(other),
         };
@@ -292,3 +298,14 @@ impl fmt::Debug for Target {
 
 /// The target that is always there, and the proxy of who names none.
 pub(super) const LOCALHOST: &str = "localhost";
+
+/// What selects targets: a text, or the texts of a list with commas between them.
+fn selection(value: &Value) -> Option<String> {
+    match value {
+        Value::Array(items) => {
+            let names: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+            Some(names?.join(","))
+        }
+        one => one.as_str().map(str::to_owned),
+    }
+}

@@ -26,7 +26,7 @@ use futures_util::future::LocalBoxFuture;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OnceCell, Semaphore};
 
-use crate::hosts::{Host, Local, Settings};
+use crate::hosts::{Host, Settings};
 use crate::project::Project;
 use crate::tasks::Catalogue;
 use options::Options;
@@ -48,7 +48,7 @@ pub(crate) struct Plugins {
     catalogue: Catalogue,
     known: RefCell<HashMap<String, Known>>,
     /// This node, where tasks of plugins run.
-    host: LazyCell<Host>,
+    host: LazyCell<Host<'static>>,
     /// One question at a time.
     terminal: Semaphore,
 }
@@ -84,7 +84,7 @@ impl Plugins {
             configs: project.plugins.clone(),
             catalogue: project.catalogue(),
             known: RefCell::default(),
-            host: LazyCell::new(|| Host::Local(Local::new(Settings::default()))),
+            host: LazyCell::new(|| Host::local(Settings::default())),
             terminal: Semaphore::new(1),
         }
     }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::PluginError;
 use super::options::{Options, read};
-use crate::hosts::{Host, Order};
+use crate::hosts::{Ended, Host, Order};
 use crate::process::{Deaf, Limits};
 use crate::stop::Stopper;
 use crate::tasks::{Catalogue, Invocation, Place, Task, TaskError};
@@ -43,7 +43,7 @@ const HOOK: &str = "resolve_reference";
 /// The `value` that the task `task` gives when it runs on this node with `parameters`.
 pub(super) async fn task(
     catalogue: &Catalogue,
-    host: &Host,
+    host: &Host<'_>,
     options: Options<'_>,
 ) -> Result<Value, PluginError> {
     options.only(&["task", "parameters"])?;
@@ -64,7 +64,7 @@ impl Module<'_> {
     pub(super) async fn resolve(
         self,
         catalogue: &Catalogue,
-        host: &Host,
+        host: &Host<'_>,
         options: Options<'_>,
     ) -> Result<Value, PluginError> {
         let task = self.task(catalogue, &options)?;
@@ -104,7 +104,7 @@ impl Module<'_> {
 /// Runs a task on this node, without anything of the inventory; the `value` that it gives, or what
 /// it gives as `_sensitive`.
 async fn value(
-    host: &Host,
+    host: &Host<'_>,
     options: &Options<'_>,
     task: &Task,
     parameters: Hash,
@@ -128,7 +128,11 @@ async fn value(
         stop: &stopper.stop(),
         hear: &Deaf,
     };
-    let output = host.run(invocation, order).await.map_err(failed)?;
+    let output = host.run(invocation, order).await;
+    let output = output.map_err(|ended| match ended {
+        Ended::Task(error) => failed(error),
+        Ended::NotStarted(why) => options.failed(format!("task {}: {why}", task.name)),
+    })?;
     let mut result = output.value;
     if let Some(error) = result.get("_error") {
         let message = error.as_hash().and_then(|error| error.get("msg"));

@@ -39,17 +39,21 @@ pub(crate) enum Place<'a> {
 }
 
 impl Task {
-    /// The first implementation that is made for this kind of target and whose requirements the
-    /// place satisfies (Task Specification, "Task implementations", "Executing Remote Tasks").
+    /// Whether the task can run at such a place at all, whatever features that has: to be known before
+    /// the place is reached.
     ///
     /// # Errors
-    /// Remote tasks are refused on normal targets and normal tasks on remote ones, a task that does
-    /// not know noop is refused under noop, and a lacking feature is named: each its own error.
-    pub(super) fn choose(
+    /// Remote tasks are refused on normal targets and normal tasks on remote ones, and a task that
+    /// does not know noop is refused under noop (Task Specification, "Executing Remote Tasks").
+    pub(crate) fn admit(&self, place: Place<'_>, mode: Mode) -> Result<(), TaskError> {
+        self.fitting(place, mode).map(drop)
+    }
+
+    fn fitting(
         &self,
         place: Place<'_>,
         mode: Mode,
-    ) -> Result<Arc<Implementation>, TaskError> {
+    ) -> Result<Vec<&Arc<Implementation>>, TaskError> {
         let task = self.name.to_string();
         let target = place.target().to_owned();
         if mode == Mode::Noop && !self.metadata.supports_noop {
@@ -70,11 +74,25 @@ impl Task {
                 },
             });
         }
+        Ok(fitting)
+    }
+
+    /// The first implementation that is made for this kind of target and whose requirements the
+    /// place satisfies (Task Specification, "Task implementations").
+    ///
+    /// # Errors
+    /// Those of [`admit`](Self::admit), and a lacking feature is named.
+    pub(super) fn choose(
+        &self,
+        place: Place<'_>,
+        mode: Mode,
+    ) -> Result<Arc<Implementation>, TaskError> {
+        let fitting = self.fitting(place, mode)?;
         let features = place.features();
         let Some(chosen) = fitting.iter().find(|one| one.missing(features).is_empty()) else {
             return Err(TaskError::MissingFeatures {
-                task,
-                target,
+                task: self.name.to_string(),
+                target: place.target().to_owned(),
                 runner: place.runner().to_owned(),
                 features: features.iter().cloned().collect(),
                 lacks: fitting.iter().map(|one| one.lack(features)).collect(),
@@ -82,6 +100,7 @@ impl Task {
         };
         if chosen.input_method == InputMethod::Powershell {
             let file = chosen.file_name().to_owned();
+            let task = self.name.to_string();
             return Err(TaskError::Powershell { task, file });
         }
         Ok(Arc::clone(chosen))

@@ -147,6 +147,29 @@ pub(crate) enum TaskError {
         "task {task} was interrupted, and ended with all its processes: what it had done by then is not known"
     )]
     Stopped { task: String, said: Said },
+    /// The task was to be ended, and it is not known that it was.
+    #[error(
+        "task {task} {}, and not all of its processes could be ended on {host}: {left}",
+        limit.map_or_else(|| "was interrupted".to_owned(), |limit| format!("ran longer than {limit:?}"))
+    )]
+    Left {
+        task: String,
+        limit: Option<Duration>,
+        host: String,
+        left: String,
+        said: Said,
+    },
+    /// The connection to the host was lost while the task ran.
+    #[error(
+        "the connection to {host} was lost while task {task} ran there: what it has done, and whether \
+         it still runs, is not known ({error})"
+    )]
+    Lost {
+        task: String,
+        host: String,
+        error: String,
+        said: Said,
+    },
 }
 
 /// What a task had written when it was ended.
@@ -190,7 +213,9 @@ impl TaskError {
             Self::Copy { .. } => "puppetlabs.tasks/task_file_error",
             Self::Unexecutable { .. } => "puppetlabs.tasks/unexecutable_task",
             Self::TimedOut { .. } => "puppetlabs.tasks/timeout-error",
-            Self::Stopped { .. } => "devgate/interrupted",
+            Self::Left { limit: Some(_), .. } => "puppetlabs.tasks/timeout-error",
+            Self::Stopped { .. } | Self::Left { limit: None, .. } => "devgate/interrupted",
+            Self::Lost { .. } => "puppetlabs.tasks/connect-error",
         }
     }
 
@@ -262,6 +287,16 @@ impl TaskError {
                 said.added_to(details)
             }
             Self::Stopped { task, said } => said.added_to(json!({"task": task, "begun": true})),
+            Self::Left {
+                task,
+                host,
+                left,
+                said,
+                ..
+            } => said.added_to(json!({"task": task, "host": host, "left": left, "begun": true})),
+            Self::Lost {
+                task, host, said, ..
+            } => said.added_to(json!({"task": task, "host": host, "begun": true})),
         }
     }
 }

@@ -18,7 +18,6 @@ mod words;
 pub(crate) use catalogue::{Catalogue, Listed};
 pub(crate) use choose::{Implementation, Place};
 pub(crate) use error::{Said, TaskError};
-pub(crate) use files::File;
 pub(crate) use invocation::{Invocation, Parameters};
 pub(crate) use layout::{Layout, named};
 pub(crate) use task::Task;

@@ -114,6 +114,7 @@ async fn ended(output: &mut Output) -> Result<(String, Exit)> {
                 let room = COMPLAINT.saturating_sub(complaint.len());
                 complaint.extend_from_slice(&bytes[..bytes.len().min(room)]);
             }
+            Piece::Ended(_) => {}
             Piece::Exit(exit) => {
                 return Ok((String::from_utf8_lossy(&complaint).into_owned(), exit));
             }

@@ -63,7 +63,10 @@ pub enum Piece {
     Stdout(Bytes),
     /// Bytes of its standard error.
     Stderr(Bytes),
-    /// Its end: nothing follows.
+    /// Its end, as soon as it is known. What follows it wrote before, or others write who have its
+    /// output open still: programs that it has started and that live on.
+    Ended(Exit),
+    /// The end of its output too: nothing follows.
     Exit(Exit),
 }
 
@@ -157,7 +160,7 @@ impl Piece {
         PIECE
             + match self {
                 Self::Stdout(bytes) | Self::Stderr(bytes) => bytes.len(),
-                Self::Exit(_) => 0,
+                Self::Ended(_) | Self::Exit(_) => 0,
             }
     }
 }
@@ -213,11 +216,11 @@ impl Drain {
             Some(ChannelMsg::ExtendedData { data, ext: 1 }) => self.give(Piece::Stderr(data)),
             Some(ChannelMsg::ExitStatus { exit_status }) => {
                 self.exit = Exit::Code(exit_status);
-                Next::More
+                self.give(Piece::Ended(self.exit.clone()))
             }
             Some(ChannelMsg::ExitSignal { signal_name, .. }) => {
                 self.exit = Exit::Signal(name(signal_name));
-                Next::More
+                self.give(Piece::Ended(self.exit.clone()))
             }
             Some(ChannelMsg::Failure) => {
                 let _ = self.pieces.send(Err(Error::ChannelRefused {

@@ -55,6 +55,7 @@ async fn drained(output: &mut Output) -> Result<(Vec<u8>, Vec<u8>, Exit), Error>
         match output.next().await? {
             Piece::Stdout(bytes) => stdout.extend_from_slice(&bytes),
             Piece::Stderr(bytes) => stderr.extend_from_slice(&bytes),
+            Piece::Ended(_) => {}
             Piece::Exit(exit) => return Ok((stdout, stderr, exit)),
         }
     }

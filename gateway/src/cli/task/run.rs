@@ -11,7 +11,7 @@ use devgate_transports::Mode;
 
 use crate::cli::targets::HostOptions;
 use crate::cli::{Ending, Setting, Targets};
-use crate::hosts::{Host, Local, Settings};
+use crate::hosts::Hosts;
 use crate::output::Output;
 use crate::rerun::{Rerun, RerunFile};
 use crate::results::{Action, Status};
@@ -82,11 +82,12 @@ impl Run {
             (Some(which), Some(file)) => file.targets(which)?,
             (Some(_), None) => bail!("there is no run to repeat: this folder is no project"),
         };
-        let targets = setting.choose(&words, &overrides).await?;
-        let host = Host::Local(Local::new(Settings::default()));
+        let inventory = setting.inventory().await?;
+        let targets = setting.choose_from(&inventory, &words, &overrides).await?;
+        let hosts = Hosts::new(&inventory, &setting.voice);
         let stream = self.stream || setting.project.stream;
         let run = TaskRun {
-            host: &host,
+            hosts: &hosts,
             lender: &Lender::default(),
             registry: &setting.registry,
             task: &task,
@@ -107,7 +108,7 @@ impl Run {
             action,
             async |job| run.on(job).await,
         );
-        let ran = ran.await?;
+        let ran = hosts.serve(ran).await?;
         if let Some(file) = rerunfile {
             self.remember(setting, &file, &ran.statuses);
         }

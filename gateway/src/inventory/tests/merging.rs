@@ -1,6 +1,6 @@
 //! What groups and entries together say of a target.
 
-use devgate_schemas::{Hash, Value};
+use devgate_schemas::Value;
 use serde_json::json;
 
 use super::*;

@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::hosts::{Host, Local, Order, Settings, TaskOutput};
+use crate::hosts::{Ended, Host, Order, Settings, TaskOutput};
 use crate::process::{Deaf, Limits};
 use crate::stop::{Stop, Stopper};
 
@@ -129,7 +129,7 @@ impl Run {
 
     async fn run_under(&self, stop: Stop) -> Result<TaskOutput, TaskError> {
         let task = self.modules.find("m::t");
-        let host = Host::Local(Local::new(self.settings.clone()));
+        let host = Host::local(self.settings.clone());
         let features = host.features();
         let place = match &self.target {
             None => Place::Normal {
@@ -167,7 +167,10 @@ impl Run {
         let output = host.run(invocation, order).await;
         drop(host);
         assert_eq!(self.left_behind(), 0, "the task's directory is gone");
-        output
+        output.map_err(|ended| match ended {
+            Ended::Task(error) => error,
+            Ended::NotStarted(why) => panic!("this node is always there: {why}"),
+        })
     }
 
     fn left_behind(&self) -> usize {

@@ -1,0 +1,210 @@
+//! One host of a run: opened when it is first needed, once for all, and given up once for all.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use devgate_transports::HostSettings;
+use tokio::sync::{Notify, mpsc};
+
+use super::Host;
+use super::settings::Settings;
+use super::ssh::Ssh;
+use super::teller::Teller;
+use crate::failure::Failure;
+
+/// A host that a run may use.
+pub(super) struct Member<'v> {
+    pub(super) teller: Arc<Teller<'v>>,
+    access: Option<Access>,
+    /// How many tasks may run there at once.
+    limit: Option<NonZeroUsize>,
+    state: Mutex<State<'v>>,
+    opener: mpsc::UnboundedSender<Arc<Member<'v>>>,
+    changed: Arc<Notify>,
+}
+
+struct State<'v> {
+    health: Health,
+    /// What was opened: also of a host that was given up, for its files are still there.
+    host: Option<Arc<Host<'v>>>,
+    /// Tasks that have a seat there.
+    load: usize,
+}
+
+/// What is known of a host.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Health {
+    /// Nobody has needed it yet.
+    Untried,
+    /// It is being connected to.
+    Opening,
+    /// Tasks can run there.
+    Up,
+    /// It is not used any more in this run.
+    Down(Failure),
+}
+
+/// How a host is opened.
+#[derive(Debug)]
+pub(super) enum Access {
+    /// As this node.
+    Local(Settings),
+    /// Over SSH.
+    Ssh(HostSettings, Settings),
+}
+
+/// Room for one task on a host, until it is dropped.
+pub(crate) struct Seat<'v> {
+    member: Arc<Member<'v>>,
+    host: Arc<Host<'v>>,
+}
+
+/// How many tasks a host counts as made for, where nobody says: as many as one connection to
+/// OpenSSH's server carries, unless that is configured.
+const USUAL: f64 = 10.0;
+
+impl<'v> Member<'v> {
+    pub(super) fn new(
+        teller: Teller<'v>,
+        access: Result<Access, Failure>,
+        opener: mpsc::UnboundedSender<Arc<Self>>,
+        changed: Arc<Notify>,
+    ) -> Self {
+        let (access, health) = match access {
+            Ok(access) => (Some(access), Health::Untried),
+            Err(why) => (None, Health::Down(why)),
+        };
+        let limit = access
+            .as_ref()
+            .and_then(|access| access.settings().budget.concurrency);
+        let state = Mutex::new(State {
+            health,
+            host: None,
+            load: 0,
+        });
+        Self {
+            teller: Arc::new(teller),
+            access,
+            limit,
+            state,
+            opener,
+            changed,
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.teller.name()
+    }
+
+    pub(super) fn health(&self) -> Health {
+        self.state().health.clone()
+    }
+
+    /// Has the host opened, unless it was tried already.
+    pub(super) fn open(self: &Arc<Self>) {
+        let mut state = self.state();
+        match (&self.access, &state.health) {
+            (Some(Access::Local(settings)), Health::Untried) => {
+                state.host = Some(Arc::new(Host::local(settings.clone())));
+                state.health = Health::Up;
+            }
+            (_, Health::Untried) => {
+                state.health = Health::Opening;
+                // Where nobody opens hosts any more, the run has ended.
+                drop(self.opener.send(Arc::clone(self)));
+            }
+            (_, Health::Opening | Health::Up | Health::Down(_)) => {}
+        }
+    }
+
+    /// Connects to the host; its health is known afterwards.
+    pub(super) async fn connect(&self) {
+        let Some(Access::Ssh(connection, settings)) = &self.access else {
+            return;
+        };
+        let teller = Arc::clone(&self.teller);
+        let opened = Ssh::open(teller, connection.clone(), settings.clone()).await;
+        let mut state = self.state();
+        match opened {
+            Ok(ssh) => {
+                state.host = Some(Arc::new(Host::Ssh(Box::new(ssh))));
+                state.health = Health::Up;
+            }
+            Err(why) => state.health = Health::Down(why),
+        }
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// Room for one more task, where the host is up; `None` where there is none.
+    pub(super) fn seat(self: &Arc<Self>) -> Option<Seat<'v>> {
+        let mut state = self.state();
+        let full = self.limit.is_some_and(|limit| state.load >= limit.get());
+        if state.health != Health::Up || full {
+            return None;
+        }
+        let host = state.host.clone()?;
+        state.load += 1;
+        drop(state);
+        let member = Arc::clone(self);
+        Some(Seat { member, host })
+    }
+
+    /// How much of the host is in use: what is compared when one of several is chosen.
+    pub(super) fn share(&self) -> f64 {
+        let limit = self.limit.map_or(USUAL, |limit| limit.get() as f64);
+        self.state().load as f64 / limit
+    }
+
+    /// Leaves the host for good.
+    pub(super) async fn close(&self) {
+        let host = self.state().host.take();
+        if let Some(host) = host {
+            host.close().await;
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<'v>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Access {
+    fn settings(&self) -> &Settings {
+        match self {
+            Self::Local(settings) | Self::Ssh(_, settings) => settings,
+        }
+    }
+}
+
+impl<'v> Seat<'v> {
+    /// The host's name.
+    pub(crate) fn name(&self) -> &str {
+        self.member.name()
+    }
+
+    /// Where the task runs.
+    pub(crate) fn host(&self) -> &Host<'v> {
+        &self.host
+    }
+
+    /// The host cannot start tasks: nobody uses it any more in this run.
+    pub(crate) fn give_up(self, why: Failure) {
+        self.member.state().health = Health::Down(why);
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        self.member.state().load -= 1;
+        self.member.changed.notify_waiters();
+    }
+}
+
+impl std::fmt::Debug for Member<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Member")
+            .field("name", &self.name())
+            .finish_non_exhaustive()
+    }
+}

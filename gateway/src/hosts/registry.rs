@@ -1,0 +1,199 @@
+//! All hosts of one run: each is one, whoever uses it, and all are left at the run's end.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use devgate_schemas::Level;
+use devgate_transports::{HostSettings, SshConfig};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use tokio::sync::{Mutex as Turn, Notify, OwnedSemaphorePermit, Semaphore, mpsc};
+
+use super::member::{Access, Health, Member};
+use super::pool::Pool;
+use super::run_on;
+use super::settings::{Budget, Settings};
+use super::teller::Teller;
+use crate::failure::Failure;
+use crate::inventory::{Inventory, Kind, Target};
+use crate::voice::Voice;
+
+/// The hosts that a run uses.
+pub(crate) struct Hosts<'v> {
+    voice: &'v Voice,
+    inventory: &'v Inventory,
+    members: Mutex<HashMap<String, Arc<Member<'v>>>>,
+    /// By what `run-on` says.
+    pools: Turn<HashMap<String, Result<Arc<Pool<'v>>, Failure>>>,
+    devices: Mutex<HashMap<String, Arc<Semaphore>>>,
+    opener: mpsc::UnboundedSender<Arc<Member<'v>>>,
+    to_open: Turn<mpsc::UnboundedReceiver<Arc<Member<'v>>>>,
+    changed: Arc<Notify>,
+    ssh_config: OnceLock<SshConfig>,
+}
+
+impl<'v> Hosts<'v> {
+    /// The hosts of one run on targets of this inventory.
+    pub(crate) fn new(inventory: &'v Inventory, voice: &'v Voice) -> Self {
+        let (opener, to_open) = mpsc::unbounded_channel();
+        Self {
+            voice,
+            inventory,
+            members: Mutex::default(),
+            pools: Turn::default(),
+            devices: Mutex::default(),
+            opener,
+            to_open: Turn::new(to_open),
+            changed: Arc::default(),
+            ssh_config: OnceLock::new(),
+        }
+    }
+
+    /// Does what needs hosts, connects to them meanwhile, and leaves them behind it: in any case,
+    /// unless this is dropped.
+    pub(crate) async fn serve<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut to_open = self.to_open.lock().await;
+        let mut opening = FuturesUnordered::new();
+        let mut work = pin!(work);
+        let done = loop {
+            tokio::select! {
+                done = &mut work => break done,
+                Some(member) = to_open.recv() => {
+                    opening.push(async move { member.connect().await });
+                }
+                Some(()) = opening.next() => {}
+            }
+        };
+        drop(opening);
+        let members: Vec<_> = locked(&self.members).values().cloned().collect();
+        for member in &members {
+            if member.health() == Health::Opening {
+                member
+                    .teller
+                    .ctx()
+                    .notice("it had not answered yet when all was done: no task has run here");
+            }
+        }
+        futures_util::future::join_all(members.iter().map(|member| member.close())).await;
+        done
+    }
+
+    /// Where a target's tasks run: a remote target's proxies, or the target itself.
+    ///
+    /// # Errors
+    /// What `run-on` names is no host that can run tasks, or the target is none.
+    pub(crate) async fn pool(&self, target: &Target) -> Result<Arc<Pool<'v>>, Failure> {
+        let key = match &target.kind {
+            Kind::Remote { run_on, .. } => run_on.as_str(),
+            Kind::Local | Kind::Ssh => {
+                let members = vec![self.member(target)];
+                let changed = Arc::clone(&self.changed);
+                return Ok(Arc::new(Pool::new(String::new(), members, changed)));
+            }
+            Kind::Other(_) => return Err(run_on::no_runner(target)),
+        };
+        let mut pools = self.pools.lock().await;
+        let known = match pools.get(key) {
+            Some(known) => known.clone(),
+            None => {
+                let pool = self.gather(key).await;
+                pools.insert(key.to_owned(), pool.clone());
+                pool
+            }
+        };
+        known.map_err(|why| run_on::of_target(why, target))
+    }
+
+    async fn gather(&self, run_on: &str) -> Result<Arc<Pool<'v>>, Failure> {
+        let hosts = run_on::hosts(self.inventory, run_on).await?;
+        let members = hosts.iter().map(|host| self.member(host)).collect();
+        let label = match hosts.as_slice() {
+            [_] => String::new(),
+            _ => format!("run-on {run_on}: "),
+        };
+        let changed = Arc::clone(&self.changed);
+        Ok(Arc::new(Pool::new(label, members, changed)))
+    }
+
+    fn member(&self, host: &Target) -> Arc<Member<'v>> {
+        let mut members = locked(&self.members);
+        if let Some(member) = members.get(&host.name) {
+            return Arc::clone(member);
+        }
+        let teller = Teller::new(&host.name, self.voice);
+        let access = access(host, self.ssh_config(), &teller);
+        let (opener, changed) = (self.opener.clone(), Arc::clone(&self.changed));
+        let member = Arc::new(Member::new(teller, access, opener, changed));
+        members.insert(host.name.clone(), Arc::clone(&member));
+        member
+    }
+
+    /// What OpenSSH's configuration says of hosts, read when the first of them is needed.
+    fn ssh_config(&self) -> &SshConfig {
+        self.ssh_config
+            .get_or_init(|| SshConfig::load(|level, message| self.voice.say(level, &message)))
+    }
+
+    /// The right to act on a remote target's device, of which there are as many as its
+    /// `concurrency`, 1 where nothing is said. Targets with one address are one device.
+    pub(crate) async fn device(&self, target: &Target, budget: &Budget) -> OwnedSemaphorePermit {
+        let count = budget.concurrency.map_or(1, usize::from);
+        let semaphore = Arc::clone(
+            locked(&self.devices)
+                .entry(device(target))
+                .or_insert_with(|| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)))),
+        );
+        semaphore
+            .acquire_owned()
+            .await
+            .expect("nobody closes the semaphores of devices")
+    }
+}
+
+/// What a host's own options say of how to use it.
+fn access(host: &Target, config: &SshConfig, teller: &Teller<'_>) -> Result<Access, Failure> {
+    let ctx = teller.ctx();
+    let tell = |level: Level, message: String| ctx.say(level, message);
+    let invalid = |why| Failure::invalid_connection_info(host, &why);
+    match &host.kind {
+        Kind::Local => {
+            let settings = Settings::local(host, tell).map_err(invalid)?;
+            teller.hide(settings.secrets());
+            Ok(Access::Local(settings))
+        }
+        Kind::Ssh => {
+            let schema = HostSettings::schema();
+            let info = schema.read(host.connection_info(), tell).map_err(invalid)?;
+            teller.hide(info.secrets());
+            let connection = HostSettings::read(&info, config, tell)?;
+            let mut settings = Settings::of(&info);
+            if let Some(run_as) = &mut settings.run_as {
+                // As in Bolt, sudo is told what the login was.
+                let password = || info.get("password").cloned();
+                run_as.password = run_as.password.take().or_else(password);
+            }
+            Ok(Access::Ssh(connection, settings))
+        }
+        Kind::Remote { .. } | Kind::Other(_) => Err(run_on::no_runner(host)),
+    }
+}
+
+/// What tells one device from another: where it is, or its name.
+fn device(target: &Target) -> String {
+    let info = target.connection_info();
+    match (info.get("host"), info.get("port")) {
+        (Some(host), port) => format!("{host:?}:{port:?}"),
+        (None, _) => target.name.clone(),
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl std::fmt::Debug for Hosts<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hosts").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,485 @@
+//! A host behind SSH: a task's files are there once a run, its input is in no command line and on no
+//! disk, and it is ended with all its processes.
+//!
+//! All that is done there, from making the run's directory to removing it, is done as the user as
+//! whom tasks run.
+
+mod lines;
+mod script;
+mod talk;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use devgate_schemas::task::{Captured, Exit, Outcome};
+use devgate_transports::ssh_host::{self, Source, Upload};
+use devgate_transports::{Error, HostSettings, Patience, SshHost};
+use nix::sys::signal::Signal;
+use tokio::sync::OnceCell;
+use tokio::time::{Instant, timeout, timeout_at};
+use uuid::Uuid;
+
+use self::lines::Lines;
+use self::script::Script;
+use self::talk::{Stuck, Talk};
+use super::settings::{Budget, Settings};
+use super::teller::Teller;
+use super::words::words;
+use super::{Ended, Order, TaskOutput};
+use crate::failure::Failure;
+use crate::process::{GRACE, Stream};
+use crate::stop::Stage;
+use crate::tasks::{Implementation, Invocation, Said, TaskError};
+
+/// A host behind SSH, connected to, with the run's own directory.
+pub(crate) struct Ssh<'v> {
+    teller: Arc<Teller<'v>>,
+    settings: Settings,
+    lines: Lines,
+    /// The run's directory there.
+    dir: String,
+    features: BTreeSet<String>,
+    /// The layouts that are there, by their digests.
+    uploads: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
+    /// Tasks of which nobody knows that they have ended: their marks and process groups.
+    running: Mutex<HashMap<String, Option<u32>>>,
+}
+
+/// How long a short script may take: sudo waits a few seconds before it refuses.
+const SHORT: Duration = Duration::from_secs(30);
+
+/// How long more of a short script's words is awaited when it has ended.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// How long a task's files may be on their way.
+const UPLOADING: Duration = Duration::from_secs(300);
+
+/// How long processes that were killed are waited for, behind their grace.
+const KILLING: Duration = Duration::from_secs(10);
+
+/// How long the host may take to be left.
+const LEAVING: Duration = Duration::from_secs(10);
+
+impl<'v> Ssh<'v> {
+    /// Connects, makes the run's directory and asks for the host's features.
+    ///
+    /// # Errors
+    /// Why no task can run there.
+    pub(super) async fn open(
+        teller: Arc<Teller<'v>>,
+        connection: HostSettings,
+        settings: Settings,
+    ) -> Result<Self, Failure> {
+        let base = settings.tmpdir.as_deref().unwrap_or(Path::new("/tmp"));
+        let dir = format!("{}/devgate-{}", base.display(), Uuid::new_v4());
+        if !dir.starts_with('/') || dir.contains('\n') {
+            let message =
+                format!("expected tmpdir to be an absolute path on one line, found {base:?}");
+            return Err(Failure::new("devgate/invalid-connection-info", message));
+        }
+        let mut host = Self {
+            teller,
+            settings,
+            lines: Lines::new(connection),
+            dir,
+            features: BTreeSet::new(),
+            uploads: Mutex::default(),
+            running: Mutex::default(),
+        };
+        match host.ask(&Script::prepare(&host.dir), SHORT).await {
+            Ok(features) => {
+                host.features = features.split(' ').map(str::to_owned).collect();
+                Ok(host)
+            }
+            Err(why) => {
+                host.lines.close().await;
+                Err(why)
+            }
+        }
+    }
+
+    pub(super) fn features(&self) -> &BTreeSet<String> {
+        &self.features
+    }
+
+    pub(super) fn budget(&self) -> &Budget {
+        &self.settings.budget
+    }
+
+    /// Runs a task.
+    ///
+    /// # Errors
+    /// It was not started, or could not be executed, or did not come to its end.
+    pub(super) async fn run(
+        &self,
+        invocation: &Invocation,
+        order: Order<'_>,
+    ) -> Result<TaskOutput, Ended> {
+        let task = invocation.task();
+        let implementation = invocation.implementation();
+        let dir = self.upload(task, implementation).await?;
+        let executable = Path::new(&dir).join(&implementation.layout.executable().name);
+        let installdir = implementation
+            .layout
+            .has_installdir()
+            .then_some(Path::new(&dir));
+        let input = invocation.input(installdir)?;
+        let words: Vec<String> = words(implementation, &executable, &self.settings)
+            .into_iter()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect();
+        let script = Script::run(&words, &input.environment, input.stdin.as_ref());
+        let mut running = Running::new(self, &script.mark);
+        let begun = tokio::select! {
+            begun = timeout(SHORT, self.begin(&script)) => begun,
+            () = order.stop.reaches(Stage::End) => {
+                let ended = running.stop(task, None, order).await;
+                return Err(ended(Said::default()).into());
+            }
+        };
+        let mut talk = match begun {
+            Ok(Ok(talk)) => talk,
+            Ok(Err(Stuck::NotBegun(why))) => {
+                running.is_over();
+                return Err(Ended::NotStarted(why));
+            }
+            Ok(Err(Stuck::Lost(error))) => {
+                return Err(self.lost(task, &error, Said::default()).into());
+            }
+            Err(_) => {
+                let ended = running.stop(task, Some(SHORT), order).await;
+                return Err(ended(Said::default()).into());
+            }
+        };
+        running.in_group(&talk.first);
+        let outcome = running.watch(&mut talk, task, order).await?;
+        if let Some(reason) = refused(&outcome, &script.mark) {
+            return Err(Ended::Task(TaskError::Unexecutable {
+                task: task.to_owned(),
+                file: implementation.file_name().to_owned(),
+                reason,
+            }));
+        }
+        Ok(TaskOutput {
+            exit: outcome.exit,
+            stderr: String::from_utf8_lossy(&outcome.stderr.bytes).into_owned(),
+            value: outcome.into_value(task),
+        })
+    }
+
+    async fn begin(&self, script: &Script) -> Result<Talk<'_>, Stuck> {
+        let run_as = self.settings.run_as.as_ref();
+        Talk::begin(&self.lines, &self.teller.ctx(), script, run_as).await
+    }
+
+    /// Runs a short script; what it says behind its mark.
+    async fn ask(&self, script: &Script, limit: Duration) -> Result<String, Failure> {
+        let talk = async {
+            let mut talk = self.begin(script).await?;
+            let mut stderr = Vec::new();
+            let said = |stream, bytes: &[u8]| {
+                if stream == Stream::Stderr && stderr.len() < 1024 {
+                    stderr.extend_from_slice(bytes);
+                }
+            };
+            match talk.end(DRAIN, said).await {
+                Ok(ssh_host::Exit::Code(0)) => Ok(talk.first),
+                Ok(_) => Err(Stuck::NotBegun(Failure::new(
+                    "puppetlabs.tasks/remote-task-error",
+                    String::from_utf8_lossy(&stderr).trim(),
+                ))),
+                Err(error) => Err(Stuck::Lost(error)),
+            }
+        };
+        // Connecting has limits of its own.
+        match timeout(limit + Patience::LIMIT, talk).await {
+            Ok(Ok(said)) => Ok(said),
+            Ok(Err(Stuck::NotBegun(why))) => Err(why),
+            Ok(Err(Stuck::Lost(error))) => Err(error.into()),
+            Err(_) => Err(self.slow()),
+        }
+    }
+
+    /// Brings a layout there, unless it is; where it is.
+    async fn upload(&self, task: &str, implementation: &Implementation) -> Result<String, Ended> {
+        let layout = &implementation.layout;
+        let unreadable = |error| TaskError::Copy {
+            task: task.to_owned(),
+            path: layout.executable().path.clone(),
+            error,
+        };
+        let digest = layout.digest().map_err(unreadable)?;
+        let dir = format!("{}/{}", self.dir, &digest[..16]);
+        let upload = {
+            let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(uploads.entry(digest.to_owned()).or_default())
+        };
+        let bring = async {
+            let mut files = Vec::new();
+            for file in layout.files() {
+                files.push(Upload {
+                    from: Source::File(file.path.clone()),
+                    to: format!("{dir}/{}", file.name),
+                    mode: layout.mode(file).map_err(unreadable)?,
+                });
+            }
+            self.put(&files).await.map_err(Ended::NotStarted)
+        };
+        upload.get_or_try_init(|| bring).await?;
+        Ok(dir)
+    }
+
+    /// Writes files, as whom tasks run.
+    async fn put(&self, files: &[Upload]) -> Result<(), Failure> {
+        let ctx = self.teller.ctx();
+        let put = async {
+            if self.settings.run_as.is_none() {
+                let put = async |host: &SshHost| host.put(files).await;
+                self.lines.start(&ctx, put).await?;
+                return Ok(());
+            }
+            for Upload { from, to, mode } in files {
+                let Source::File(path) = from else { continue };
+                let content = tokio::fs::read(path).await.map_err(|error| {
+                    let message = format!("{}: {error}", path.display());
+                    Failure::new("puppetlabs.tasks/task_file_error", message)
+                })?;
+                self.ask(&Script::write(to, *mode, &content), SHORT).await?;
+            }
+            Ok(())
+        };
+        match timeout(UPLOADING, put).await {
+            Ok(put) => put,
+            Err(_) => Err(Failure::new(
+                "puppetlabs.tasks/task_file_error",
+                format!("it has not taken the task's files for {UPLOADING:?}"),
+            )),
+        }
+    }
+
+    /// Ends what still runs, removes the run's directory and closes the connections.
+    pub(super) async fn close(&self) {
+        let ctx = self.teller.ctx();
+        let work = async {
+            let running: Vec<_> = self.running().drain().collect();
+            for (mark, group) in running {
+                match self.end(&mark, group, Duration::ZERO).await {
+                    Ok(left) if left.is_empty() => {}
+                    Ok(left) => ctx.warning(format!("processes of a task still live: {left}")),
+                    Err(why) => ctx.warning(format!("processes of a task may still live: {why}")),
+                }
+            }
+            if !self.settings.cleanup {
+                ctx.notice(format!("{} is kept: `cleanup` is false", self.dir));
+            } else if let Err(why) = self.ask(&Script::remove(&self.dir), SHORT).await {
+                ctx.warning(format!("{} could not be removed: {why}", self.dir));
+            }
+        };
+        if timeout(LEAVING, work).await.is_err() {
+            ctx.warning(format!(
+                "{} may still be there: the host has not answered for {LEAVING:?}",
+                self.dir
+            ));
+        }
+        ctx.debug(format!("closing {} connections", self.lines.count()));
+        self.lines.close().await;
+    }
+
+    /// Ends all processes of a task, and says which still live.
+    async fn end(
+        &self,
+        mark: &str,
+        group: Option<u32>,
+        grace: Duration,
+    ) -> Result<String, Failure> {
+        let tenths = u64::try_from(grace.as_millis() / 100).unwrap_or_default();
+        let script = Script::end(group, mark, tenths);
+        self.ask(&script, grace + KILLING).await
+    }
+
+    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, Option<u32>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn slow(&self) -> Failure {
+        Failure::new(
+            "puppetlabs.tasks/connect-error",
+            format!("it has not begun what it was sent for {SHORT:?}"),
+        )
+    }
+
+    fn lost(&self, task: &str, error: &Error, said: Said) -> TaskError {
+        TaskError::Lost {
+            task: task.to_owned(),
+            host: self.teller.name().to_owned(),
+            error: error.to_string(),
+            said,
+        }
+    }
+}
+
+impl std::fmt::Debug for Ssh<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ssh")
+            .field("name", &self.teller.name())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A task that may have been started: unless it is known to be over, it is ended when the host is
+/// closed.
+struct Running<'a, 'v> {
+    host: &'a Ssh<'v>,
+    mark: &'a str,
+    group: Option<u32>,
+}
+
+impl<'a, 'v> Running<'a, 'v> {
+    fn new(host: &'a Ssh<'v>, mark: &'a str) -> Self {
+        host.running().insert(mark.to_owned(), None);
+        Self {
+            host,
+            mark,
+            group: None,
+        }
+    }
+
+    fn in_group(&mut self, group: &str) {
+        // Groups 0 and 1 are whose who asks, and the host's.
+        self.group = group.parse().ok().filter(|group| *group > 1);
+        self.host.running().insert(self.mark.to_owned(), self.group);
+    }
+
+    fn is_over(&self) {
+        self.host.running().remove(self.mark);
+    }
+
+    /// Waits for the task's end, and ends it when its time is over or the run is stopped.
+    async fn watch(
+        &self,
+        talk: &mut Talk<'_>,
+        task: &str,
+        order: Order<'_>,
+    ) -> Result<Outcome, TaskError> {
+        let Order { limits, stop, hear } = order;
+        let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
+        let listen = talk.end(limits.drain, |stream, bytes| {
+            hear.hear(stream, bytes);
+            match stream {
+                Stream::Stdout => keep(&mut stdout, bytes, limits.stdout),
+                Stream::Stderr => keep(&mut stderr, bytes, limits.stderr),
+            }
+        });
+        let mut listen = Box::pin(listen);
+        let until = async {
+            match limits
+                .time
+                .and_then(|time| Instant::now().checked_add(time))
+            {
+                Some(until) => timeout_at(until, &mut listen).await,
+                None => Ok((&mut listen).await),
+            }
+        };
+        let ended = tokio::select! {
+            ended = until => ended.map_err(|_| limits.time),
+            () = stop.reaches(Stage::End) => Err(None),
+        };
+        let ended = match ended {
+            Ok(ended) => Ok(ended),
+            Err(limit) => {
+                // What it says while it ends is read, so that it does not wait for a reader.
+                let mut stopped = Box::pin(self.stop(task, limit, order));
+                Err(tokio::select! {
+                    stopped = &mut stopped => stopped,
+                    _ = &mut listen => stopped.await,
+                })
+            }
+        };
+        drop(listen);
+        let said = Said { stdout, stderr };
+        match ended {
+            Ok(Ok(exit)) => {
+                self.is_over();
+                Ok(Outcome {
+                    exit: exit_of(exit),
+                    stdout: said.stdout,
+                    stderr: said.stderr,
+                })
+            }
+            Ok(Err(error)) => Err(self.host.lost(task, &error, said)),
+            Err(stopped) => Err(stopped(said)),
+        }
+    }
+
+    /// Ends the task, because its time is over or the run is stopped; the error still wants what the
+    /// task had said.
+    async fn stop(
+        &self,
+        task: &str,
+        limit: Option<Duration>,
+        order: Order<'_>,
+    ) -> impl FnOnce(Said) -> TaskError + use<> {
+        let grace = if order.stop.stage() == Stage::Kill {
+            Duration::ZERO
+        } else {
+            GRACE
+        };
+        let end = async |grace| self.host.end(self.mark, self.group, grace).await;
+        let asked = end(grace);
+        tokio::pin!(asked);
+        let left = tokio::select! {
+            left = &mut asked => left,
+            () = order.stop.reaches(Stage::Kill), if !grace.is_zero() => end(Duration::ZERO).await,
+        };
+        let left = match left {
+            Ok(left) if left.is_empty() => {
+                self.is_over();
+                None
+            }
+            Ok(left) => Some(format!("there are still {left}")),
+            Err(why) => Some(format!("the host could not be asked: {why}")),
+        };
+        let (task, host) = (task.to_owned(), self.host.teller.name().to_owned());
+        move |said| match (left, limit) {
+            (Some(left), limit) => TaskError::Left {
+                task,
+                limit,
+                host,
+                left,
+                said,
+            },
+            (None, Some(limit)) => TaskError::TimedOut { task, limit, said },
+            (None, None) => TaskError::Stopped { task, said },
+        }
+    }
+}
+
+/// Keeps the first bytes of an output.
+fn keep(into: &mut Captured, bytes: &[u8], limit: usize) {
+    let kept = bytes.len().min(limit - into.bytes.len());
+    into.bytes.extend_from_slice(&bytes[..kept]);
+    into.cut |= kept < bytes.len();
+}
+
+fn exit_of(exit: ssh_host::Exit) -> Exit {
+    match exit {
+        ssh_host::Exit::Code(code) => Exit::Code(i32::try_from(code).unwrap_or(-1)),
+        ssh_host::Exit::Signal(name) => match format!("SIG{name}").parse::<Signal>() {
+            Ok(signal) => Exit::Signal(signal as i32),
+            Err(_) => Exit::Code(-1),
+        },
+        ssh_host::Exit::Unsaid => Exit::Code(-1),
+    }
+}
+
+/// Why the host's shell could not execute a task: it says so itself, with the mark before it.
+fn refused(outcome: &Outcome, mark: &str) -> Option<String> {
+    if !matches!(outcome.exit, Exit::Code(126 | 127)) || !outcome.stdout.bytes.is_empty() {
+        return None;
+    }
+    let said = String::from_utf8_lossy(&outcome.stderr.bytes);
+    let (_, reason) = said.split_once(&format!("{mark}: "))?;
+    Some(reason.lines().next().unwrap_or_default().to_owned())
+}

@@ -1,0 +1,177 @@
+//! What is said to a host's shell: command lines that mean the same to every login shell, and what
+//! the POSIX shell that they start reads from its standard input.
+//!
+//! A command line can be read by everybody on a host, and it passes the login shell (`csh`, `fish`)
+//! first. So it is always `exec sh -c 'SCRIPT' MARK`, with a script that is the same each time and
+//! holds no `'`, no `!` and no line end; whatever is particular comes in lines on standard input,
+//! which `read -r` takes byte by byte. MARK is new each time. It stands before what a script answers,
+//! so that what a login shell says of itself is told from it, and it is the script's `$0`, so that
+//! the shell's own errors are told from a task's.
+
+use devgate_schemas::Sensitive;
+use uuid::Uuid;
+
+/// Makes the private directory that is named on standard input, unless it is there, and tells the
+/// host's features.
+const PREPARE: &str = r#"umask 077; IFS= read -r d; mkdir -m 700 -- "$d" || exit 1; f=shell;
+command -v pwsh >/dev/null 2>&1 && f="$f powershell";
+[ -x /opt/puppetlabs/puppet/bin/ruby ] && f="$f puppet-agent";
+printf "%s %s\n" "$0" "$f""#;
+
+/// Writes a file: its place and its permissions are lines, what follows them is its content.
+const WRITE: &str = r#"umask 077; IFS= read -r p; IFS= read -r m; mkdir -p -- "${p%/*}" &&
+cat >"$p" && chmod "$m" "$p" && printf "%s\n" "$0""#;
+
+/// Removes a directory of ours.
+const REMOVE: &str = r#"IFS= read -r d; case $d in */devgate-*) rm -rf -- "$d";; *) exit 1;; esac &&
+printf "%s\n" "$0""#;
+
+/// Runs a task. `+` is before each line of a value; `=NAME` behind them makes a variable of it, `@` a
+/// word of the task's command line. MARK alone ends this, and the rest is the task's. Before it waits
+/// for all this it tells the process group in which the task will be. When the lines end too early,
+/// nothing is run.
+const RUN: &str = r#"n=$0; set -f; d=; f=; v=; l=;
+kill -0 -$$ 2>/dev/null && g=$$ || g=$(ps -o pgid= -p $$ | tr -d " ");
+printf "%s %s\n" "$n" "$g";
+while IFS= read -r l; do case $l in "$n") d=1; break;;
++*) if [ "$f" ]; then [ "$e" ] || { e=$(printf "\nx"); e=${e%x}; }; v=$v$e${l#+}; else v=${l#+}; f=1; fi;;
+=*) export "${l#=}=$v"; f=;; @) set -- "$@" "$v"; f=;;
+esac; done; [ "$d" ] || exit 1; set +f; export DEVGATE_TASK="$n"; exec "$@""#;
+
+/// Ends what is left of a task: of its process group or session ($1), and what carries its mark ($2)
+/// in its environment, wherever it has gone. SIGTERM first, SIGKILL after so many tenths of a second
+/// ($3), then it is looked whether they are gone: who is not, is named. Processes that have ended and
+/// were not waited for count as gone, where there is a /proc that tells.
+const END: &str = r#"n=$0; g=$1; m=$2; t=$3;
+look() { a=; if [ -r /proc/self/stat ]; then
+for f in /proc/[0-9]*/stat; do { IFS= read -r l <"$f"; } 2>/dev/null || continue;
+p=${f#/proc/}; p=${p%/stat}; set -- ${l##*) };
+case $1 in Z|X) continue;; esac;
+if [ "$3" = "$g" ] || [ "$4" = "$g" ]; then a="$a $p"; fi; done;
+for f in $(grep -l -F "DEVGATE_TASK=$m" /proc/[0-9]*/environ 2>/dev/null); do
+p=${f#/proc/}; p=${p%/environ}; IFS= read -r l <"/proc/$p/stat" || continue; set -- ${l##*) };
+case $1 in Z|X) continue;; esac; case " $a " in *" $p "*) ;; *) a="$a $p";; esac; done 2>/dev/null;
+elif kill -0 "-$g" 2>/dev/null; then a=" -$g"; fi; };
+nap() { sleep 0.1 2>/dev/null || sleep 1; };
+i=0; look; if [ "$a" ] && [ "$t" -gt 0 ]; then kill -s TERM $a 2>/dev/null; kill -s CONT $a 2>/dev/null;
+while [ "$a" ] && [ $i -lt "$t" ]; do nap; i=$((i+1)); look; done; fi;
+i=0; while [ "$a" ] && [ $i -lt 30 ]; do kill -s KILL $a 2>/dev/null; nap; i=$((i+1)); look; done;
+for p in $a; do c=; { IFS= read -r c <"/proc/$p/comm"; } 2>/dev/null; b="$b $p${c:+ ($c)}"; done;
+printf "%s%s\n" "$n" "$b""#;
+
+/// One call of a host's shell.
+pub(super) struct Script {
+    /// What stands before its answer.
+    pub(super) mark: String,
+    /// The words of its command line behind `sh`.
+    pub(super) words: Vec<String>,
+    /// What it reads before anything else, and what a task then reads.
+    pub(super) input: Sensitive<Vec<u8>>,
+}
+
+/// A word that no login shell can be given.
+#[derive(Debug)]
+pub(super) struct Unspeakable;
+
+impl Script {
+    pub(super) fn prepare(dir: &str) -> Self {
+        Self::new(PREPARE, &[], lines(&[dir]))
+    }
+
+    pub(super) fn write(path: &str, mode: u32, content: &[u8]) -> Self {
+        let mut input = lines(&[path, &format!("{mode:o}")]);
+        input.extend_from_slice(content);
+        Self::new(WRITE, &[], input)
+    }
+
+    pub(super) fn remove(dir: &str) -> Self {
+        Self::new(REMOVE, &[], lines(&[dir]))
+    }
+
+    /// Where the group is not known, what carries the mark is ended.
+    pub(super) fn end(group: Option<u32>, mark: &str, tenths: u64) -> Self {
+        // No group is called so.
+        let group = group.map_or_else(|| "-".to_owned(), |group| group.to_string());
+        let arguments = [group, mark.to_owned(), tenths.to_string()];
+        Self::new(END, &arguments, Vec::new())
+    }
+
+    /// Runs these words with these variables; `stdin` is what they read.
+    pub(super) fn run(
+        words: &[String],
+        environment: &[(String, Sensitive<String>)],
+        stdin: Option<&Sensitive<Vec<u8>>>,
+    ) -> Self {
+        let mut script = Self::new(RUN, &[], Vec::new());
+        let mut input = Vec::new();
+        let mut line = |parts: [&str; 2]| {
+            let parts = parts.into_iter().chain(["\n"]);
+            input.extend(parts.flat_map(str::bytes));
+        };
+        for word in words {
+            word.split('\n').for_each(|text| line(["+", text]));
+            line(["@", ""]);
+        }
+        for (name, value) in environment {
+            value
+                .reveal()
+                .split('\n')
+                .for_each(|text| line(["+", text]));
+            line(["=", name]);
+        }
+        line(["", &script.mark]);
+        if let Some(stdin) = stdin {
+            input.extend_from_slice(stdin.reveal());
+        }
+        script.input = Sensitive::new(input);
+        script
+    }
+
+    fn new(script: &str, arguments: &[String], input: Vec<u8>) -> Self {
+        let mark = Uuid::new_v4().simple().to_string();
+        let script = script.replace('\n', " ");
+        let words = ["-c".to_owned(), script, mark.clone()].into_iter();
+        Self {
+            mark,
+            words: words.chain(arguments.iter().cloned()).collect(),
+            input: Sensitive::new(input),
+        }
+    }
+
+    /// The command line, behind the words that change the user.
+    ///
+    /// # Errors
+    /// One of those words holds what login shells take differently.
+    pub(super) fn command(&self, before: &[String]) -> Result<String, Unspeakable> {
+        let mut command = "exec".to_owned();
+        let sh = ["sh".to_owned()];
+        for word in before.iter().chain(&sh).chain(&self.words) {
+            command.push(' ');
+            command.push_str(&quoted(word)?);
+        }
+        Ok(command)
+    }
+}
+
+/// A word as every login shell takes it: bare, or within `'`, where none of them takes anything but
+/// `'`, `!`, `\` and line ends for more than it is.
+fn quoted(word: &str) -> Result<String, Unspeakable> {
+    let bare = |c: char| c.is_ascii_alphanumeric() || "_-./:@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(bare) {
+        return Ok(word.to_owned());
+    }
+    // `\n` is for the scripts' own printf: before an `n`, `\` is itself to every one of them.
+    let harmless = word.replace("\\n", "");
+    if harmless.contains(['\'', '!', '\\', '\n', '\r']) {
+        return Err(Unspeakable);
+    }
+    Ok(format!("'{word}'"))
+}
+
+fn lines(lines: &[&str]) -> Vec<u8> {
+    lines
+        .iter()
+        .flat_map(|line| [line, "\n"])
+        .collect::<String>()
+        .into_bytes()
+}

@@ -1,0 +1,38 @@
+//! Who speaks of a host, and how patient the run is with it.
+
+use devgate_schemas::Value;
+use devgate_transports::{Context, Patience};
+
+use crate::voice::{Listener, Voice};
+
+/// What calls on a host need to know of the run.
+#[derive(Debug)]
+pub(super) struct Teller<'v> {
+    name: String,
+    listener: Listener<'v>,
+    patience: Patience,
+}
+
+impl<'v> Teller<'v> {
+    pub(super) fn new(name: &str, voice: &'v Voice) -> Self {
+        Self {
+            name: name.to_owned(),
+            listener: Listener::new(voice),
+            patience: Patience::default(),
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The context of calls on the host.
+    pub(super) fn ctx(&self) -> Context<'_> {
+        Context::new(&self.name, &self.listener, &self.patience)
+    }
+
+    /// Keeps these secrets out of everything that is said from now on.
+    pub(super) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
+        self.listener.hide(secrets);
+    }
+}
