@@ -3,6 +3,7 @@
 #[path = "support/folder.rs"]
 mod folder;
 mod interrupts;
+mod inventories;
 mod task_lines;
 
 use std::fs::{self, File};

@@ -1,0 +1,191 @@
+//! Inventories as an operator uses them: encrypted values, plugins, and targets that are wrong.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::folder::{Project, document, words_of};
+
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/plugins/fixtures");
+/// What the fixtures hold encrypted.
+const CANARIES: [&str; 2] = ["an eyaml canary", "an age canary"];
+
+/// A project whose targets have encrypted passwords, and a task that gives back what it was told.
+fn encrypted() -> Project {
+    let project = Project::new();
+    let fixture = |name: &str| {
+        let path = Path::new(FIXTURES).join(name);
+        fs::read_to_string(path).expect("a fixture")
+    };
+    for key in ["keys/private_key.pkcs7.pem", "keys/age.txt"] {
+        project.write(key, &fixture(key));
+    }
+    project.write("password.age", &fixture("armored.age"));
+    let pkcs7 = json!({ "_plugin": "pkcs7", "encrypted_value": fixture("eyaml.txt") });
+    let age = json!({ "_plugin": "age", "file": "password.age" });
+    let remote = json!({ "remote-transport": "unknown", "password": pkcs7, "enable": age });
+    let inventory = json!({
+        "config": { "transport": "remote", "remote": remote },
+        "vars": { "greeting": age },
+        "targets": ["r1", "r2"],
+    });
+    project.write("inventory.yaml", &inventory.to_string());
+    project
+}
+
+fn by_target(output: &Output) -> BTreeMap<String, Value> {
+    let items = document(output)["items"].clone();
+    let items = items.as_array().expect("items").clone();
+    let name = |item: &Value| item["target"].as_str().unwrap_or_default().to_owned();
+    items.into_iter().map(|item| (name(&item), item)).collect()
+}
+
+#[test]
+fn a_task_gets_what_was_encrypted_and_nobody_sees_it() {
+    let project = encrypted();
+    let check = "#!/bin/sh\nin=$(cat)\ncase $in in *'an eyaml canary'*) ;; *) exit 1;; esac\n\
+                 case $in in *'an age canary'*) echo \"$in\";; *) exit 2;; esac\n";
+    project.task("check", check);
+    let words = [
+        "task",
+        "run",
+        "m::check",
+        "-t",
+        "all",
+        "--log-level",
+        "debug",
+    ];
+    for format in ["human", "json"] {
+        let output = project.devgate(&[&words[..], &["--format", format]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+        let all = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            words_of(&output)
+        );
+        assert!(all.contains("Sensitive [value redacted]"), "{all}");
+        assert!(!CANARIES.iter().any(|canary| all.contains(canary)), "{all}");
+    }
+}
+
+#[test]
+fn details_of_the_inventory_show_no_secret() {
+    let project = encrypted();
+    for format in ["human", "json"] {
+        let output = project.devgate(&["inventory", "show", "--detail", "--format", format]);
+        assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+        let all = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            all.contains("greeting") && all.contains("remote-transport"),
+            "{all}"
+        );
+        assert!(!CANARIES.iter().any(|canary| all.contains(canary)), "{all}");
+    }
+}
+
+#[test]
+fn the_inventory_is_shown_as_bolt_shows_it_without_asking_plugins() {
+    let project = Project::new();
+    let inventory = "config: {transport: remote, remote: {host: {_plugin: nobody}, port: 22}}
+groups: [{name: g, targets: [r1]}]\ntargets: [r2]\n";
+    project.write("inventory.yaml", inventory);
+    let output = project.devgate(&["inventory", "show", "-t", "g,h", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+    let shown = document(&output);
+    let file = project.0.path().join("inventory.yaml");
+    assert_eq!(
+        shown["inventory"],
+        json!({ "targets": ["r1"], "count": 1, "file": file })
+    );
+    assert_eq!(shown["adhoc"], json!({ "targets": ["h"], "count": 1 }));
+    assert_eq!(
+        (&shown["targets"], &shown["count"]),
+        (&json!(["r1", "h"]), &json!(2))
+    );
+    assert_eq!(shown["groups"]["all"], json!(["r2", "r1"]));
+    let output = project.devgate(&["inventory", "show", "--detail", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let fault = &document(&output)["faults"]["r1"];
+    assert_eq!(fault["kind"], "bolt/unknown-plugin");
+}
+
+#[test]
+fn a_target_that_is_wrong_fails_alone_unless_strictly_read() {
+    let project = Project::new();
+    let inventory = "config: {transport: remote, remote: {remote-transport: x}}
+targets: [good, {name: bad, vars: []}, {name: needy, config: {remote: {user: {_plugin: env_var, var: NOBODY_SET_THIS}}}}]\n";
+    project.write("inventory.yaml", inventory);
+    project.task("quiet", "");
+    let run = ["task", "run", "m::quiet", "--format", "json", "-t"];
+    let output = project.devgate(&[&run[..], &["all"]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let items = by_target(&output);
+    assert_eq!(items["good"]["status"], "success");
+    let kind = |name: &str| items[name]["value"]["_error"]["kind"].clone();
+    assert_eq!(kind("bad"), "bolt.inventory/validation-error");
+    assert_eq!(kind("needy"), "bolt/validation-error");
+
+    let output = project.devgate(&[&run[..], &["good"]].concat());
+    assert_eq!(output.status.code(), Some(0));
+    let told = words_of(&output);
+    assert!(
+        told.contains("left out: ") && told.contains("expected vars of the target bad"),
+        "{told}"
+    );
+
+    let output = project.devgate(&[&run[..], &["good", "--strict"]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        document(&output)["_error"]["kind"],
+        "bolt.inventory/validation-error"
+    );
+}
+
+#[test]
+fn a_plugin_is_asked_once_for_many_targets() {
+    let project = Project::new();
+    let names: Vec<String> = (0..50).map(|number| format!("t{number}")).collect();
+    let user = json!({ "_plugin": "task", "task": "m::user", "parameters": { "log": "asked" } });
+    let inventory = json!({
+        "config": { "transport": "remote", "remote": { "remote-transport": "x", "user": user } },
+        "targets": names,
+    });
+    project.write("inventory.yaml", &inventory.to_string());
+    project.write(
+        "modules/m/tasks/user.sh",
+        "echo once >> asked\necho '{\"value\": \"me\"}'\n",
+    );
+    project.task("quiet", "");
+    let output = project.devgate(&["task", "run", "m::quiet", "-t", "all"]);
+    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+    let asked = fs::read_to_string(project.0.path().join("asked")).expect("it was asked");
+    assert_eq!(asked, "once\n");
+}
+
+#[test]
+fn where_nobody_can_answer_nobody_is_asked() {
+    let project = Project::new();
+    let password = json!({ "_plugin": "prompt", "message": "Password" });
+    let inventory = json!({
+        "config": { "transport": "remote", "remote": { "remote-transport": "x", "password": password } },
+        "targets": ["r1", { "name": "r2", "config": { "remote": { "password": "p" } } }],
+    });
+    project.write("inventory.yaml", &inventory.to_string());
+    project.task("quiet", "");
+    let words = ["task", "run", "m::quiet", "-t", "all", "--format", "json"];
+    let mut alone = project.started_by(&["setsid", "--wait"], &words);
+    let output = alone.output().expect("it starts");
+    assert_eq!(output.status.code(), Some(1));
+    let items = by_target(&output);
+    let error = &items["r1"]["value"]["_error"];
+    assert_eq!(error["kind"], "bolt/plugin-error");
+    let message = error["msg"].as_str().expect("a text");
+    assert!(
+        message.contains("no terminal on which to ask \"Password\""),
+        "{message}"
+    );
+    assert_eq!(items["r2"]["status"], "success");
+}
