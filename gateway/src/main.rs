@@ -1,5 +1,6 @@
 //! The `devgate` command: everything that acts.
 
+mod budget;
 mod cli;
 mod device_run;
 mod failure;
@@ -34,6 +35,7 @@ use crate::output::Output;
 /// One thread is enough: a session is a task on it, and waiting is most of what there is to do.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
+    budget::raise();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return misused(&error),

@@ -2,6 +2,7 @@
 //! with all that it has started.
 
 mod kin;
+mod room;
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -21,6 +22,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
 use self::kin::Kin;
+use crate::budget;
 use crate::stop::{Stage, Stop};
 
 /// What is started: no shell stands between.
@@ -58,7 +60,7 @@ pub(crate) enum Failure {
 }
 
 /// What there is of a process that was ended.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Ended {
     /// How long it might have taken, if that is why it was ended.
     pub(crate) limit: Option<Duration>,
@@ -135,7 +137,11 @@ pub(crate) async fn run(
     hear: &dyn Hear,
 ) -> Result<Outcome, Failure> {
     let mark = kin::mark();
-    let mut child = start(program, &mark).map_err(Failure::Start)?;
+    let started = room::wait(|| start(program, &mark), stop).await;
+    let (mut child, _running) = started.map_err(|error| match error {
+        Some(error) => Failure::Start(error),
+        None => Failure::Ended(Box::default()),
+    })?;
     let mut kin = Kin::of(&child, mark);
     let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
@@ -296,7 +302,9 @@ fn start(program: &Program, mark: &str) -> io::Result<Child> {
 
 fn spawn(command: &mut Command) -> io::Result<Child> {
     let _alone = WRITING.write().unwrap_or_else(PoisonError::into_inner);
-    command.spawn()
+    let child = command.spawn()?;
+    child.id().into_iter().for_each(budget::give_back);
+    Ok(child)
 }
 
 /// Waits for the end of something; `None` when it takes longer than it may.

@@ -13,7 +13,7 @@ use crate::project::Format;
 /// What is asked of many targets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Action {
-    /// Its kind: `task`, `facts`, `verify`, `device`.
+    /// Its kind: `task`, `explain`, `facts`, `verify`, `device`.
     #[serde(rename = "action")]
     pub(crate) name: &'static str,
     /// The task's name, where it is one.
@@ -63,10 +63,13 @@ pub(crate) struct Results<'a> {
 
 const GOOD: Style = AnsiColor::Green.on_default();
 
+/// The action that does nothing but tell what another would do.
+pub(crate) const EXPLAIN: &str = "explain";
+
 impl Action {
     /// Tells people that a target's part of it begins. Looking at a device is too quick to be told.
     pub(crate) fn start(&self, output: &Output, target: &str) {
-        if self.object.is_some() && output.format() == Format::Human {
+        if self.name == "task" && output.format() == Format::Human {
             output.line(format!("{GOOD}Started on {target}...{GOOD:#}"));
         }
     }
@@ -108,9 +111,11 @@ impl From<Failure> for Answer {
 
 impl Item<'_> {
     fn human(&self) -> String {
-        let (style, word) = match self.answer.status {
-            Status::Success => (GOOD, "Finished"),
-            Status::Failure => (BAD, "Failed"),
+        let (style, word) = match (self.answer.status, self.action.name) {
+            (Status::Success, EXPLAIN) => (GOOD, "Would run"),
+            (Status::Failure, EXPLAIN) => (BAD, "Would fail"),
+            (Status::Success, _) => (GOOD, "Finished"),
+            (Status::Failure, _) => (BAD, "Failed"),
         };
         let mut text = format!("{style}{word} on {}:{style:#}\n", self.target);
         let value = &self.answer.value;
@@ -220,6 +225,7 @@ impl<'a> Results<'a> {
         let elapsed = self.begun.elapsed();
         let count = self.statuses.len();
         match self.output.format() {
+            Format::Human if self.action.name == EXPLAIN => {}
             Format::Human => self.sum(count, elapsed),
             Format::Json => {
                 let seconds = elapsed.as_secs();

@@ -122,13 +122,15 @@ pub(crate) async fn over(
         });
     let mut answers = Box::pin(answers.buffer_unordered(setting.concurrency(concurrency)));
     let mut done = vec![false; targets.len()];
-    let mut finished = 0;
+    let (mut finished, mut failed) = (0, 0);
     loop {
         tokio::select! {
             answer = answers.next() => {
                 let Some((at, answer)) = answer else { break };
                 done[at] = true;
                 finished += 1;
+                failed += usize::from(answer.status == Status::Failure);
+                voice.progress(begun.get() - finished, failed);
                 voice.step(|| results.item(&targets[at].name, &answer));
             }
             stage = interrupts.next() => {

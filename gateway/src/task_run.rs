@@ -1,5 +1,7 @@
 //! A task on one target: refused or chosen, given its input, run where it belongs.
 
+mod explain;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 

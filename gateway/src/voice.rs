@@ -79,7 +79,8 @@ impl Voice {
     /// Shows a bar for work on many targets, if somebody watches.
     pub(crate) fn begin(&self, count: usize) {
         if count > 1 && output::is_watched() {
-            let style = ProgressStyle::with_template("{pos}/{len} targets, {elapsed} {wide_bar}");
+            let template = "{pos}/{len} targets, {msg}{elapsed} {wide_bar}";
+            let style = ProgressStyle::with_template(template);
             self.0
                 .bar
                 .set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -87,6 +88,17 @@ impl Voice {
             self.0.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.0.bar.enable_steady_tick(Duration::from_millis(250));
         }
+    }
+
+    /// Shows how many targets are worked on, and how many have failed.
+    pub(crate) fn progress(&self, running: usize, failed: usize) {
+        let failed = match failed {
+            0 => String::new(),
+            failed => format!("{failed} failed, "),
+        };
+        self.0
+            .bar
+            .set_message(format!("{failed}{running} running, "));
     }
 
     /// One target is done; what `print` prints stands above the bar.

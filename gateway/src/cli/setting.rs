@@ -6,9 +6,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use devgate_schemas::Level;
-use nix::sys::resource::{Resource, getrlimit};
 
 use super::{Global, Targets, When};
+use crate::budget;
 use crate::inventory::{Inventory, Listed, Overrides, Problem, Source, Target};
 use crate::output::Output;
 use crate::plugins::Plugins;
@@ -175,10 +175,7 @@ impl Setting {
             .or(self.project.concurrency)
             .unwrap_or(CONCURRENCY)
             .get();
-        let files = match getrlimit(Resource::RLIMIT_NOFILE) {
-            Ok((soft, _)) => usize::try_from(soft).unwrap_or(usize::MAX),
-            Err(_) => return wanted,
-        };
+        let files = budget::files();
         let affordable = (files.saturating_sub(OWN_FILES) / FILES).max(1);
         if asked.is_some_and(|asked| asked.get() > affordable) {
             let message = format!(

@@ -1,5 +1,6 @@
 //! One host of a run: opened when it is first needed, once for all, and given up once for all.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +8,7 @@ use devgate_transports::HostSettings;
 use tokio::sync::{Notify, mpsc};
 
 use super::Host;
-use super::settings::Settings;
+use super::settings::{Budget, Settings};
 use super::ssh::Ssh;
 use super::teller::Teller;
 use crate::failure::Failure;
@@ -59,6 +60,31 @@ pub(crate) struct Seat<'v> {
     host: Arc<Host<'v>>,
 }
 
+/// What is known of a host before anybody connects to it.
+#[derive(Debug)]
+pub(crate) struct Outlook {
+    /// Its name.
+    pub(crate) name: String,
+    /// Where it is.
+    pub(crate) address: String,
+    /// Whether it is this node.
+    pub(crate) is_local: bool,
+    /// What it has: of another node only what every host has.
+    pub(crate) features: BTreeSet<String>,
+    /// As whom tasks run, where that is not who logs in.
+    pub(crate) run_as: Option<String>,
+    /// Where tasks are laid out, where somebody says so.
+    pub(crate) tmpdir: Option<String>,
+    /// Whether what was laid out is removed.
+    pub(crate) cleanup: bool,
+    /// What runs files, by extension.
+    pub(crate) interpreters: BTreeMap<String, Vec<String>>,
+    /// What tasks may take.
+    pub(crate) budget: Budget,
+    /// Why it cannot be used.
+    pub(crate) fault: Option<Failure>,
+}
+
 /// How many tasks a host counts as made for, where nobody says: as many as one connection to
 /// OpenSSH's server carries, unless that is configured.
 const USUAL: f64 = 10.0;
@@ -98,6 +124,39 @@ impl<'v> Member<'v> {
 
     pub(super) fn health(&self) -> Health {
         self.state().health.clone()
+    }
+
+    /// What is known before anybody connects to it.
+    pub(super) fn outlook(&self) -> Outlook {
+        let fault = match self.health() {
+            Health::Down(why) => Some(why),
+            Health::Untried | Health::Opening | Health::Up => None,
+        };
+        let settings = self.access.as_ref().map(Access::settings);
+        let settings = settings.cloned().unwrap_or_default();
+        let (is_local, address, features) = match &self.access {
+            Some(Access::Local(settings)) => {
+                let host = Host::local(settings.clone());
+                (true, "this node".to_owned(), host.features().clone())
+            }
+            Some(Access::Ssh(connection, _)) => {
+                let address = format!("ssh {}@{}", connection.user(), connection.peer());
+                (false, address, BTreeSet::from(["shell".to_owned()]))
+            }
+            None => (false, "unknown".to_owned(), BTreeSet::new()),
+        };
+        Outlook {
+            name: self.name().to_owned(),
+            address,
+            is_local,
+            features,
+            run_as: settings.run_as.map(|run_as| run_as.user),
+            tmpdir: settings.tmpdir.map(|dir| dir.display().to_string()),
+            cleanup: settings.cleanup,
+            interpreters: settings.interpreters.into_iter().collect(),
+            budget: settings.budget,
+            fault,
+        }
     }
 
     /// Has the host opened, unless it was tried already.

@@ -23,7 +23,7 @@ use crate::stop::Stop;
 use crate::tasks::{Invocation, TaskError};
 
 use local::Local;
-pub(crate) use member::Seat;
+pub(crate) use member::{Outlook, Seat};
 pub(crate) use registry::Hosts;
 pub(crate) use settings::{Budget, Settings};
 use ssh::Ssh;

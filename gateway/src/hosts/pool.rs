@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::sync::{Mutex as Turn, Notify};
 use tokio::time::timeout;
 
-use super::member::{Health, Member, Seat};
+use super::member::{Health, Member, Outlook, Seat};
 use crate::failure::Failure;
 
 /// One or more hosts, of which each task takes the one with the most room.
@@ -50,6 +50,11 @@ impl<'v> Pool<'v> {
             told: Mutex::default(),
             changed,
         }
+    }
+
+    /// What is known of the members before anybody connects to them.
+    pub(crate) fn outlooks(&self) -> Vec<Outlook> {
+        self.members.iter().map(|member| member.outlook()).collect()
     }
 
     /// Room for one task, on the host that has the most; who waits longest is served first.

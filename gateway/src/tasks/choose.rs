@@ -49,6 +49,27 @@ impl Task {
         self.fitting(place, mode).map(drop)
     }
 
+    /// The implementations up to the one that is chosen, in the order in which they are tried, each
+    /// with why it is passed over.
+    pub(crate) fn passed_over(&self, place: Place<'_>) -> Vec<(String, Option<String>)> {
+        let mut tried = Vec::new();
+        for one in &self.implementations {
+            let missing = one.missing(place.features());
+            let why = match (one.remote, place.is_remote()) {
+                (true, false) => Some("it is for remote targets".to_owned()),
+                (false, true) => Some("it is not for remote targets".to_owned()),
+                _ if missing.is_empty() => None,
+                _ => Some(format!("{} is missing", missing.join(", "))),
+            };
+            let chosen = why.is_none();
+            tried.push((one.file_name().to_owned(), why));
+            if chosen {
+                break;
+            }
+        }
+        tried
+    }
+
     fn fitting(
         &self,
         place: Place<'_>,

@@ -156,7 +156,7 @@ impl Invocation {
     }
 
     /// The parameters with the metaparameters (Task Specification, "Metaparameters").
-    fn given(&self, installdir: Option<&Path>) -> Hash {
+    pub(crate) fn given(&self, installdir: Option<&Path>) -> Hash {
         let mut given = self.parameters.clone();
         given.insert("_task", Value::from(self.task.as_str()));
         if self.mode == Mode::Noop {

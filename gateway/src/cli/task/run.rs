@@ -14,7 +14,7 @@ use crate::cli::{Ending, Setting, Targets};
 use crate::hosts::Hosts;
 use crate::output::Output;
 use crate::rerun::{Rerun, RerunFile};
-use crate::results::{Action, Status};
+use crate::results::{Action, EXPLAIN, Status};
 use crate::run;
 use crate::session::Lender;
 use crate::task_run::TaskRun;
@@ -27,7 +27,8 @@ use crate::tasks::{Catalogue, Parameters, Task, given_parameters};
                         vlan::add -t 'switch[1-3],lab' id=30 name=guests\n  devgate task run \
                         vlan::add -t @switches.txt --params @vlan.json --noop\n  devgate task run \
                         vlan::add --rerun failure id=30\n  devgate task run slow::check -t all \
-                        --timeout 5m --stream\n  devgate task run facts::collect -t all --format \
+                        --timeout 5m --stream\n  devgate task run vlan::add -t \
+                        switch1 id=30 --explain\n  devgate task run facts::collect -t all --format \
                         jsonl | jq -r .target\n\nFormats: human; json is one document, written as \
                         results come and whole whatever ends the run (then with _error); jsonl is \
                         one result a line and nothing else.\n\nExit codes: 0 all went well, 1 a \
@@ -57,6 +58,11 @@ pub(in crate::cli) struct Run {
     /// How long the task may take on a target: 90, 90s, 5m, 1h (default: as the inventory says)
     #[arg(long, value_name = "TIME", value_parser = time)]
     timeout: Option<Duration>,
+    /// Print what would run, where and with what, and run nothing
+    ///
+    /// Nobody is connected to; what the inventory leaves to plugins is looked up.
+    #[arg(long)]
+    explain: bool,
     /// Show what the task writes while it runs
     #[arg(long)]
     stream: bool,
@@ -97,8 +103,8 @@ impl Run {
             stream: stream.then_some((output, &setting.voice)),
         };
         let action = Action {
+            name: if self.explain { EXPLAIN } else { "task" },
             object: Some(task.name.to_string()),
-            ..Action::new("task")
         };
         let ran = run::over(
             setting,
@@ -106,10 +112,16 @@ impl Run {
             self.targets.concurrency,
             output,
             action,
-            async |job| run.on(job).await,
+            async |job| {
+                if self.explain {
+                    run.explain(job).await
+                } else {
+                    run.on(job).await
+                }
+            },
         );
         let ran = hosts.serve(ran).await?;
-        if let Some(file) = rerunfile {
+        if let Some(file) = rerunfile.filter(|_| !self.explain) {
             self.remember(setting, &file, &ran.statuses);
         }
         Ok(ran.ending)

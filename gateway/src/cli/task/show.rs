@@ -113,11 +113,15 @@ fn show(task: &Task) -> String {
         supports_noop,
         ..
     } = metadata;
-    let mut text = format!("{name}\n");
-    if let Some(description) = description {
-        text.push_str(&format!("  {description}\n"));
+    let description = description.as_deref().unwrap_or("No description");
+    let mut text = format!("{name}\n  {description}\n");
+    if metadata.private {
+        text.push_str("  Private: for other tasks, and not listed.\n");
     }
-    text.push_str(&format!("\nUsage:\n  devgate task run {name} -t TARGETS"));
+    if metadata.remote {
+        text.push_str("  Remote: it runs on a proxy, for a remote target.\n");
+    }
+    text.push_str(&format!("\nUsage\n  devgate task run {name} -t TARGETS"));
     if *supports_noop {
         text.push_str(" [--noop]");
     }
@@ -133,7 +137,7 @@ fn show(task: &Task) -> String {
                 };
                 text.push_str(&format!(" {word}"));
             }
-            text.push_str("\n\nParameters:\n");
+            text.push_str("\n\nParameters\n");
             for (parameter, definition) in parameters {
                 let mut marks = Vec::new();
                 if definition.sensitive {
@@ -145,13 +149,13 @@ fn show(task: &Task) -> String {
                     marks.push("required".to_owned());
                 }
                 let marks = output::in_brackets(&marks);
-                text.push_str(&format!("  {parameter}: {}{marks}\n", definition.data_type));
+                text.push_str(&format!("  {parameter}  {}{marks}\n", definition.data_type));
                 if let Some(description) = &definition.description {
                     text.push_str(&format!("      {description}\n"));
                 }
             }
         }
     }
-    text.push_str(&format!("\nModule:\n  {}\n", module_dir.display()));
+    text.push_str(&format!("\nModule\n  {}\n", module_dir.display()));
     text
 }
