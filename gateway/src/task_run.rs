@@ -118,6 +118,8 @@ impl TaskRun<'_, '_> {
 
     fn answer(&self, job: &Job<'_>, output: TaskOutput) -> Answer {
         let ctx = job.context();
+        // What it calls sensitive it may have said elsewhere, too.
+        job.hide(output.value.secrets());
         for line in output.stderr.lines() {
             ctx.info(format!("stderr: {line}"));
         }

@@ -119,10 +119,12 @@ impl Task {
                 lacks: fitting.iter().map(|one| one.lack(features)).collect(),
             });
         };
-        if chosen.input_method == InputMethod::Powershell {
-            let file = chosen.file_name().to_owned();
-            let task = self.name.to_string();
-            return Err(TaskError::Powershell { task, file });
+        if chosen.input_method == InputMethod::Powershell && !features.contains("powershell") {
+            return Err(TaskError::Powershell {
+                task: self.name.to_string(),
+                file: chosen.file_name().to_owned(),
+                runner: place.runner().to_owned(),
+            });
         }
         Ok(Arc::clone(chosen))
     }

@@ -102,12 +102,16 @@ pub(crate) enum TaskError {
     /// Noop was asked of a task that does not know it.
     #[error("task {task} does not support noop: nothing was run on {target}")]
     NoopUnsupported { task: String, target: String },
-    /// The implementation wants named arguments of PowerShell.
+    /// The implementation wants named arguments of PowerShell, and there is none.
     #[error(
-        "{file} of task {task} takes PowerShell arguments, and devgate runs no PowerShell: give \
-         the task an implementation with input_method stdin or environment"
+        "{file} of task {task} takes its parameters as PowerShell's arguments, and {runner} has no \
+         `pwsh` on its path: install PowerShell there, or name it with `interpreters: {{ps1: PATH}}`"
     )]
-    Powershell { task: String, file: String },
+    Powershell {
+        task: String,
+        file: String,
+        runner: String,
+    },
     /// A value cannot be put in an environment variable, and the task reads nothing else.
     #[error(
         "parameter '{parameter}' of task {task} {reason}, and the task takes its parameters from \
@@ -208,7 +212,7 @@ impl TaskError {
             Self::NormalTaskOnRemoteTarget { .. } => "devgate/normal-task-on-remote-target",
             Self::MissingFeatures { .. } => "devgate/missing-features",
             Self::NoopUnsupported { .. } => "devgate/noop-unsupported",
-            Self::Powershell { .. } => "devgate/powershell-unsupported",
+            Self::Powershell { .. } => "devgate/no-powershell",
             Self::Environment { .. } => "puppetlabs.tasks/environment-var-error",
             Self::Copy { .. } => "puppetlabs.tasks/task_file_error",
             Self::Unexecutable { .. } => "puppetlabs.tasks/unexecutable_task",
@@ -276,7 +280,7 @@ impl TaskError {
             } => {
                 json!({"task": task, "parameter": parameter})
             }
-            Self::Powershell { task, file } | Self::Unexecutable { task, file, .. } => {
+            Self::Powershell { task, file, .. } | Self::Unexecutable { task, file, .. } => {
                 json!({"task": task, "file": file})
             }
             Self::Copy { task, path, .. } => {

@@ -37,6 +37,9 @@ pub struct Outcome {
 /// The kind of an error that the task runner makes up for a task that failed without one.
 const TASK_ERROR: &str = "puppetlabs.tasks/task-error";
 
+/// The kind of an error about a JSON object that was cut off (Task Specification, "Errors").
+const UNPARSABLE_OUTPUT: &str = "puppetlabs.tasks/unparsable_output";
+
 /// How many bytes of an output an error's details keep.
 const LAST: usize = 64 * 1024;
 
@@ -108,12 +111,18 @@ impl Outcome {
         )
     }
 
+    /// Half an object is none, and is not taken for a text that is one.
     fn too_long(&self) -> Json {
         let kept = self.stdout.bytes.len();
-        self.error(
-            "OUTPUT_LIMIT",
-            &format!("The task wrote more than {kept} bytes to stdout; the rest was cut off"),
-        )
+        let msg = format!(
+            "The task wrote more than {kept} bytes to stdout, and the rest was cut off; `output-limit` \
+             sets how many are kept"
+        );
+        let mut error = self.error("OUTPUT_LIMIT", &msg);
+        if self.stdout.bytes.trim_ascii_start().starts_with(b"{") {
+            error["kind"] = Json::from(UNPARSABLE_OUTPUT);
+        }
+        error
     }
 
     fn error(&self, issue_code: &str, msg: &str) -> Json {
@@ -297,6 +306,8 @@ mod tests {
             let json = Value::Hash(cut.into_value("sample")).to_json();
             assert_eq!(json["_output"], kept);
             assert_eq!(json["_error"]["issue_code"], "OUTPUT_LIMIT");
+            let kind = json["_error"]["kind"].as_str().expect("a kind");
+            assert_eq!(kind == UNPARSABLE_OUTPUT, kept == "{}", "{kind}");
             assert_eq!(json["_error"]["details"]["stdout_cut"], true);
         }
     }

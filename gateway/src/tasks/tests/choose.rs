@@ -113,8 +113,8 @@ fn every_refusal_has_its_kind_and_names_the_right_target() {
             powershell,
             false,
             Mode::Enforce,
-            "devgate/powershell-unsupported",
-            vec!["script.ps1"],
+            "devgate/no-powershell",
+            vec!["script.ps1", "host1", "pwsh"],
         ),
     ] {
         let error = choose(metadata, place_is_remote, &["shell"], mode).expect_err(kind);

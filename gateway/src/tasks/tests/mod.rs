@@ -4,6 +4,7 @@ mod choose;
 mod find;
 mod input;
 mod limits;
+mod powershell;
 mod run;
 
 use std::fs;
