@@ -6,7 +6,7 @@ mod room;
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard};
@@ -95,6 +95,13 @@ impl Hear for Deaf {
 
 /// How long what was asked to end may take before it is killed.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
+
+/// What every pipe takes without a reader (PIPE_BUF).
+const PIPE: usize = 4096;
+
+/// How much of an output is read at once: at first, and when there is more.
+const SMALL_READ: usize = 4 * 1024;
+const LARGE_READ: usize = 64 * 1024;
 
 /// Our own settings, and parameters of a task that may itself be our caller: no child gets them.
 const OURS: [&str; 2] = ["DEVGATE_", "PT_"];
@@ -286,10 +293,15 @@ fn command(program: &Program, mark: &str) -> io::Result<Command> {
 }
 
 fn start(program: &Program, mark: &str) -> io::Result<Child> {
-    let stdin = if program.stdin.is_some() {
-        Stdio::piped()
-    } else {
-        Stdio::null()
+    let stdin = match &program.stdin {
+        None => Stdio::null(),
+        // It fits into a pipe at once: nobody has to wait for its reader.
+        Some(input) if input.reveal().len() <= PIPE => {
+            let (reader, mut writer) = io::pipe()?;
+            writer.write_all(input.reveal())?;
+            Stdio::from(reader)
+        }
+        Some(_) => Stdio::piped(),
     };
     let mut command = command(program, mark)?;
     command
@@ -330,13 +342,17 @@ async fn capture(
     hear: impl Fn(&[u8]),
 ) {
     let Some(mut from) = from else { return };
-    let mut buffer = vec![0; 64 * 1024];
+    // Most tasks say little, and many run at once; who says much is read in larger pieces.
+    let mut buffer = vec![0; SMALL_READ];
     // A pipe that cannot be read any more has ended.
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
         hear(&buffer[..read]);
         let kept = read.min(limit - into.bytes.len());
         into.bytes.extend_from_slice(&buffer[..kept]);
         into.cut |= kept < read;
+        if read == buffer.len() {
+            buffer.resize(LARGE_READ, 0);
+        }
     }
 }
 

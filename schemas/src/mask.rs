@@ -1,8 +1,9 @@
 //! Taking a run's secrets out of what comes back from devices and children.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use crate::{Key, REDACTED, Sensitive, Value};
 
@@ -20,7 +21,9 @@ const STARS: &str = "********";
 #[derive(Clone, Default)]
 pub struct Mask {
     secrets: Vec<Sensitive<String>>,
-    inside: Option<AhoCorasick>,
+    /// What finds the long ones in a text: made when the first long text comes, for many masks never
+    /// see one.
+    inside: OnceLock<Option<AhoCorasick>>,
 }
 
 impl Mask {
@@ -33,19 +36,38 @@ impl Mask {
 
     /// From now on also for every text in these values.
     pub fn add<'a>(&mut self, secrets: impl IntoIterator<Item = &'a Value>) {
+        let known = self.secrets.len();
         for secret in secrets {
             self.collect(secret);
         }
-        let long = self.secrets.iter().map(Sensitive::reveal);
-        let long: Vec<&String> = long
-            .filter(|secret| secret.chars().count() >= INSIDE_FROM)
-            .collect();
-        if !long.is_empty() {
+        if self.secrets.len() > known {
+            self.inside = OnceLock::new();
+        }
+    }
+
+    fn inside(&self) -> Option<&AhoCorasick> {
+        let make = || {
+            let long = self.secrets.iter().map(Sensitive::reveal);
+            let long: Vec<&String> = long
+                .filter(|secret| secret.chars().count() >= INSIDE_FROM)
+                .collect();
+            if long.is_empty() {
+                return None;
+            }
             // Of two secrets that begin at one place the longer is taken, or its rest would show.
-            self.inside = AhoCorasick::builder()
+            // A mask is made for each target: the kind that is made fastest serves best.
+            AhoCorasick::builder()
+                .kind(Some(AhoCorasickKind::NoncontiguousNFA))
                 .match_kind(MatchKind::LeftmostLongest)
                 .build(long)
-                .ok();
+                .ok()
+        };
+        self.inside.get_or_init(make).as_ref()
+    }
+
+    fn keep(&mut self, text: &str) {
+        if !self.secrets.iter().any(|secret| secret.reveal() == text) {
+            self.secrets.push(Sensitive::new(text.to_owned()));
         }
     }
 
@@ -53,10 +75,9 @@ impl Mask {
         match secret {
             Value::String(text) if !text.is_empty() => {
                 // A secret of several lines (a key) may come back a line at a time.
+                self.keep(text);
                 let lines = text.lines().filter(|line| line.chars().count() >= 16);
-                let lines: Vec<String> = lines.map(str::to_owned).collect();
-                self.secrets.push(Sensitive::new(text.clone()));
-                self.secrets.extend(lines.into_iter().map(Sensitive::new));
+                lines.for_each(|line| self.keep(line));
             }
             Value::Array(items) => items.iter().for_each(|item| self.collect(item)),
             Value::Hash(hash) => hash.iter().for_each(|(_, value)| self.collect(value)),
@@ -70,7 +91,11 @@ impl Mask {
         if self.secrets.iter().any(|secret| secret.reveal() == text) {
             return Cow::Borrowed(REDACTED);
         }
-        match &self.inside {
+        // Bytes are no fewer than characters.
+        if text.len() < INSIDE_FROM {
+            return Cow::Borrowed(text);
+        }
+        match self.inside() {
             Some(inside) if inside.is_match(text) => {
                 let stars = vec![STARS; inside.patterns_len()];
                 Cow::Owned(inside.replace_all(text, &stars))
