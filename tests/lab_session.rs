@@ -53,13 +53,13 @@ fn a_task_that_never_asks_never_logs_in() {
 fn the_socket_is_private_and_gone_with_its_task_however_that_ends() {
     let device = Device::lease();
     let mut project = Project::with(&device);
-    for end in ["exit 0", "exit 3", "kill -KILL $$"] {
+    for end in ["exit 0", "exit 3", "kill -KILL $$", "sleep 60"] {
         let script = format!(
             "stat -c %a \"$DEVGATE_SESSION\" \"${{DEVGATE_SESSION%/*}}\" >modes\n\
              devgate session exec show version >version\n{end}"
         );
         task(&mut project, &script);
-        project.devgate("task run demo::it -t router");
+        project.devgate("task run demo::it -t router --timeout 10");
         let read = |file| fs::read_to_string(project.path().join(file)).expect("the task wrote it");
         assert_eq!(read("modes"), "600\n700\n");
         assert!(read("version").starts_with("FRRouting"), "{end}");

@@ -52,6 +52,11 @@ impl Local {
         &self.settings.budget
     }
 
+    /// Whether its programs run as our own user.
+    pub(super) fn is_our_own(&self) -> bool {
+        self.settings.run_as.is_none()
+    }
+
     /// Runs a task on this node. When this future is dropped, the task's whole process group is
     /// killed.
     pub(super) async fn run(

@@ -90,10 +90,11 @@ impl Host<'_> {
         }
     }
 
-    /// Whether its tasks can use a session that this process holds.
+    /// Whether its tasks can use a session that this process holds: its socket is of this node, and
+    /// of our own user.
     pub(crate) fn shares_sessions(&self) -> bool {
         match self {
-            Self::Local(_) => true,
+            Self::Local(local) => local.is_our_own(),
             Self::Ssh(_) => false,
         }
     }
