@@ -589,3 +589,42 @@ async fn algorithms_are_those_that_are_asked_for() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn a_host_that_takes_nothing_more_is_found_out_in_the_middle_of_writing() {
+    let more = [
+        ("keepalive-interval", Value::Float(0.3)),
+        ("keepalive-count-max", Value::from(2)),
+    ];
+    let host = Host::named("h2").connect(&more).await;
+    let mut writing = Vec::new();
+    let (mut outputs, mut sent) = (Vec::new(), Vec::new());
+    for n in 0..8 {
+        // The last one stops the server's process for this connection.
+        let command = if n < 7 {
+            "cat >/dev/null"
+        } else {
+            "kill -STOP $PPID; sleep 3600"
+        };
+        let exec = host.exec(command).await.expect("started");
+        outputs.push(exec.output);
+        sent.push(exec.stdin);
+    }
+    for mut stdin in sent {
+        writing.push(tokio::spawn(async move {
+            stdin.write_all(vec![0; 100_000_000]).await
+        }));
+    }
+    for output in &mut outputs {
+        let ended = timeout(Duration::from_secs(120), output.next()).await;
+        let error = ended.expect("it is noticed").expect_err("lost");
+        assert!(matches!(error, Error::Lost { .. }), "{error}");
+        assert!(error.to_string().contains("silent"), "{error}");
+    }
+    for writing in writing {
+        let ended = timeout(Duration::from_secs(60), writing)
+            .await
+            .expect("it ends");
+        ended.expect("no panic").expect_err("nobody reads");
+    }
+}

@@ -9,9 +9,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use devgate_schemas::{Hash, Silence, Unread, Value};
+use devgate_transports::ssh_host::{Exec, Piece};
 use devgate_transports::{
-    CommandLine, Connect, Context, Patience, SshCli, SshCliSession, Transport,
+    CommandLine, Connect, Context, Error, HostSettings, Patience, SshCli, SshCliSession, SshConfig,
+    SshHost, Transport,
 };
+use futures_util::stream::{self, StreamExt};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use russh::client::{self, AuthResult, Handle, Handler};
@@ -222,6 +225,49 @@ async fn crowd(who: Who, server: Server, how_many: usize) {
     );
 }
 
+/// Programs on one connection, `width` of them at a time.
+async fn programs(server: &Server, how_many: usize, width: usize) {
+    let raw: Hash = [
+        ("host", Value::from("127.0.0.1")),
+        ("port", Value::from(i64::from(server.port))),
+        ("user", Value::from(server.user.as_str())),
+        ("private-key", Value::from(server.key.as_str())),
+        ("known-hosts-file", Value::from(server.known_hosts.as_str())),
+        ("connect-timeout", Value::from(60)),
+    ]
+    .into_iter()
+    .collect();
+    let info = HostSettings::schema()
+        .read(Unread::new(raw), |_, _| {})
+        .expect("it fits");
+    let settings = HostSettings::read(&info, &SshConfig::default(), |_, _| {}).expect("settings");
+    let patience = Patience::new();
+    let ctx = Context::new("bench", &Silence, &patience);
+    let host = SshHost::connect(&ctx, &settings).await.expect("a host");
+    let host = &host;
+    let (cpu, wall) = (cpu_ms(), Instant::now());
+    stream::iter(0..how_many)
+        .for_each_concurrent(width, |_| async move {
+            let Exec { stdin, mut output } = loop {
+                // The host has not yet taken note that an earlier one has ended.
+                match host.exec("true").await {
+                    Ok(exec) => break exec,
+                    Err(Error::NoMoreSessions { .. }) => tokio::task::yield_now().await,
+                    Err(error) => panic!("{error}"),
+                }
+            };
+            drop(stdin);
+            while !matches!(output.next().await.expect("an end"), Piece::Exit(_)) {}
+        })
+        .await;
+    let each = how_many as f64;
+    println!(
+        "program ours-{width} cpu_ms {:.4} wall_ms {:.4}",
+        (cpu_ms() - cpu) / each,
+        wall.elapsed().as_secs_f64() * 1e3 / each
+    );
+}
+
 fn cpu_ms() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("a process has a usage");
     (usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e3
@@ -259,6 +305,10 @@ fn main() {
         ["once", name] => runtime.block_on(whole(who(name), &server)),
         ["commands", name] => runtime.block_on(commands(name, who(name), &server)),
         ["sequence"] => runtime.block_on(sequence(&server)),
+        ["programs", how_many, width] => {
+            let number = |text: &str| text.parse().expect("a number");
+            runtime.block_on(programs(&server, number(how_many), number(width)));
+        }
         ["crowd", name, how_many] => {
             runtime.block_on(crowd(
                 who(name),
@@ -266,6 +316,8 @@ fn main() {
                 how_many.parse().expect("a number"),
             ));
         }
-        _ => panic!("once bare|ours, sequence, commands bare|ours, or crowd bare|ours N"),
+        _ => panic!(
+            "once bare|ours, sequence, commands bare|ours, crowd bare|ours N, or programs N WIDTH"
+        ),
     }
 }

@@ -1,15 +1,17 @@
 #!/bin/bash
 # Compares, in one run against one sshd on the loopback: OpenSSH's client, a bare russh program, and
-# devgate's ssh_cli, each for connect, one command, close. Needs sshd and ssh. Changes nothing outside
-# of a temporary folder.
+# devgate's ssh_cli, each for connect, one command, close; and programs on one connection of devgate's
+# with programs on one of OpenSSH's (ControlMaster), one at a time and ten. Needs sshd and ssh. Changes
+# nothing outside of a temporary folder.
 set -eu
 cd "$(dirname "$0")/../.."
 sshd=$(PATH=$PATH:/usr/sbin command -v sshd) || { echo "ssh.sh: sshd is missing: install openssh-server" >&2; exit 1; }
-runs=${RUNS:-20} crowd=${CROWD:-200}
+runs=${RUNS:-20} crowd=${CROWD:-200} programs=${PROGRAMS:-500}
 
 dir=$(mktemp -d)
 chmod 755 "$dir"
 stop() {
+    [ -z "${master:-}" ] || kill "$master" 2>/dev/null || true
     [ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
     rm -rf "$dir"
 }
@@ -73,7 +75,34 @@ measure() {
     { time for _ in $(seq "$runs"); do "$@"; done; } 2>&1 |
         awk -v n="$runs" -v name="$name" '{ printf "process %-22s cpu_ms %7.3f wall_ms %7.3f\n", name, ($1 + $2) * 1000 / n, $3 * 1000 / n }'
 }
+# ticks PID: the CPU time of a process, in hundredths of a second.
+ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
+# mux WIDTH: programs over the master's connection; its CPU time and that of each program's client.
+mux() {
+    local TIMEFORMAT='%U %S %R' before one
+    one=(ssh -F none -S "$dir/mux" 127.0.0.1 true)
+    before=$(ticks "$master")
+    { time seq "$programs" | xargs -P "$1" -I{} "${one[@]}"; } 2>&1 |
+        awk -v n="$programs" -v width="$1" -v before="$before" -v after_file="/proc/$master/stat" '
+            { user = $1; system_ = $2; wall = $3 }
+            END {
+                getline stat < after_file; split(stat, field, " ")
+                cpu = (user + system_) * 1000 + (field[14] + field[15] - before) * 10
+                printf "program mux-%s cpu_ms %.4f wall_ms %.4f\n", width, cpu / n, wall * 1000 / n
+            }'
+}
+ssh -F none -i "$dir/id" -p "$BENCH_PORT" -o UserKnownHostsFile="$dir/known_hosts" -o IdentitiesOnly=yes \
+    -o LogLevel=ERROR -o KexAlgorithms=curve25519-sha256 -M -S "$dir/mux" -N 127.0.0.1 &
+master=$!
+for _ in $(seq 50); do [ -S "$dir/mux" ] && break; sleep 0.1; done
+[ -S "$dir/mux" ] || { echo "ssh.sh: the master does not start" >&2; exit 1; }
 {
+    for _ in 1 2 3; do
+        for width in 1 10; do
+            mux "$width"
+            "$bench" programs "$programs" "$width"
+        done
+    done
     for _ in 1 2 3; do
         measure openssh openssh
         measure openssh-curve25519 openssh -o KexAlgorithms=curve25519-sha256
@@ -96,10 +125,15 @@ awk '
     function ratio(label, what, ours, other) { printf "%-52s %.2f (%.3f / %.3f)\n", label, mid(ours) / mid(other), mid(ours), mid(other) }
     $1 == "process"  { add("process cpu " $2, $4); add("process wall " $2, $6) }
     $1 == "sequence" { add("sequence cpu " $3, $5); add("sequence wall " $3, $7) }
+    $1 == "program"  { add("program cpu " $2, $4); add("program wall " $2, $6) }
     $1 == "command"  { add("command cpu " $2, $4); add("command wall " $2, $6) }
     $2 == "crowd"    { add("crowd cpu " $1, $5); add("crowd kib " $1, $9); add("crowd peak " $1, $11) }
     END {
         print "\nmedians, ours / other:"
+        ratio("a program, one at a time, CPU ms, to ssh -S", "", "program cpu ours-1", "program cpu mux-1")
+        ratio("a program, one at a time, wall ms, to ssh -S", "", "program wall ours-1", "program wall mux-1")
+        ratio("a program, ten at a time, CPU ms, to ssh -S", "", "program cpu ours-10", "program cpu mux-10")
+        ratio("a program, ten at a time, wall ms, to ssh -S", "", "program wall ours-10", "program wall mux-10")
         ratio("a process, CPU ms, to bare russh", "", "process cpu ours", "process cpu bare")
         ratio("a process, CPU ms, to OpenSSH", "", "process cpu ours", "process cpu openssh")
         ratio("a process, CPU ms, to OpenSSH with curve25519", "", "process cpu ours", "process cpu openssh-curve25519")

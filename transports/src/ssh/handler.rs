@@ -1,5 +1,6 @@
 //! What the connection hears from the host: its key, its version, its last words.
 
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use russh::Names;
@@ -116,6 +117,12 @@ impl Handler for Client {
             }
             DisconnectReason::Error(Failure::Ssh(russh::Error::KeepaliveTimeout)) => {
                 let end = "the host has gone silent: it answers no keepalive";
+                self.heard.words(|words| words.end = Some(end));
+            }
+            DisconnectReason::Error(Failure::Ssh(russh::Error::IO(error)))
+                if error.kind() == io::ErrorKind::TimedOut =>
+            {
+                let end = "the host has gone silent: it takes nothing that is sent";
                 self.heard.words(|words| words.end = Some(end));
             }
             DisconnectReason::Error(_) => {}

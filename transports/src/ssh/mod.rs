@@ -110,7 +110,10 @@ impl Ssh {
             ..client::Config::default()
         };
         let heard = Arc::new(Heard::default());
-        let (stream, owner) = Owned::new(stream);
+        let stuck = settings.keepalive.map(|keepalive| {
+            keepalive.interval * u32::try_from(keepalive.most + 1).unwrap_or(u32::MAX)
+        });
+        let (stream, owner) = Owned::new(stream, stuck);
         let client = Client {
             check,
             heard: Arc::clone(&heard),

@@ -1,19 +1,26 @@
-//! A stream that ends when its owner lets go of it.
+//! A stream that ends when its owner lets go of it, or when nothing can be written for too long.
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::oneshot;
+use tokio::time::{Instant, Interval, interval_at};
 
 /// A stream whose two directions end when its [`Owner`] is dropped.
 ///
 /// russh reads the stream in a task of its own. During a key exchange that task heeds nothing but
-/// the peer, and a silent peer would keep it and its socket for ever.
+/// the peer, and a silent peer would keep it and its socket for ever. While it writes it heeds not
+/// even its keepalives, so a peer that takes nothing any more must be found out here.
 pub(super) struct Owned<S> {
     stream: S,
     released: oneshot::Receiver<()>,
+    /// How long nothing may be written before the peer counts as gone.
+    patience: Option<Duration>,
+    /// Ticks when that time is over.
+    stuck: Option<Interval>,
 }
 
 /// Keeps a stream open.
@@ -23,9 +30,27 @@ pub(super) struct Owner {
 }
 
 impl<S> Owned<S> {
-    pub(super) fn new(stream: S) -> (Self, Owner) {
+    pub(super) fn new(stream: S, patience: Option<Duration>) -> (Self, Owner) {
         let (held, released) = oneshot::channel();
-        (Self { stream, released }, Owner { _held: held })
+        let owned = Self {
+            stream,
+            released,
+            patience,
+            stuck: None,
+        };
+        (owned, Owner { _held: held })
+    }
+
+    /// Waits until the peer must count as gone.
+    fn poll_stuck(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let Some(patience) = self.patience else {
+            return Poll::Pending;
+        };
+        let stuck = self
+            .stuck
+            .get_or_insert_with(|| interval_at(Instant::now() + patience, patience));
+        ready!(stuck.poll_tick(cx));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
     fn is_released(&mut self, cx: &mut Context<'_>) -> bool {
@@ -56,7 +81,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Owned<S> {
         if self.is_released(cx) {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
+        match Pin::new(&mut self.stream).poll_write(cx, bytes) {
+            Poll::Pending => self.poll_stuck(cx),
+            written => {
+                self.stuck = None;
+                written
+            }
+        }
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -64,7 +95,12 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Owned<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+        // Why the connection ended is known by now, and must not be covered by this. A peer that
+        // takes nothing takes no end either.
+        if self.stuck.is_none() {
+            let _ = ready!(Pin::new(&mut self.stream).poll_shutdown(cx));
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -77,7 +113,7 @@ mod tests {
     #[tokio::test]
     async fn a_silent_peer_keeps_nothing_open() {
         let (near, _far) = duplex(64);
-        let (mut stream, owner) = Owned::new(near);
+        let (mut stream, owner) = Owned::new(near, None);
         let reading = tokio::spawn(async move {
             let read = stream.read_u8().await.map_err(|error| error.kind());
             (
@@ -90,5 +126,30 @@ mod tests {
         let (read, write) = reading.await.expect("no panic");
         assert_eq!(read, Err(io::ErrorKind::UnexpectedEof));
         assert_eq!(write, Err(io::ErrorKind::BrokenPipe));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_takes_nothing_is_given_up() {
+        let (near, mut far) = duplex(64);
+        let patience = Duration::from_secs(60);
+        let (mut stream, _owner) = Owned::new(near, Some(patience));
+        let started = Instant::now();
+        let error = stream.write_all(&[0; 65]).await.expect_err("stuck");
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(started.elapsed() >= patience);
+        stream.shutdown().await.expect("it ends at once");
+        // One that takes a little now and then is alive.
+        let mut taken = [0; 64];
+        far.read_exact(&mut taken).await.expect("read");
+        let (near, mut far) = duplex(64);
+        let (mut stream, _owner) = Owned::new(near, Some(patience));
+        let slowly = async {
+            for _ in 0..10 {
+                tokio::time::advance(patience / 2).await;
+                far.read_exact(&mut taken).await.expect("read");
+            }
+        };
+        let (written, ()) = tokio::join!(stream.write_all(&[0; 640]), slowly);
+        written.expect("taken");
     }
 }
