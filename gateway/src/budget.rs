@@ -26,7 +26,7 @@ pub(crate) fn give_back(child: u32) {
     let child = i32::try_from(child).ok().and_then(Pid::from_raw);
     if let (Some(found), Some(child)) = (FOUND.get(), child) {
         // One that has ended meanwhile needs it no more.
-        let _ = prlimit(Some(child), Resource::Nofile, found.clone());
+        let _ = prlimit(Some(child), Resource::Nofile, *found);
     }
 }
 

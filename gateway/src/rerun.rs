@@ -76,7 +76,7 @@ impl RerunFile {
                 status: *status,
             })
             .collect();
-        let folder = self.0.parent().unwrap_or(Path::new("."));
+        let folder = self.0.parent().unwrap_or_else(|| Path::new("."));
         fs::create_dir_all(folder)?;
         // A run that is broken off here must not leave half a list behind.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;

@@ -10,7 +10,7 @@ use devgate_transports::Mode;
 
 use crate::failure::Failure;
 use crate::hosts::{Budget, Ended, Hosts, Order, Seat, TaskOutput};
-use crate::inventory::Kind;
+use crate::inventory::{Kind, Listed, Target};
 use crate::output::Output;
 use crate::process::{Deaf, Limits};
 use crate::registry::Registry;
@@ -19,7 +19,7 @@ use crate::run::{Job, interrupted};
 use crate::session::{Lender, Reach};
 use crate::stop::Stage;
 use crate::stream::Streamed;
-use crate::tasks::{Invocation, Parameters, Place, Task};
+use crate::tasks::{Invocation, Parameters, Place, Task, TaskError};
 use crate::voice::Voice;
 
 /// One task, asked of many targets.
@@ -51,14 +51,11 @@ impl TaskRun<'_, '_> {
             Kind::Remote { .. } => {
                 let (info, reach) = self.target(job)?;
                 job.hide(info.secrets());
-                let budget = Budget::remote(target)
-                    .map_err(|invalid| Failure::invalid_connection_info(target, &invalid))?;
-                (Some((info, reach)), budget)
+                (Some((info, reach)), budget_of(target)?)
             }
             Kind::Local | Kind::Ssh | Kind::Other(_) => (None, Budget::default()),
         };
-        self.task
-            .admit(place(job, target.run_on(), &BTreeSet::new()), self.mode)?;
+        self.admit(job)?;
         let pool = self.hosts.pool(target).await?;
         // Who waits for a device takes no room on a proxy from those who do not.
         let _device = match &given {
@@ -73,6 +70,19 @@ impl TaskRun<'_, '_> {
                 Err(Ended::Task(error)) => return Err(error.into()),
             }
         }
+    }
+
+    /// Whether the task can run on the job's target at all.
+    fn admit(&self, job: &Job<'_>) -> Result<(), Failure> {
+        let (target, none) = (job.target, BTreeSet::new());
+        let place = place(job, target.run_on(), &none);
+        self.task.admit(place, self.mode).map_err(|why| match why {
+            // Most likely it is the name of a remote target, with a mistake in it.
+            TaskError::RemoteTaskOnNormalTarget { .. } if target.listed == Listed::No => {
+                Failure::unknown_target(target)
+            }
+            why => why.into(),
+        })
     }
 
     /// Runs the task at a seat.
@@ -162,6 +172,11 @@ impl TaskRun<'_, '_> {
             }
         }
     }
+}
+
+/// What a remote target's own options say that tasks may take.
+fn budget_of(target: &Target) -> Result<Budget, Failure> {
+    Budget::remote(target).map_err(|invalid| Failure::invalid_connection_info(target, &invalid))
 }
 
 /// Where the job's task is to run, for a remote target at this proxy.

@@ -1,6 +1,5 @@
 //! What a run would do on a target: told without running anything and without connecting to anybody.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use devgate_schemas::task::InputMethod;
@@ -8,10 +7,10 @@ use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 use serde_json::{Map, Value as Json, json};
 
-use super::{TaskRun, limits, place};
+use super::{TaskRun, budget_of, limits, place};
 use crate::failure::Failure;
 use crate::hosts::{Budget, Outlook};
-use crate::inventory::{Kind, Target};
+use crate::inventory::Kind;
 use crate::process::Limits;
 use crate::results::Answer;
 use crate::run::Job;
@@ -43,12 +42,11 @@ impl TaskRun<'_, '_> {
                 job.hide(info.secrets());
                 let shared = reach.is_some();
                 let info = if shared { info } else { unread(info) };
-                (Some((info, shared)), self.budget(target)?)
+                (Some((info, shared)), budget_of(target)?)
             }
             Kind::Local | Kind::Ssh | Kind::Other(_) => (None, Budget::default()),
         };
-        self.task
-            .admit(place(job, target.run_on(), &BTreeSet::new()), self.mode)?;
+        self.admit(job)?;
         let pool = self.hosts.pool(target).await?;
         let outlooks = pool.outlooks();
         let Some(first) = outlooks.iter().find(|outlook| outlook.fault.is_none()) else {
@@ -95,10 +93,6 @@ impl TaskRun<'_, '_> {
         });
         let text = text(&value);
         Ok(Answer::success(value).with_text(text))
-    }
-
-    fn budget(&self, target: &Target) -> Result<Budget, Failure> {
-        Budget::remote(target).map_err(|invalid| Failure::invalid_connection_info(target, &invalid))
     }
 }
 
