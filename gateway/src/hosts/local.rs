@@ -65,6 +65,13 @@ impl Local {
         order: Order<'_>,
     ) -> Result<TaskOutput, TaskError> {
         let task = invocation.task();
+        if let Some(run_as) = &self.settings.run_as {
+            // Running it as who we are would do as another user what nobody has asked that one.
+            return Err(TaskError::Escalation {
+                task: task.to_owned(),
+                user: run_as.user.clone(),
+            });
+        }
         let base = self
             .settings
             .tmpdir

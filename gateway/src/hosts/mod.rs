@@ -25,6 +25,8 @@ use crate::tasks::{Invocation, TaskError};
 use local::Local;
 pub(crate) use member::{Outlook, Seat};
 pub(crate) use registry::Hosts;
+#[cfg(test)]
+pub(crate) use settings::RunAs;
 pub(crate) use settings::{Budget, Settings};
 use ssh::Ssh;
 

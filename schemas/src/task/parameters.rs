@@ -14,6 +14,10 @@ pub struct InvalidParameters {
     pub problems: Vec<String>,
 }
 
+/// Why a name that begins with `_` is nobody's to give; Puppet does not say it.
+const METAPARAMETER: &str =
+    ": names that begin with '_' are metaparameters, which only the task runner sets";
+
 impl Metadata {
     /// Checks what was given to the task of this name: defaults stand where nothing or `undef` was
     /// given, and the values of sensitive parameters are hidden (Task Specification, "Task
@@ -59,10 +63,9 @@ impl Metadata {
             .iter()
             .filter(|(key, _)| self.parameter(key).is_none())
             .map(|(key, _)| {
-                format!(
-                    " has no parameter named '{}'",
-                    key.to_string().escape_debug()
-                )
+                let name = key.to_string();
+                let why = reserved(&name);
+                format!(" has no parameter named '{}'{why}", name.escape_debug())
             })
             .collect();
         let declared = || self.parameters.iter().flatten();
@@ -107,13 +110,22 @@ fn ill_named(given: &Hash) -> Vec<String> {
         .map(|(key, _)| key.to_string())
         .filter(|name| !is_name(name))
         .map(|name| {
-            let name = name.escape_debug();
+            let (why, name) = (reserved(&name), name.escape_debug());
             format!(
                 "key of entry '{name}' expects a match for Pattern[/\\A[a-z][a-z0-9_]*\\z/], got \
-                 '{name}'"
+                 '{name}'{why}"
             )
         })
         .collect()
+}
+
+/// Why nobody can give a parameter of this name, where its name is the reason.
+fn reserved(name: &str) -> &'static str {
+    if name.starts_with('_') {
+        METAPARAMETER
+    } else {
+        ""
+    }
 }
 
 impl fmt::Display for InvalidParameters {
@@ -160,7 +172,8 @@ mod tests {
             };
             let told = metadata.check_parameters(task, hash(&case["params"])).err();
             assert_eq!(
-                told.map(|error| error.to_string()).as_deref(),
+                told.map(|error| error.to_string().replace(METAPARAMETER, ""))
+                    .as_deref(),
                 case["message"].as_str()
             );
             assert_eq!(case["ok"], case["message"].is_null());
@@ -197,10 +210,8 @@ mod tests {
     fn metaparameters_cannot_be_given() {
         for parameters in [Json::Null, json!({}), json!({"a": {}})] {
             for name in ["_target", "_noop", "_task", "_installdir"] {
-                assert!(
-                    check(parameters.clone(), json!({name: 1})).is_err(),
-                    "{name}"
-                );
+                let told = check(parameters.clone(), json!({name: 1})).expect_err(name);
+                assert!(told.contains("only the task runner sets"), "{told}");
             }
         }
     }
