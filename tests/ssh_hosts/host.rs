@@ -1,0 +1,107 @@
+//! The hosts as `tests/lab/hosts.sh` describes them in `hosts.json`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use devgate_schemas::{Event, Hash, Listen, Unread, Value};
+use devgate_transports::ssh_host::{Exit, Piece};
+use devgate_transports::{Context, Error, HostSettings, Patience, SshConfig, SshHost};
+
+/// A host of the lab.
+pub(crate) struct Host {
+    lab: serde_json::Value,
+    host: serde_json::Value,
+}
+
+/// What is told is only looked at where something fails.
+#[derive(Debug)]
+struct Quiet;
+
+impl Listen for Quiet {
+    fn hear(&self, _: Event) {}
+}
+
+impl Host {
+    pub(crate) fn named(name: &str) -> Self {
+        let path = std::env::var_os("DEVGATE_HOSTS").map(PathBuf::from).expect(
+            "this test needs real hosts, and DEVGATE_HOSTS does not say where they are: run tests/run",
+        );
+        let text = fs::read_to_string(path).expect("hosts.json can be read");
+        let lab: serde_json::Value = serde_json::from_str(&text).expect("hosts.json is JSON");
+        let hosts = lab["hosts"].as_array().expect("hosts.json lists hosts");
+        let host = hosts.iter().find(|host| host["name"] == name);
+        let host = host.expect("the lab has it").clone();
+        Self { lab, host }
+    }
+
+    pub(crate) fn text(&self, key: &str) -> &str {
+        let found = self.host[key].as_str().or_else(|| self.lab[key].as_str());
+        found.expect("hosts.json has it")
+    }
+
+    pub(crate) fn port(&self) -> i64 {
+        self.host["port"].as_i64().expect("a port")
+    }
+
+    /// A file in the host's `/tmp`, as this machine sees it.
+    pub(crate) fn tmp(&self, file: &str) -> PathBuf {
+        Path::new(self.text("tmp")).join(file)
+    }
+
+    /// With the plain key, known hosts, and nothing of the user who runs the tests.
+    pub(crate) fn settings(&self, more: &[(&str, Value)]) -> HostSettings {
+        self.settings_with(&SshConfig::default(), more)
+    }
+
+    pub(crate) fn settings_with(&self, config: &SshConfig, more: &[(&str, Value)]) -> HostSettings {
+        let mut raw: Hash = [
+            ("host", Value::from("127.0.0.1")),
+            ("port", Value::from(self.port())),
+            ("user", Value::from("runner")),
+            ("private-key", Value::from(self.text("private_key"))),
+            ("known-hosts-file", Value::from(self.text("known_hosts"))),
+            ("connect-timeout", Value::from(60)),
+        ]
+        .into_iter()
+        .collect();
+        for (key, value) in more {
+            raw.insert(*key, value.clone());
+        }
+        let given = raw.into_iter().filter(|(_, value)| !value.is_undef());
+        let info = HostSettings::schema()
+            .read(Unread::new(given.collect()), |_, told| panic!("{told}"))
+            .expect("it fits");
+        HostSettings::read(&info, config, |_, told| panic!("{told}")).expect("settings")
+    }
+
+    pub(crate) async fn connect(&self, more: &[(&str, Value)]) -> SshHost {
+        connect(&self.settings(more)).await.expect("a connection")
+    }
+}
+
+pub(crate) async fn connect(settings: &HostSettings) -> Result<SshHost, Error> {
+    let patience = Patience::at_most(Duration::from_secs(5));
+    SshHost::connect(&Context::new("h", &Quiet, &patience), settings).await
+}
+
+pub(crate) async fn run(host: &SshHost, command: &str) -> Result<(String, String, Exit), Error> {
+    let mut exec = host.exec(command).await?;
+    drop(exec.stdin);
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    loop {
+        match exec.output.next().await? {
+            Piece::Stdout(bytes) => stdout.extend_from_slice(&bytes),
+            Piece::Stderr(bytes) => stderr.extend_from_slice(&bytes),
+            Piece::Ended(_) => {}
+            Piece::Exit(exit) => {
+                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                return Ok((text(&stdout), text(&stderr), exit));
+            }
+        }
+    }
+}
+
+pub(crate) fn ok(stdout: &str) -> (String, String, Exit) {
+    (stdout.to_owned(), String::new(), Exit::Code(0))
+}
