@@ -8,3 +8,4 @@ mod lab_secrets;
 mod lab_session;
 mod offline;
 mod support;
+mod tasks;
