@@ -15,7 +15,14 @@ use crate::tasks::{Implementation, named};
 
 /// The stages of one run.
 #[derive(Debug, Default)]
-pub(super) struct Stages(Mutex<Vec<(Arc<Implementation>, Arc<OnceCell<Stage>>)>>);
+pub(super) struct Stages(Mutex<Vec<Of>>);
+
+/// The stage of one implementation, once it is there.
+#[derive(Debug)]
+struct Of {
+    implementation: Arc<Implementation>,
+    stage: Arc<OnceCell<Stage>>,
+}
 
 /// A directory with the files of an implementation: removed when this is dropped.
 #[derive(Debug)]
@@ -46,13 +53,16 @@ impl Stages {
             let mut stages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let known = stages
                 .iter()
-                .find(|(known, _)| Arc::ptr_eq(known, implementation));
-            if let Some((_, cell)) = known {
-                Arc::clone(cell)
+                .find(|of| Arc::ptr_eq(&of.implementation, implementation));
+            if let Some(of) = known {
+                Arc::clone(&of.stage)
             } else {
-                let cell = Arc::default();
-                stages.push((Arc::clone(implementation), Arc::clone(&cell)));
-                cell
+                let stage = Arc::default();
+                stages.push(Of {
+                    implementation: Arc::clone(implementation),
+                    stage: Arc::clone(&stage),
+                });
+                stage
             }
         };
         cell.get_or_try_init(async || {
