@@ -1,5 +1,6 @@
 //! What a command works with: the project, its inventory, the registry, and a voice.
 
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -134,8 +135,9 @@ impl Setting {
         overrides: &Overrides,
     ) -> anyhow::Result<Vec<Arc<Target>>> {
         let targets = inventory.select(words, overrides).await?;
+        let chosen: HashSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
         for (name, problems) in inventory.faults() {
-            if !targets.iter().any(|target| target.name == name) {
+            if !chosen.contains(name) {
                 self.tell_left_out(problems);
             }
         }

@@ -144,12 +144,16 @@ impl Inventory {
             _ => return target.wrong("config.transport", "a text"),
         };
         let target = target.reached(configured, |transport| {
-            match config.remove(transport).map(|options| lookup.all(options)) {
-                None | Some(Value::Undef) => Some(overrides.over(transport, Hash::new())),
-                Some(Value::Hash(options)) => {
-                    Some(overrides.over(transport, without_undef(options)))
-                }
-                Some(_) => None,
+            let options = config.remove(transport).unwrap_or(Value::Undef);
+            let options = match lookup.value(&options).into_owned() {
+                Value::Undef => Hash::new(),
+                Value::Hash(options) => options,
+                _ => return None,
+            };
+            // What the command line says is not asked of a plugin.
+            match lookup.all(Value::Hash(overrides.over(transport, options))) {
+                Value::Hash(options) => Some(without_undef(options)),
+                _ => None,
             }
         });
         if target.fault.is_some() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use devgate_schemas::{Hash, Value};
+use devgate_schemas::{Hash, Mask, Value};
 use devgate_transports::Mode;
 use serde::Deserialize;
 
@@ -112,6 +112,7 @@ async fn value(
 ) -> Result<Value, PluginError> {
     let failed = |error| options.failed(format!("task {}: {}", task.name, told(error)));
     let parameters = task.parameters(parameters).map_err(failed)?;
+    let mask = Mask::new(parameters.secrets());
     let place = Place::Normal {
         target: "localhost",
         features: host.features(),
@@ -137,7 +138,8 @@ async fn value(
     if let Some(error) = result.get("_error") {
         let message = error.as_hash().and_then(|error| error.get("msg"));
         let message = message.and_then(Value::as_str).unwrap_or("it failed");
-        return Err(options.failed(format!("task {}: {message}", task.name)));
+        let message = format!("task {}: {}", task.name, mask.text(message));
+        return Err(options.failed(message));
     }
     let value = result
         .remove("value")

@@ -222,7 +222,11 @@ async fn a_task_gives_its_value_or_what_it_calls_sensitive() {
         ("modules/m/tasks/nothing.sh", "#!/bin/sh\necho '{}'\n"),
         (
             "modules/m/tasks/bad.sh",
-            "#!/bin/sh\necho '{\"_error\": {\"msg\": \"no luck\"}}'\nexit 1\n",
+            "#!/bin/sh\necho \"{\\\"_error\\\": {\\\"msg\\\": \\\"no luck with $PT_token\\\"}}\"\nexit 1\n",
+        ),
+        (
+            "modules/m/tasks/bad.json",
+            r#"{"parameters": {"token": {"type": "Optional[String]", "sensitive": true}}}"#,
         ),
         ("word.yaml", "hello"),
     ]);
@@ -241,7 +245,11 @@ async fn a_task_gives_its_value_or_what_it_calls_sensitive() {
             "bolt/plugin-error",
             "expected a result with `value`",
         ),
-        ("task: 'm::bad'", "bolt/plugin-error", "no luck"),
+        (
+            "task: 'm::bad', parameters: {token: canary1}",
+            "bolt/plugin-error",
+            "no luck with ********",
+        ),
         ("task: 'm::none'", "bolt/plugin-error", "m::none"),
         (
             "task: m",

@@ -222,3 +222,18 @@ targets: [d1]\n",
         assert!(message.contains(expected), "{name}: {message}");
     }
 }
+
+#[test]
+fn what_a_command_line_says_is_not_asked_of_a_plugin() {
+    let (_folder, inventory) = project(
+        "config: {transport: remote, remote: {user: {_plugin: nobody}}}\ntargets: [a]\n",
+        &[],
+    );
+    let overrides = Overrides {
+        remote: [("user", Value::from("cli"))].into_iter().collect(),
+        ..Overrides::default()
+    };
+    let targets = now(inventory.select(&["a".to_owned()], &overrides)).expect("targets");
+    assert!(targets[0].fault.is_none());
+    assert_eq!(info(&targets[0])["user"], "cli");
+}
