@@ -52,7 +52,7 @@ pub(crate) enum InventoryError {
     },
     /// One target is wrong, and nothing is to be done with the others either.
     #[error("{0}")]
-    Strict(Arc<InventoryError>),
+    Strict(Arc<Self>),
     /// Somebody did not want to wait for plugins any longer.
     #[error("interrupted while plugins were asked: nothing was done")]
     Interrupted,
