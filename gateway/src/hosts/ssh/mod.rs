@@ -50,6 +50,9 @@ pub(crate) struct Ssh<'v> {
 /// How long a short script may take: sudo waits a few seconds before it refuses.
 const SHORT: Duration = Duration::from_secs(30);
 
+/// How much a short script may say.
+const MOST_SAID: usize = 4096;
+
 /// How long more of a short script's words is awaited when it has ended.
 const DRAIN: Duration = Duration::from_secs(1);
 
@@ -174,21 +177,23 @@ impl<'v> Ssh<'v> {
         Talk::begin(&self.lines, &self.teller.ctx(), script, run_as).await
     }
 
-    /// Runs a short script; what it says behind its mark.
+    /// Runs a short script; what it says.
     async fn ask(&self, script: &Script, limit: Duration) -> Result<String, Failure> {
         let talk = async {
             let mut talk = self.begin(script).await?;
-            let mut stderr = Vec::new();
-            let said = |stream, bytes: &[u8]| {
-                if stream == Stream::Stderr && stderr.len() < 1024 {
-                    stderr.extend_from_slice(bytes);
-                }
+            let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
+            let said = |stream, bytes: &[u8]| match stream {
+                Stream::Stdout => keep(&mut stdout, bytes, MOST_SAID),
+                Stream::Stderr => keep(&mut stderr, bytes, MOST_SAID),
             };
-            match talk.end(DRAIN, said).await {
-                Ok(ssh_host::Exit::Code(0)) => Ok(talk.first),
+            let ended = talk.end(DRAIN, said).await;
+            let [said, complaint] = [stdout, stderr]
+                .map(|output| String::from_utf8_lossy(&output.bytes).trim().to_owned());
+            match ended {
+                Ok(ssh_host::Exit::Code(0)) => Ok(said),
                 Ok(_) => Err(Stuck::NotBegun(Failure::new(
                     "puppetlabs.tasks/remote-task-error",
-                    String::from_utf8_lossy(&stderr).trim(),
+                    complaint,
                 ))),
                 Err(error) => Err(Stuck::Lost(error)),
             }

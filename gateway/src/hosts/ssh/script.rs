@@ -4,7 +4,7 @@
 //! A command line can be read by everybody on a host, and it passes the login shell (`csh`, `fish`)
 //! first. So it is always `exec sh -c 'SCRIPT' MARK`, with a script that is the same each time and
 //! holds no `'`, no `!` and no line end; whatever is particular comes in lines on standard input,
-//! which `read -r` takes byte by byte. MARK is new each time. It stands before what a script answers,
+//! which `read -r` takes byte by byte. MARK is new each time. It is the first that a script says,
 //! so that what a login shell says of itself is told from it, and it is the script's `$0`, so that
 //! the shell's own errors are told from a task's.
 
@@ -15,16 +15,14 @@ use uuid::Uuid;
 /// host's features.
 const PREPARE: &str = r#"umask 077; IFS= read -r d; mkdir -m 700 -- "$d" || exit 1; f=shell;
 command -v pwsh >/dev/null 2>&1 && f="$f powershell";
-[ -x /opt/puppetlabs/puppet/bin/ruby ] && f="$f puppet-agent";
-printf "%s %s\n" "$0" "$f""#;
+[ -x /opt/puppetlabs/puppet/bin/ruby ] && f="$f puppet-agent"; printf "%s\n" "$f""#;
 
 /// Writes a file: its place and its permissions are lines, what follows them is its content.
 const WRITE: &str = r#"umask 077; IFS= read -r p; IFS= read -r m; mkdir -p -- "${p%/*}" &&
-cat >"$p" && chmod "$m" "$p" && printf "%s\n" "$0""#;
+cat >"$p" && chmod "$m" "$p""#;
 
 /// Removes a directory of ours.
-const REMOVE: &str = r#"IFS= read -r d; case $d in */devgate-*) rm -rf -- "$d";; *) exit 1;; esac &&
-printf "%s\n" "$0""#;
+const REMOVE: &str = r#"IFS= read -r d; case $d in */devgate-*) rm -rf -- "$d";; *) exit 1;; esac"#;
 
 /// Runs a task. `+` is before each line of a value; `=NAME` behind them makes a variable of it, `@` a
 /// word of the task's command line. MARK alone ends this, and the rest is the task's. Before it waits
@@ -42,7 +40,7 @@ esac; done; [ "$d" ] || exit 1; set +f; export DEVGATE_TASK="$n"; exec "$@""#;
 /// in its environment, wherever it has gone. SIGTERM first, SIGKILL after so many tenths of a second
 /// ($3), then it is looked whether they are gone: who is not, is named. Processes that have ended and
 /// were not waited for count as gone, where there is a /proc that tells.
-const END: &str = r#"n=$0; g=$1; m=$2; t=$3;
+const END: &str = r#"g=$1; m=$2; t=$3;
 look() { a=; if [ -r /proc/self/stat ]; then
 for f in /proc/[0-9]*/stat; do { IFS= read -r l <"$f"; } 2>/dev/null || continue;
 p=${f#/proc/}; p=${p%/stat}; set -- ${l##*) };
@@ -57,11 +55,11 @@ i=0; look; if [ "$a" ] && [ "$t" -gt 0 ]; then kill -s TERM $a 2>/dev/null; kill
 while [ "$a" ] && [ $i -lt "$t" ]; do nap; i=$((i+1)); look; done; fi;
 i=0; while [ "$a" ] && [ $i -lt 30 ]; do kill -s KILL $a 2>/dev/null; nap; i=$((i+1)); look; done;
 for p in $a; do c=; { IFS= read -r c <"/proc/$p/comm"; } 2>/dev/null; b="$b $p${c:+ ($c)}"; done;
-printf "%s%s\n" "$n" "$b""#;
+printf "%s\n" "$b""#;
 
 /// One call of a host's shell.
 pub(super) struct Script {
-    /// What stands before its answer.
+    /// What it says first.
     pub(super) mark: String,
     /// The words of its command line behind `sh`.
     pub(super) words: Vec<String>,
@@ -129,7 +127,14 @@ impl Script {
 
     fn new(script: &str, arguments: &[String], input: Vec<u8>) -> Self {
         let mark = Uuid::new_v4().simple().to_string();
-        let script = script.replace('\n', " ");
+        // What changes the user reads standard input too, as long as the script has not said that it
+        // has begun; RUN says more, and says it itself.
+        let begin = if script == RUN {
+            ""
+        } else {
+            r#"printf "%s\n" "$0"; "#
+        };
+        let script = format!("{begin}{}", script.replace('\n', " "));
         let words = ["-c".to_owned(), script, mark.clone()].into_iter();
         Self {
             mark,

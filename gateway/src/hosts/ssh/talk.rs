@@ -38,7 +38,7 @@ pub(super) enum Stuck {
 const MOST_NOISE: usize = 256 * 1024;
 
 /// How much of what a host said in place of an answer is quoted.
-const QUOTED: usize = 500;
+const QUOTED: usize = 120;
 
 impl<'a> Talk<'a> {
     /// Starts a script as the user who is logged in, or as another.
@@ -119,12 +119,15 @@ impl<'a> Talk<'a> {
                     hear(&err).await.map_err(Stuck::NotBegun)?;
                 }
                 Ok(Piece::Ended(_)) => {}
-                Ok(Piece::Exit(exit)) => return Err(Stuck::NotBegun(silent(&exit, &out, &err))),
+                Ok(Piece::Exit(exit)) => {
+                    return Err(Stuck::NotBegun(silent(script, &exit, &out, &err)));
+                }
                 Err(error @ Error::Lost { .. }) => return Err(Stuck::Lost(error)),
                 Err(error) => return Err(Stuck::NotBegun(error.into())),
             }
             if out.len() + err.len() > MOST_NOISE {
-                return Err(Stuck::NotBegun(silent(&Exit::Unsaid, &out, &err)));
+                let unsaid = Exit::Unsaid;
+                return Err(Stuck::NotBegun(silent(script, &unsaid, &out, &err)));
             }
         }
     }
@@ -194,8 +197,10 @@ fn line(password: &Value) -> Bytes {
 /// The kind of failure of a host that ends a script before it has begun.
 const SILENT: &str = "puppetlabs.tasks/remote-task-error";
 
-fn silent(exit: &Exit, out: &[u8], err: &[u8]) -> Failure {
-    let said = [err, out].map(|text| String::from_utf8_lossy(text).trim().to_owned());
+fn silent(script: &Script, exit: &Exit, out: &[u8], err: &[u8]) -> Failure {
+    let prompt = format!("{},", script.mark);
+    let text = |text: &[u8]| String::from_utf8_lossy(text).replace(&prompt, "");
+    let said = [err, out].map(|said| text(said).trim().to_owned());
     let said = said.iter().find(|text| !text.is_empty());
     let said = said.map_or_else(
         || "nothing".to_owned(),
