@@ -64,6 +64,12 @@ impl Project {
         self.write_inventory();
     }
 
+    /// Adds any target, as an inventory has it.
+    pub(crate) fn add_entry(&mut self, entry: Value) {
+        self.targets.push(entry);
+        self.write_inventory();
+    }
+
     fn write_inventory(&mut self) {
         let inventory = json!({ "version": 2, "targets": self.targets });
         self.write("inventory.yaml", &format!("{inventory:#}\n"));

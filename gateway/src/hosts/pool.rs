@@ -67,6 +67,8 @@ impl<'v> Pool<'v> {
     /// None of the hosts can be used: each is named with its cause.
     pub(crate) async fn seat(&self) -> Result<Seat<'v>, Failure> {
         let _waiting = Waiting::new(&self.waiting);
+        // Whose turn it is may have more hosts opened for one more.
+        self.changed.notify_waiters();
         let _turn = self.turn.lock().await;
         let mut hedged = 0;
         loop {

@@ -72,7 +72,7 @@ impl<'v> Hosts<'v> {
                 member
                     .teller
                     .ctx()
-                    .notice("it had not answered yet when all was done: no task has run here");
+                    .notice("it was not reached before all was done: no task has run here");
             }
         }
         futures_util::future::join_all(members.iter().map(|member| member.close())).await;
