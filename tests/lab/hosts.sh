@@ -103,6 +103,7 @@ AllowUsers runner worker
 StrictModes no
 PrintMotd no
 PrintLastLog no
+LogLevel VERBOSE
 UseDNS no
 MaxStartups 500
 X

@@ -20,7 +20,7 @@ pub(super) struct Member<'v> {
     /// How many tasks may run there at once.
     limit: Option<NonZeroUsize>,
     state: Mutex<State<'v>>,
-    opener: mpsc::UnboundedSender<Arc<Member<'v>>>,
+    opener: mpsc::UnboundedSender<Arc<Self>>,
     changed: Arc<Notify>,
 }
 
@@ -51,7 +51,7 @@ pub(super) enum Access {
     /// As this node.
     Local(Settings),
     /// Over SSH.
-    Ssh(HostSettings, Settings),
+    Ssh(Box<HostSettings>, Settings),
 }
 
 /// Room for one task on a host, until it is dropped.
@@ -182,7 +182,7 @@ impl<'v> Member<'v> {
             return;
         };
         let teller = Arc::clone(&self.teller);
-        let opened = Ssh::open(teller, connection.clone(), settings.clone()).await;
+        let opened = Ssh::open(teller, HostSettings::clone(connection), settings.clone()).await;
         let mut state = self.state();
         match opened {
             Ok(ssh) => {

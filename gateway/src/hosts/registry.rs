@@ -173,7 +173,7 @@ fn access(host: &Target, config: &SshConfig, teller: &Teller<'_>) -> Result<Acce
                 let password = || info.get("password").cloned();
                 run_as.password = run_as.password.take().or_else(password);
             }
-            Ok(Access::Ssh(connection, settings))
+            Ok(Access::Ssh(Box::new(connection), settings))
         }
         Kind::Remote { .. } | Kind::Other(_) => Err(run_on::no_runner(host)),
     }

@@ -167,7 +167,7 @@ pub(crate) enum TaskError {
         limit: Option<Duration>,
         host: String,
         left: String,
-        said: Said,
+        said: Box<Said>,
     },
     /// The connection to the host was lost while the task ran.
     #[error(
@@ -178,7 +178,7 @@ pub(crate) enum TaskError {
         task: String,
         host: String,
         error: String,
-        said: Said,
+        said: Box<Said>,
     },
 }
 

@@ -75,7 +75,10 @@ impl<'v> Ssh<'v> {
         connection: HostSettings,
         settings: Settings,
     ) -> Result<Self, Failure> {
-        let base = settings.tmpdir.as_deref().unwrap_or(Path::new("/tmp"));
+        let base = settings
+            .tmpdir
+            .as_deref()
+            .unwrap_or_else(|| Path::new("/tmp"));
         let dir = format!("{}/devgate-{}", base.display(), Uuid::new_v4());
         if !dir.starts_with('/') || dir.contains('\n') {
             let message =
@@ -320,7 +323,7 @@ impl<'v> Ssh<'v> {
             task: task.to_owned(),
             host: self.teller.name().to_owned(),
             error: error.to_string(),
-            said,
+            said: Box::new(said),
         }
     }
 }
@@ -453,7 +456,7 @@ impl<'a, 'v> Running<'a, 'v> {
                 limit,
                 host,
                 left,
-                said,
+                said: Box::new(said),
             },
             (None, Some(limit)) => TaskError::TimedOut { task, limit, said },
             (None, None) => TaskError::Stopped { task, said },
