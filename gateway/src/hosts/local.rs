@@ -148,7 +148,7 @@ fn ended_early(task: &str, ended: Ended) -> TaskError {
             "these processes cannot be killed, and still live: {left:?}"
         );
     }
-    let (task, said) = (task.to_owned(), Said { stdout, stderr });
+    let (task, said) = (task.to_owned(), Said::new(stdout, stderr));
     match limit {
         Some(limit) => TaskError::TimedOut { task, limit, said },
         None => TaskError::Stopped { task, said },

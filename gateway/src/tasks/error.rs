@@ -184,10 +184,7 @@ pub(crate) enum TaskError {
 
 /// What a task had written when it was ended.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
-    pub(crate) stdout: Captured,
-    pub(crate) stderr: Captured,
-}
+pub(crate) struct Said(Box<[Captured; 2]>);
 
 /// What one implementation misses on a target.
 #[derive(Debug)]
@@ -314,8 +311,12 @@ impl TaskError {
 }
 
 impl Said {
+    pub(crate) fn new(stdout: Captured, stderr: Captured) -> Self {
+        Self(Box::new([stdout, stderr]))
+    }
+
     fn added_to(&self, mut details: Json) -> Json {
-        for (key, output) in [("partial_output", &self.stdout), ("stderr", &self.stderr)] {
+        for (key, output) in ["partial_output", "stderr"].into_iter().zip(self.0.iter()) {
             if !output.bytes.is_empty() {
                 details[key] = Json::from(output.last());
             }

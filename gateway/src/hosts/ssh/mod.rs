@@ -406,7 +406,7 @@ impl<'a, 'v> Running<'a, 'v> {
             }
         };
         drop(listen);
-        let said = Said { stdout, stderr };
+        let said = Said::new(stdout, stderr);
         match ended {
             Ok(Ok(exit)) => {
                 self.is_over();
