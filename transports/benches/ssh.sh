@@ -46,6 +46,7 @@ UsePAM no
 PermitRootLogin prohibit-password
 PrintMotd no
 MaxStartups 1000
+MaxSessions 100
 PerSourcePenalties no
 SetEnv SHLVL=2
 ForceCommand $dir/shell
