@@ -315,6 +315,11 @@ impl Said {
         Self(Box::new([stdout, stderr]))
     }
 
+    /// What it had written to stdout and to stderr.
+    pub(crate) fn into_outputs(self) -> [Captured; 2] {
+        *self.0
+    }
+
     fn added_to(&self, mut details: Json) -> Json {
         for (key, output) in ["partial_output", "stderr"].into_iter().zip(self.0.iter()) {
             if !output.bytes.is_empty() {

@@ -410,10 +410,11 @@ impl<'a, 'v> Running<'a, 'v> {
         match ended {
             Ok(Ok(exit)) => {
                 self.is_over();
+                let [stdout, stderr] = said.into_outputs();
                 Ok(Outcome {
                     exit: exit_of(exit),
-                    stdout: said.stdout,
-                    stderr: said.stderr,
+                    stdout,
+                    stderr,
                 })
             }
             Ok(Err(error)) => Err(self.host.lost(task, &error, said)),
