@@ -180,3 +180,42 @@ fn lines(lines: &[&str]) -> Vec<u8> {
         .collect::<String>()
         .into_bytes()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_line_is_one_that_all_login_shells_take_alike() {
+        let environment = [("PT_a".to_owned(), Sensitive::new("canary'!\n".to_owned()))];
+        let scripts = [
+            Script::prepare("/tmp/devgate-x"),
+            Script::write("/tmp/devgate-x/t", 0o700, b"canary"),
+            Script::remove("/tmp/devgate-x"),
+            Script::end(Some(7), "mark", 20),
+            Script::run(&["it's".to_owned()], &environment, None),
+        ];
+        for script in scripts {
+            let command = script.command(&[]).expect("it can be said");
+            assert!(command.starts_with("exec sh -c '"), "{command}");
+            assert_eq!(command.matches('\'').count(), 2, "{command}");
+            assert!(!command.contains(['!', '\n']), "{command}");
+            assert!(!command.contains("canary"), "{command}");
+            assert!(command.contains(&script.mark));
+        }
+        let odd = ["it's", "wow!", "a\\b", "a\nb"];
+        for word in odd {
+            let before = [word.to_owned()];
+            assert!(Script::remove("/").command(&before).is_err(), "{word}");
+        }
+    }
+
+    #[test]
+    fn words_and_values_go_line_by_line_and_what_the_task_reads_behind_them() {
+        let environment = [("PT_a".to_owned(), Sensitive::new("1\n\n2".to_owned()))];
+        let stdin = Sensitive::new(b"{}".to_vec());
+        let script = Script::run(&["/t".to_owned()], &environment, Some(&stdin));
+        let input = format!("+/t\n@\n+1\n+\n+2\n=PT_a\n{}\n{{}}", script.mark);
+        assert_eq!(script.input.reveal(), input.as_bytes());
+    }
+}
