@@ -4,7 +4,9 @@
 //! All that is done there, from making the run's directory to removing it, is done as the user as
 //! whom tasks run.
 
+mod files;
 mod lines;
+mod running;
 mod script;
 mod talk;
 
@@ -14,14 +16,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use devgate_schemas::task::{Captured, Exit, Outcome};
-use devgate_transports::ssh_host::{self, Source, Upload};
-use devgate_transports::{Error, HostSettings, Patience, SshHost};
-use nix::sys::signal::Signal;
+use devgate_transports::ssh_host;
+use devgate_transports::{Error, HostSettings, Patience};
 use tokio::sync::OnceCell;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use self::lines::Lines;
+use self::running::Running;
 use self::script::Script;
 use self::talk::{Stuck, Talk};
 use super::settings::{Budget, Settings};
@@ -29,9 +31,9 @@ use super::teller::Teller;
 use super::words::words;
 use super::{Ended, Order, TaskOutput};
 use crate::failure::Failure;
-use crate::process::{GRACE, Stream};
+use crate::process::Stream;
 use crate::stop::Stage;
-use crate::tasks::{Implementation, Invocation, Said, TaskError};
+use crate::tasks::{Invocation, Said, TaskError};
 
 /// A host behind SSH, connected to, with the run's own directory.
 pub(crate) struct Ssh<'v> {
@@ -55,9 +57,6 @@ const MOST_SAID: usize = 4096;
 
 /// How long more of a short script's words is awaited when it has ended.
 const DRAIN: Duration = Duration::from_secs(1);
-
-/// How long a task's files may be on their way.
-const UPLOADING: Duration = Duration::from_secs(300);
 
 /// How long processes that were killed are waited for, behind their grace.
 const KILLING: Duration = Duration::from_secs(10);
@@ -210,63 +209,6 @@ impl<'v> Ssh<'v> {
         }
     }
 
-    /// Brings a layout there, unless it is; where it is.
-    async fn upload(&self, task: &str, implementation: &Implementation) -> Result<String, Ended> {
-        let layout = &implementation.layout;
-        let unreadable = |error| TaskError::Copy {
-            task: task.to_owned(),
-            path: layout.executable().path.clone(),
-            error,
-        };
-        let digest = layout.digest().map_err(unreadable)?;
-        let dir = format!("{}/{}", self.dir, &digest[..16]);
-        let upload = {
-            let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(uploads.entry(digest.to_owned()).or_default())
-        };
-        let bring = async {
-            let mut files = Vec::new();
-            for file in layout.files() {
-                files.push(Upload {
-                    from: Source::File(file.path.clone()),
-                    to: format!("{dir}/{}", file.name),
-                    mode: layout.mode(file).map_err(unreadable)?,
-                });
-            }
-            self.put(&files).await.map_err(Ended::NotStarted)
-        };
-        upload.get_or_try_init(|| bring).await?;
-        Ok(dir)
-    }
-
-    /// Writes files, as whom tasks run.
-    async fn put(&self, files: &[Upload]) -> Result<(), Failure> {
-        let ctx = self.teller.ctx();
-        let put = async {
-            if self.settings.run_as.is_none() {
-                let put = async |host: &SshHost| host.put(files).await;
-                self.lines.start(&ctx, put).await?;
-                return Ok(());
-            }
-            for Upload { from, to, mode } in files {
-                let Source::File(path) = from else { continue };
-                let content = tokio::fs::read(path).await.map_err(|error| {
-                    let message = format!("{}: {error}", path.display());
-                    Failure::new("puppetlabs.tasks/task_file_error", message)
-                })?;
-                self.ask(&Script::write(to, *mode, &content), SHORT).await?;
-            }
-            Ok(())
-        };
-        match timeout(UPLOADING, put).await {
-            Ok(put) => put,
-            Err(_) => Err(Failure::new(
-                "puppetlabs.tasks/task_file_error",
-                format!("it has not taken the task's files for {UPLOADING:?}"),
-            )),
-        }
-    }
-
     /// Ends what still runs, removes the run's directory and closes the connections.
     pub(super) async fn close(&self) {
         let ctx = self.teller.ctx();
@@ -336,151 +278,11 @@ impl std::fmt::Debug for Ssh<'_> {
     }
 }
 
-/// A task that may have been started: unless it is known to be over, it is ended when the host is
-/// closed.
-struct Running<'a, 'v> {
-    host: &'a Ssh<'v>,
-    mark: &'a str,
-    group: Option<u32>,
-}
-
-impl<'a, 'v> Running<'a, 'v> {
-    fn new(host: &'a Ssh<'v>, mark: &'a str) -> Self {
-        host.running().insert(mark.to_owned(), None);
-        Self {
-            host,
-            mark,
-            group: None,
-        }
-    }
-
-    fn in_group(&mut self, group: &str) {
-        // Groups 0 and 1 are whose who asks, and the host's.
-        self.group = group.parse().ok().filter(|group| *group > 1);
-        self.host.running().insert(self.mark.to_owned(), self.group);
-    }
-
-    fn is_over(&self) {
-        self.host.running().remove(self.mark);
-    }
-
-    /// Waits for the task's end, and ends it when its time is over or the run is stopped.
-    async fn watch(
-        &self,
-        talk: &mut Talk<'_>,
-        task: &str,
-        order: Order<'_>,
-    ) -> Result<Outcome, TaskError> {
-        let Order { limits, stop, hear } = order;
-        let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
-        let listen = talk.end(limits.drain, |stream, bytes| {
-            hear.hear(stream, bytes);
-            match stream {
-                Stream::Stdout => keep(&mut stdout, bytes, limits.stdout),
-                Stream::Stderr => keep(&mut stderr, bytes, limits.stderr),
-            }
-        });
-        let mut listen = Box::pin(listen);
-        let until = async {
-            match limits
-                .time
-                .and_then(|time| Instant::now().checked_add(time))
-            {
-                Some(until) => timeout_at(until, &mut listen).await,
-                None => Ok((&mut listen).await),
-            }
-        };
-        let ended = tokio::select! {
-            ended = until => ended.map_err(|_| limits.time),
-            () = stop.reaches(Stage::End) => Err(None),
-        };
-        let ended = match ended {
-            Ok(ended) => Ok(ended),
-            Err(limit) => {
-                // What it says while it ends is read, so that it does not wait for a reader.
-                let mut stopped = Box::pin(self.stop(task, limit, order));
-                Err(tokio::select! {
-                    stopped = &mut stopped => stopped,
-                    _ = &mut listen => stopped.await,
-                })
-            }
-        };
-        drop(listen);
-        let said = Said::new(stdout, stderr);
-        match ended {
-            Ok(Ok(exit)) => {
-                self.is_over();
-                let [stdout, stderr] = said.into_outputs();
-                Ok(Outcome {
-                    exit: exit_of(exit),
-                    stdout,
-                    stderr,
-                })
-            }
-            Ok(Err(error)) => Err(self.host.lost(task, &error, said)),
-            Err(stopped) => Err(stopped(said)),
-        }
-    }
-
-    /// Ends the task, because its time is over or the run is stopped; the error still wants what the
-    /// task had said.
-    async fn stop(
-        &self,
-        task: &str,
-        limit: Option<Duration>,
-        order: Order<'_>,
-    ) -> impl FnOnce(Said) -> TaskError + use<> {
-        let grace = if order.stop.stage() == Stage::Kill {
-            Duration::ZERO
-        } else {
-            GRACE
-        };
-        let end = async |grace| self.host.end(self.mark, self.group, grace).await;
-        let asked = end(grace);
-        tokio::pin!(asked);
-        let left = tokio::select! {
-            left = &mut asked => left,
-            () = order.stop.reaches(Stage::Kill), if !grace.is_zero() => end(Duration::ZERO).await,
-        };
-        let left = match left {
-            Ok(left) if left.is_empty() => {
-                self.is_over();
-                None
-            }
-            Ok(left) => Some(format!("there are still {left}")),
-            Err(why) => Some(format!("the host could not be asked: {why}")),
-        };
-        let (task, host) = (task.to_owned(), self.host.teller.name().to_owned());
-        move |said| match (left, limit) {
-            (Some(left), limit) => TaskError::Left {
-                task,
-                limit,
-                host,
-                left,
-                said: Box::new(said),
-            },
-            (None, Some(limit)) => TaskError::TimedOut { task, limit, said },
-            (None, None) => TaskError::Stopped { task, said },
-        }
-    }
-}
-
 /// Keeps the first bytes of an output.
 fn keep(into: &mut Captured, bytes: &[u8], limit: usize) {
     let kept = bytes.len().min(limit - into.bytes.len());
     into.bytes.extend_from_slice(&bytes[..kept]);
     into.cut |= kept < bytes.len();
-}
-
-fn exit_of(exit: ssh_host::Exit) -> Exit {
-    match exit {
-        ssh_host::Exit::Code(code) => Exit::Code(i32::try_from(code).unwrap_or(-1)),
-        ssh_host::Exit::Signal(name) => match format!("SIG{name}").parse::<Signal>() {
-            Ok(signal) => Exit::Signal(signal as i32),
-            Err(_) => Exit::Code(-1),
-        },
-        ssh_host::Exit::Unsaid => Exit::Code(-1),
-    }
 }
 
 /// Why the host's shell could not execute a task: it says so itself, with the mark before it.
