@@ -25,8 +25,8 @@ const REVEALS: &[(&str, usize)] = &[
     ("transports/src/ssh/private_key.rs", 4),
     ("transports/src/ssh/settings.rs", 1),
     ("transports/src/ssh_host/settings.rs", 1),
-    ("gateway/src/hosts/ssh/script.rs", 2),
-    ("gateway/src/hosts/ssh/talk.rs", 2),
+    ("gateway/src/hosts/shell/script.rs", 2),
+    ("gateway/src/hosts/shell/talk.rs", 2),
 ];
 
 /// Crates from the lowest to the highest, each with the crates of ours that it may use.

@@ -2,6 +2,7 @@
 //! with all that it has started.
 
 mod kin;
+mod pieces;
 mod room;
 
 use std::collections::BTreeSet;
@@ -22,6 +23,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
 use self::kin::Kin;
+pub(crate) use self::pieces::{Pieces, piped};
 use crate::budget;
 use crate::stop::{Stage, Stop};
 

@@ -9,7 +9,7 @@ use tokio::sync::{Notify, mpsc};
 
 use super::Host;
 use super::settings::{Budget, Settings};
-use super::ssh::Ssh;
+use super::shell::Shell;
 use super::teller::Teller;
 use crate::failure::Failure;
 
@@ -163,7 +163,7 @@ impl<'v> Member<'v> {
     pub(super) fn open(self: &Arc<Self>) {
         let mut state = self.state();
         match (&self.access, &state.health) {
-            (Some(Access::Local(settings)), Health::Untried) => {
+            (Some(Access::Local(settings)), Health::Untried) if settings.run_as.is_none() => {
                 state.host = Some(Arc::new(Host::local(settings.clone())));
                 state.health = Health::Up;
             }
@@ -178,15 +178,19 @@ impl<'v> Member<'v> {
 
     /// Connects to the host; its health is known afterwards.
     pub(super) async fn connect(&self) {
-        let Some(Access::Ssh(connection, settings)) = &self.access else {
-            return;
-        };
         let teller = Arc::clone(&self.teller);
-        let opened = Ssh::open(teller, HostSettings::clone(connection), settings.clone()).await;
+        let opened = match &self.access {
+            Some(Access::Ssh(connection, settings)) => {
+                let connection = HostSettings::clone(connection);
+                Shell::over_ssh(teller, connection, settings.clone()).await
+            }
+            Some(Access::Local(settings)) => Shell::here(teller, settings.clone()).await,
+            None => return,
+        };
         let mut state = self.state();
         match opened {
-            Ok(ssh) => {
-                state.host = Some(Arc::new(Host::Ssh(Box::new(ssh))));
+            Ok(shell) => {
+                state.host = Some(Arc::new(Host::Shell(Box::new(shell))));
                 state.health = Health::Up;
             }
             Err(why) => state.health = Health::Down(why),

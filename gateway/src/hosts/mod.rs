@@ -7,7 +7,7 @@ mod pool;
 mod registry;
 mod run_on;
 mod settings;
-mod ssh;
+mod shell;
 mod stage;
 mod teller;
 mod words;
@@ -25,18 +25,16 @@ use crate::tasks::{Invocation, TaskError};
 use local::Local;
 pub(crate) use member::{Outlook, Seat};
 pub(crate) use registry::Hosts;
-#[cfg(test)]
-pub(crate) use settings::RunAs;
 pub(crate) use settings::{Budget, Settings};
-use ssh::Ssh;
+use shell::Shell;
 
 /// A place that runs tasks, for as long as one run of devgate.
 #[derive(Debug)]
 pub(crate) enum Host<'v> {
-    /// This node.
+    /// This node, as who we are.
     Local(Box<Local>),
-    /// A host behind SSH.
-    Ssh(Box<Ssh<'v>>),
+    /// A host behind SSH, or this node as another user.
+    Shell(Box<Shell<'v>>),
 }
 
 /// Why a host gives no output of a task.
@@ -71,7 +69,7 @@ pub(crate) struct TaskOutput {
 }
 
 impl Host<'_> {
-    /// This node.
+    /// This node, as who we are.
     pub(crate) fn local(settings: Settings) -> Self {
         Self::Local(Box::new(Local::new(settings)))
     }
@@ -80,7 +78,7 @@ impl Host<'_> {
     pub(crate) fn features(&self) -> &BTreeSet<String> {
         match self {
             Self::Local(local) => local.features(),
-            Self::Ssh(ssh) => ssh.features(),
+            Self::Shell(shell) => shell.features(),
         }
     }
 
@@ -88,21 +86,18 @@ impl Host<'_> {
     pub(crate) fn budget(&self) -> &Budget {
         match self {
             Self::Local(local) => local.budget(),
-            Self::Ssh(ssh) => ssh.budget(),
+            Self::Shell(shell) => shell.budget(),
         }
     }
 
     /// Whether its tasks can use a session that this process holds: its socket is of this node, and
     /// of our own user.
     pub(crate) fn shares_sessions(&self) -> bool {
-        match self {
-            Self::Local(local) => local.is_our_own(),
-            Self::Ssh(_) => false,
-        }
+        matches!(self, Self::Local(_))
     }
 
     /// Runs a task. When this future is dropped, the task's processes are killed: at once on this
-    /// node, when it is left on another.
+    /// node, when it is left on another or of another user.
     ///
     /// # Errors
     /// The task could not be started or executed, or took longer than it may. That it failed by
@@ -114,7 +109,7 @@ impl Host<'_> {
     ) -> Result<TaskOutput, Ended> {
         match self {
             Self::Local(local) => Ok(local.run(invocation, order).await?),
-            Self::Ssh(ssh) => ssh.run(&invocation, order).await,
+            Self::Shell(shell) => shell.run(&invocation, order).await,
         }
     }
 
@@ -123,7 +118,7 @@ impl Host<'_> {
         match self {
             // What was laid out on this node is removed when it is forgotten.
             Self::Local(_) => {}
-            Self::Ssh(ssh) => ssh.close().await,
+            Self::Shell(shell) => shell.close().await,
         }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use devgate_schemas::{
     ConnectionInfo, Hash, InvalidConnectionInfo, Level, TransportSchema, Unread, Value,
 };
+use nix::unistd::{Uid, User};
 
 use crate::inventory::Target;
 
@@ -37,6 +38,14 @@ pub(crate) struct RunAs {
     pub(crate) sudo: String,
     /// What it is told when it asks: a hidden text.
     pub(crate) password: Option<Value>,
+}
+
+impl RunAs {
+    /// Whether this is who runs devgate: then nobody needs to be changed.
+    fn is_us(&self) -> bool {
+        let user = User::from_name(&self.user).ok().flatten();
+        user.is_some_and(|user| user.uid == Uid::effective())
+    }
 }
 
 /// What tasks may take, of a host or for a target behind one; what is not said is not limited here.
@@ -78,7 +87,9 @@ impl Settings {
         tell: impl FnMut(Level, String),
     ) -> Result<Self, InvalidConnectionInfo> {
         let info = LOCAL.read(target.connection_info(), tell)?;
-        Ok(Self::of(&info))
+        let mut settings = Self::of(&info);
+        settings.run_as = settings.run_as.filter(|run_as| !run_as.is_us());
+        Ok(settings)
     }
 
     /// The settings in options that a schema with these attributes has read.

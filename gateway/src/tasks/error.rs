@@ -112,12 +112,6 @@ pub(crate) enum TaskError {
         file: String,
         runner: String,
     },
-    /// Tasks of this node cannot change the user.
-    #[error(
-        "task {task} was not run: `run-as: {user}` is for hosts behind SSH, and on this node tasks run \
-         as the user who runs devgate; leave it out, run devgate as {user}, or reach this node over SSH"
-    )]
-    Escalation { task: String, user: String },
     /// A value cannot be put in an environment variable, and the task reads nothing else.
     #[error(
         "parameter '{parameter}' of task {task} {reason}, and the task takes its parameters from \
@@ -216,7 +210,6 @@ impl TaskError {
             Self::MissingFeatures { .. } => "devgate/missing-features",
             Self::NoopUnsupported { .. } => "devgate/noop-unsupported",
             Self::Powershell { .. } => "devgate/no-powershell",
-            Self::Escalation { .. } => "puppetlabs.tasks/escalate-error",
             Self::Environment { .. } => "puppetlabs.tasks/environment-var-error",
             Self::Copy { .. } => "puppetlabs.tasks/task_file_error",
             Self::Unexecutable { .. } => "puppetlabs.tasks/unexecutable_task",
@@ -279,7 +272,6 @@ impl TaskError {
                     .map(|lack| json!({"name": lack.file, "missing": lack.missing}))
                     .collect::<Vec<_>>(),
             }),
-            Self::Escalation { task, user } => json!({"task": task, "user": user}),
             Self::Environment {
                 task, parameter, ..
             } => {

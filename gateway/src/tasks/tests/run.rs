@@ -85,20 +85,6 @@ async fn a_place_that_cannot_be_written_is_named() {
 }
 
 #[tokio::test]
-async fn another_user_is_not_taken_for_this_one() {
-    let mut run = Run::of("echo ran");
-    run.settings.run_as = Some(crate::hosts::RunAs {
-        user: "operator".to_owned(),
-        command: None,
-        sudo: "sudo".to_owned(),
-        password: None,
-    });
-    let error = run.run().await.expect_err("not as this user");
-    assert_eq!(error.kind(), "puppetlabs.tasks/escalate-error");
-    assert!(error.to_string().contains("run-as: operator"), "{error}");
-}
-
-#[tokio::test]
 async fn exit_codes_signals_and_stderr_are_told() {
     let output = Run::of("echo words >&2; exit 12")
         .run()

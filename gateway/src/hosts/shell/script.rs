@@ -1,5 +1,6 @@
 //! What is said to a host's shell: command lines that mean the same to every login shell, and what
-//! the POSIX shell that they start reads from its standard input.
+//! the POSIX shell that they start reads from its standard input. On this node no login shell stands
+//! between, and the words are the same.
 //!
 //! A command line can be read by everybody on a host, and it passes the login shell (`csh`, `fish`)
 //! first. So it is always `exec sh -c 'SCRIPT' MARK`, with a script that is the same each time and
@@ -62,7 +63,7 @@ pub(super) struct Script {
     /// What it says first.
     pub(super) mark: String,
     /// The words of its command line behind `sh`.
-    pub(super) words: Vec<String>,
+    words: Vec<String>,
     /// What it reads before anything else, and what a task then reads.
     pub(super) input: Sensitive<Vec<u8>>,
 }
@@ -143,14 +144,19 @@ impl Script {
         }
     }
 
-    /// The command line, behind the words that change the user.
+    /// The words that start it, behind those that change the user.
+    pub(super) fn line<'a>(&'a self, before: &'a [String]) -> impl Iterator<Item = &'a str> {
+        let words = self.words.iter().map(String::as_str);
+        before.iter().map(String::as_str).chain(["sh"]).chain(words)
+    }
+
+    /// The same as one command line for a login shell.
     ///
     /// # Errors
     /// One of those words holds what login shells take differently.
     pub(super) fn command(&self, before: &[String]) -> Result<String, Unspeakable> {
         let mut command = "exec".to_owned();
-        let sh = ["sh".to_owned()];
-        for word in before.iter().chain(&sh).chain(&self.words) {
+        for word in self.line(before) {
             command.push(' ');
             command.push_str(&quoted(word)?);
         }

@@ -1,5 +1,6 @@
-//! A host behind SSH: a task's files are there once a run, its input is in no command line and on no
-//! disk, and it is ended with all its processes.
+//! A host that is spoken to through its shell, behind SSH or on this node as another user: a task's
+//! files are there once a run, its input is in no command line and on no disk, and it is ended with all
+//! its processes.
 //!
 //! All that is done there, from making the run's directory to removing it, is done as the user as
 //! whom tasks run.
@@ -9,6 +10,7 @@ mod lines;
 mod running;
 mod script;
 mod talk;
+mod way;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -26,6 +28,7 @@ use self::lines::Lines;
 use self::running::Running;
 use self::script::Script;
 use self::talk::{Stuck, Talk};
+use self::way::Way;
 use super::settings::{Budget, Settings};
 use super::teller::Teller;
 use super::words::words;
@@ -35,11 +38,11 @@ use crate::process::Stream;
 use crate::stop::Stage;
 use crate::tasks::{Invocation, Said, TaskError};
 
-/// A host behind SSH, connected to, with the run's own directory.
-pub(crate) struct Ssh<'v> {
+/// A host that is open, with the run's own directory.
+pub(crate) struct Shell<'v> {
     teller: Arc<Teller<'v>>,
     settings: Settings,
-    lines: Lines,
+    way: Way,
     /// The run's directory there.
     dir: String,
     features: BTreeSet<String>,
@@ -64,16 +67,30 @@ const KILLING: Duration = Duration::from_secs(10);
 /// How long the host may take to be left.
 const LEAVING: Duration = Duration::from_secs(10);
 
-impl<'v> Ssh<'v> {
-    /// Connects, makes the run's directory and asks for the host's features.
+impl<'v> Shell<'v> {
+    /// Connects to a host behind SSH.
     ///
     /// # Errors
     /// Why no task can run there.
-    pub(super) async fn open(
+    pub(super) async fn over_ssh(
         teller: Arc<Teller<'v>>,
         connection: HostSettings,
         settings: Settings,
     ) -> Result<Self, Failure> {
+        let way = Way::Ssh(Lines::new(connection));
+        Self::open(teller, way, settings).await
+    }
+
+    /// Becomes another user on this node, as the settings say.
+    ///
+    /// # Errors
+    /// Why no task can run as that user.
+    pub(super) async fn here(teller: Arc<Teller<'v>>, settings: Settings) -> Result<Self, Failure> {
+        Self::open(teller, Way::Here, settings).await
+    }
+
+    /// Makes the run's directory and asks for the host's features.
+    async fn open(teller: Arc<Teller<'v>>, way: Way, settings: Settings) -> Result<Self, Failure> {
         let base = settings
             .tmpdir
             .as_deref()
@@ -87,7 +104,7 @@ impl<'v> Ssh<'v> {
         let mut host = Self {
             teller,
             settings,
-            lines: Lines::new(connection),
+            way,
             dir,
             features: BTreeSet::new(),
             uploads: Mutex::default(),
@@ -96,10 +113,13 @@ impl<'v> Ssh<'v> {
         match host.ask(&Script::prepare(&host.dir), SHORT).await {
             Ok(features) => {
                 host.features = features.split(' ').map(str::to_owned).collect();
+                if host.settings.interpreter("ps1").is_some() {
+                    host.features.insert("powershell".to_owned());
+                }
                 Ok(host)
             }
             Err(why) => {
-                host.lines.close().await;
+                host.way.close(&host.teller.ctx()).await;
                 Err(why)
             }
         }
@@ -176,7 +196,7 @@ impl<'v> Ssh<'v> {
 
     async fn begin(&self, script: &Script) -> Result<Talk<'_>, Stuck> {
         let run_as = self.settings.run_as.as_ref();
-        Talk::begin(&self.lines, &self.teller.ctx(), script, run_as).await
+        Talk::begin(&self.way, &self.teller.ctx(), script, run_as).await
     }
 
     /// Runs a short script; what it says.
@@ -233,8 +253,7 @@ impl<'v> Ssh<'v> {
                 self.dir
             ));
         }
-        ctx.debug(format!("closing {} connections", self.lines.count()));
-        self.lines.close().await;
+        self.way.close(&ctx).await;
     }
 
     /// Ends all processes of a task, and says which still live.
@@ -270,9 +289,9 @@ impl<'v> Ssh<'v> {
     }
 }
 
-impl std::fmt::Debug for Ssh<'_> {
+impl std::fmt::Debug for Shell<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ssh")
+        f.debug_struct("Shell")
             .field("name", &self.teller.name())
             .finish_non_exhaustive()
     }

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use devgate_schemas::Value;
-use devgate_transports::ssh_host::{Exec, Exit, Output, Piece};
+use devgate_transports::ssh_host::{Exit, Piece};
 use devgate_transports::{Context, Error};
 
 use tokio::time::{Instant, timeout_at};
 
 use super::super::settings::RunAs;
-use super::lines::{Lease, Lines};
 use super::script::{Script, Unspeakable};
+use super::way::{Output, Stdin, Way};
 use crate::failure::Failure;
 use crate::process::Stream;
 
@@ -21,8 +21,7 @@ pub(super) struct Talk<'a> {
     pub(super) first: String,
     /// What it has written already behind that line.
     pub(super) rest: Vec<u8>,
-    output: Output,
-    _lease: Lease<'a>,
+    output: Output<'a>,
 }
 
 /// Why a script has not begun, or may not have.
@@ -43,25 +42,21 @@ const QUOTED: usize = 120;
 impl<'a> Talk<'a> {
     /// Starts a script as the user who is logged in, or as another.
     pub(super) async fn begin(
-        lines: &'a Lines,
+        way: &'a Way,
         ctx: &Context<'_>,
         script: &Script,
         run_as: Option<&RunAs>,
     ) -> Result<Self, Stuck> {
         let prompt = format!("{},", script.mark);
         let before = run_as.map(|run_as| words(run_as, &prompt));
-        let command = script
-            .command(before.as_deref().unwrap_or_default())
-            .map_err(|Unspeakable| unspeakable())?;
-        let start = async |host: &devgate_transports::SshHost| host.exec(&command).await;
-        let started = lines.start(ctx, start).await;
-        let (Exec { mut stdin, output }, lease) =
-            started.map_err(|error| Stuck::NotBegun(error.into()))?;
+        let before = before.as_deref().unwrap_or_default();
+        let started = way.start(ctx, script, before).await;
+        let (mut stdin, output) =
+            started.map_err(|why| Stuck::NotBegun(not_changed(run_as, why)))?;
         let mut talk = Self {
             first: String::new(),
             rest: Vec::new(),
             output,
-            _lease: lease,
         };
         // What a user may be changed by reads before the script does, so that one has to be heard first.
         let Some(run_as) = run_as else {
@@ -88,10 +83,9 @@ impl<'a> Talk<'a> {
         talk.greeting(script, answer)
             .await
             .map_err(|stuck| match stuck {
-                Stuck::NotBegun(why) if why.kind == SILENT => Stuck::NotBegun(denied(run_as, &why)),
+                Stuck::NotBegun(why) => Stuck::NotBegun(not_changed(Some(run_as), why)),
                 // It has not been sent what it shall do.
                 Stuck::Lost(error) => Stuck::NotBegun(error.into()),
-                stuck @ Stuck::NotBegun(_) => stuck,
             })?;
         feed(stdin, script);
         Ok(talk)
@@ -159,7 +153,7 @@ impl<'a> Talk<'a> {
 }
 
 /// Sends a script its input; it is the reader's affair how it ended.
-fn feed(mut stdin: devgate_transports::ssh_host::Stdin, script: &Script) {
+fn feed(mut stdin: Stdin, script: &Script) {
     let input = Bytes::copy_from_slice(script.input.reveal());
     tokio::spawn(async move { drop(stdin.write_all(input).await) });
 }
@@ -195,7 +189,7 @@ fn line(password: &Value) -> Bytes {
 }
 
 /// The kind of failure of a host that ends a script before it has begun.
-const SILENT: &str = "puppetlabs.tasks/remote-task-error";
+pub(super) const SILENT: &str = "puppetlabs.tasks/remote-task-error";
 
 fn silent(script: &Script, exit: &Exit, out: &[u8], err: &[u8]) -> Failure {
     let prompt = format!("{},", script.mark);
@@ -217,12 +211,14 @@ fn silent(script: &Script, exit: &Exit, out: &[u8], err: &[u8]) -> Failure {
     )
 }
 
-fn unspeakable() -> Stuck {
-    Stuck::NotBegun(Failure::new(
-        "devgate/invalid-connection-info",
-        "expected `run-as`, `run-as-command` and `sudo-executable` without quotes, backslashes, \
-         exclamation marks and line ends",
-    ))
+impl From<Unspeakable> for Failure {
+    fn from(Unspeakable: Unspeakable) -> Self {
+        Self::new(
+            "devgate/invalid-connection-info",
+            "expected `run-as`, `run-as-command` and `sudo-executable` without quotes, backslashes, \
+             exclamation marks and line ends",
+        )
+    }
 }
 
 fn escalate(code: &str, message: String) -> Failure {
@@ -243,9 +239,13 @@ fn bad_password(RunAs { user, .. }: &RunAs) -> Failure {
     escalate("BAD_PASSWORD", message)
 }
 
-fn denied(RunAs { user, .. }: &RunAs, why: &Failure) -> Failure {
-    escalate(
-        "SUDO_DENIED",
-        format!("the user cannot be changed to {user}: {why}"),
-    )
+/// Where a user was to be changed and nothing has begun, what changes users has the last word.
+fn not_changed(run_as: Option<&RunAs>, why: Failure) -> Failure {
+    match run_as {
+        Some(RunAs { user, .. }) if why.kind == SILENT => escalate(
+            "SUDO_DENIED",
+            format!("the user cannot be changed to {user}: {why}"),
+        ),
+        _ => why,
+    }
 }

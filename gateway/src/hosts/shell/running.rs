@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use tokio::time::{Instant, timeout_at};
 
 use super::talk::Talk;
-use super::{Ssh, keep};
+use super::{Shell, keep};
 use crate::hosts::Order;
 use crate::process::{GRACE, Stream};
 use crate::stop::Stage;
@@ -17,13 +17,13 @@ use crate::tasks::{Said, TaskError};
 /// A task that may have been started: unless it is known to be over, it is ended when the host is
 /// closed.
 pub(super) struct Running<'a, 'v> {
-    host: &'a Ssh<'v>,
+    host: &'a Shell<'v>,
     mark: &'a str,
     group: Option<u32>,
 }
 
 impl<'a, 'v> Running<'a, 'v> {
-    pub(super) fn new(host: &'a Ssh<'v>, mark: &'a str) -> Self {
+    pub(super) fn new(host: &'a Shell<'v>, mark: &'a str) -> Self {
         host.running().insert(mark.to_owned(), None);
         Self {
             host,

@@ -8,7 +8,8 @@ use devgate_transports::ssh_host::{Source, Upload};
 use tokio::time::timeout;
 
 use super::script::Script;
-use super::{SHORT, Ssh};
+use super::way::Way;
+use super::{SHORT, Shell};
 use crate::failure::Failure;
 use crate::hosts::Ended;
 use crate::tasks::{Implementation, TaskError};
@@ -16,7 +17,7 @@ use crate::tasks::{Implementation, TaskError};
 /// How long a task's files may be on their way.
 const UPLOADING: Duration = Duration::from_secs(300);
 
-impl Ssh<'_> {
+impl Shell<'_> {
     /// Brings a layout there, unless it is; where it is.
     pub(super) async fn upload(
         &self,
@@ -54,9 +55,9 @@ impl Ssh<'_> {
     async fn put(&self, files: &[Upload]) -> Result<(), Failure> {
         let ctx = self.teller.ctx();
         let put = async {
-            if self.settings.run_as.is_none() {
+            if let (Way::Ssh(lines), None) = (&self.way, &self.settings.run_as) {
                 let put = async |host: &SshHost| host.put(files).await;
-                self.lines.start(&ctx, put).await?;
+                lines.start(&ctx, put).await?;
                 return Ok(());
             }
             for Upload { from, to, mode } in files {
