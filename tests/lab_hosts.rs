@@ -114,7 +114,7 @@ impl Lab {
 }
 
 /// Whether a process's command line holds a word, on this machine or on a host.
-fn lives(word: &str) -> bool {
+pub(crate) fn lives(word: &str) -> bool {
     command_lines().any(|line| line.contains(word))
 }
 

@@ -8,5 +8,6 @@ mod lab_hosts;
 mod lab_secrets;
 mod lab_session;
 mod offline;
+mod run_as;
 mod support;
 mod tasks;

@@ -98,10 +98,20 @@ impl Project {
 
     /// Starts devgate, with nothing of this environment but the path, on which it stands itself.
     pub(crate) fn start(&self, arguments: &str) -> Running {
+        self.start_by(&[], arguments)
+    }
+
+    /// The same, by another program, which is given devgate's words behind its own.
+    pub(crate) fn start_by(&self, starter: &[&str], arguments: &str) -> Running {
+        let words = starter
+            .iter()
+            .copied()
+            .chain([env!("CARGO_BIN_EXE_devgate")]);
+        let words: Vec<&str> = words.chain(arguments.split_whitespace()).collect();
         #[expect(clippy::disallowed_methods, reason = "the tests run the binary itself")]
-        let mut command = Command::new(env!("CARGO_BIN_EXE_devgate"));
+        let mut command = Command::new(words[0]);
         command
-            .args(arguments.split_whitespace())
+            .args(&words[1..])
             .current_dir(self.path())
             .env_clear()
             .env("PATH", path())
