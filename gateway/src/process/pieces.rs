@@ -139,3 +139,59 @@ fn told(exit: Ended) -> Exit {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::io::AsyncWriteExt;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    async fn shell(script: &str) -> (ChildStdin, Pieces) {
+        let words = ["sh", "-c", script].map(OsString::from).to_vec();
+        piped(words).await.expect("a shell")
+    }
+
+    #[tokio::test]
+    async fn a_child_is_written_to_and_heard_to_its_end_and_that_of_its_output() {
+        let script = "read -r l; echo \"$l\"; echo no >&2; (sleep 0.3; echo late) & exit 7";
+        let (mut stdin, mut pieces) = shell(script).await;
+        stdin.write_all(b"word\n").await.expect("it reads");
+        let (mut out, mut err, mut told) = (Vec::new(), Vec::new(), Vec::new());
+        loop {
+            match pieces.next().await {
+                Piece::Stdout(bytes) => out.extend_from_slice(&bytes),
+                Piece::Stderr(bytes) => err.extend_from_slice(&bytes),
+                Piece::Ended(exit) => told.push(exit),
+                Piece::Exit(exit) => {
+                    told.push(exit);
+                    break;
+                }
+            }
+        }
+        assert_eq!((&out[..], &err[..]), (&b"word\nlate\n"[..], &b"no\n"[..]));
+        assert_eq!(told, [Exit::Code(7), Exit::Code(7)]);
+    }
+
+    #[tokio::test]
+    async fn who_leaves_a_child_kills_it() {
+        let (_stdin, mut pieces) = shell("echo begun; sleep 600 & wait").await;
+        assert_eq!(pieces.next().await, Piece::Stdout("begun\n".into()));
+        // It ends when nobody writes to it any more: neither the shell nor what it has started.
+        let mut stdout = pieces.stdout.from.take().expect("it is open");
+        drop(pieces);
+        let ended = timeout(Duration::from_secs(60), stdout.read(&mut [0; 8])).await;
+        assert_eq!(ended.expect("they are killed").expect("a pipe"), 0);
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_started_is_told() {
+        let error = piped(vec!["/no/such/program".into()]).await.err();
+        assert_eq!(
+            error.map(|error| error.kind()),
+            Some(io::ErrorKind::NotFound)
+        );
+    }
+}
