@@ -77,7 +77,7 @@ impl<'v> Shell<'v> {
         connection: HostSettings,
         settings: Settings,
     ) -> Result<Self, Failure> {
-        let way = Way::Ssh(Lines::new(connection));
+        let way = Way::Ssh(Box::new(Lines::new(connection)));
         Self::open(teller, way, settings).await
     }
 

@@ -16,7 +16,7 @@ use crate::process::{self, Pieces};
 
 /// How a host's shell is reached.
 pub(super) enum Way {
-    Ssh(Lines),
+    Ssh(Box<Lines>),
     /// It is this node's.
     Here,
 }
@@ -34,7 +34,7 @@ pub(super) enum Output<'a> {
         output: ssh_host::Output,
         _lease: Lease<'a>,
     },
-    Here(Pieces),
+    Here(Box<Pieces>),
 }
 
 impl Way {
@@ -62,7 +62,7 @@ impl Way {
                     let program = script.line(before).next().unwrap_or_default();
                     Failure::new(SILENT, format!("{program}: {error}"))
                 })?;
-                Ok((Stdin::Here(stdin), Output::Here(pieces)))
+                Ok((Stdin::Here(stdin), Output::Here(Box::new(pieces))))
             }
         }
     }
