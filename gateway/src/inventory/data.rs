@@ -65,10 +65,13 @@ pub(super) fn without_undef(hash: Hash) -> Hash {
         return hash;
     }
     hash.into_iter()
-        .filter(|(_, value)| !value.is_undef())
         .map(|(key, value)| match value {
             Value::Hash(inner) => (key, Value::Hash(without_undef(inner))),
             other => (key, other),
+        })
+        .filter(|(_, value)| match value {
+            Value::Hash(inner) => !inner.is_empty(),
+            other => !other.is_undef(),
         })
         .collect()
 }
@@ -157,7 +160,7 @@ mod tests {
     #[test]
     fn a_null_in_config_says_nothing() {
         assert_eq!(
-            without_undef(hash("{a: ~, b: {c: ~, d: 1}}")),
+            without_undef(hash("{a: ~, b: {c: ~, d: 1}, e: {f: {g: ~}}}")),
             hash("{b: {d: 1}}")
         );
     }

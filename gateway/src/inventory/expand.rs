@@ -63,7 +63,8 @@ impl Expanding<'_> {
         Ok(node)
     }
 
-    /// Makes one flat list of a list in which references stand for items, or for lists of them.
+    /// Makes one flat list of a list in which references stand for items, or for lists of them; lists
+    /// within it are part of it.
     async fn list(&self, node: &mut Node, path: &[String]) -> Result<(), InventoryError> {
         if is_reference(node) {
             self.in_place(node, path).await?;
@@ -71,22 +72,22 @@ impl Expanding<'_> {
         let Kind::Sequence(items) = &mut node.kind else {
             return Ok(());
         };
-        if !items.iter().any(is_reference) {
+        let nested = |item: &Node| is_reference(item) || matches!(item.kind, Kind::Sequence(_));
+        if !items.iter().any(nested) {
             return Ok(());
         }
         let mut flat = Vec::new();
-        // The next item is at the end; with each, of how many references it has come.
+        // The next item is at the end; with each, in how many lists and references it was.
         let items_within = |items: Vec<Node>, depth| items.into_iter().rev().zip(repeat(depth));
         let mut left: Vec<_> = items_within(std::mem::take(items), 0).collect();
         while let Some((item, depth)) = left.pop() {
-            let was_reference = is_reference(&item);
             let (line, column) = (item.line, item.column);
             if depth > MAX_DEPTH {
                 return Err(self.failed(&PluginError::Loop, (line, column), path));
             }
             let item = self.value(item, path).await?;
             match item.kind {
-                Kind::Sequence(items) if was_reference => {
+                Kind::Sequence(items) => {
                     left.extend(items_within(items, depth + 1));
                 }
                 _ => flat.push(item),

@@ -146,12 +146,20 @@ impl Tree {
         children
     }
 
-    /// The names of all groups that a target is in, innermost first.
+    /// The names of all groups that a target is in: what beats stands first, so an inner group before
+    /// its outer, and siblings as they were written.
     pub(super) fn groups_of(&self, entry: Option<&Entry>) -> Vec<&str> {
-        let relevant = self.relevant(entry).into_iter().rev();
-        relevant
-            .map(|group| self.groups[group].name.as_str())
-            .collect()
+        let (mut around, mut groups) = (Vec::new(), Vec::new());
+        for group in self.relevant(entry) {
+            let parent = self.groups[group].parent;
+            while let Some(done) = around.pop_if(|last| Some(*last) != parent) {
+                groups.push(done);
+            }
+            around.push(group);
+        }
+        groups.extend(around.into_iter().rev());
+        let name = |group: usize| self.groups[group].name.as_str();
+        groups.into_iter().map(name).collect()
     }
 }
 

@@ -128,6 +128,9 @@ impl Inventory {
             return folded.iter().map(|at| self.entry(*at).0).collect();
         }
         let glob = Glob::new(word);
+        let groups = self.tree.groups.iter().enumerate();
+        let groups = groups.filter(|(_, group)| glob.matches(&group.name));
+        let members = groups.flat_map(|(group, _)| self.tree.members(group));
         let names = self
             .tree
             .members(0)
@@ -138,7 +141,8 @@ impl Inventory {
             .aliases
             .iter()
             .filter(|(alias, _)| glob.matches(alias));
-        names
+        members
+            .chain(names)
             .chain(aliases.map(|(_, name)| name.as_str()))
             .collect()
     }

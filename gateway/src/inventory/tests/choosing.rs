@@ -24,8 +24,9 @@ fn words_choose_groups_targets_aliases_patterns_and_strangers_in_order_and_once(
     assert_eq!(
         names(&inventory, &["core*"]),
         ["r1"],
-        "a pattern over aliases"
+        "a pattern over aliases, and over groups"
     );
+    assert_eq!(names(&inventory, &["LA?"]), ["r1", "edge2.example.com"]);
     assert_eq!(names(&inventory, &["ssh://me@new:22"]), ["ssh://me@new:22"]);
     let error = choose(&inventory, &["x*", "r1", "{y,z}"]).expect_err("a refusal");
     assert_eq!(error.kind(), "bolt.inventory/wildcard-error");

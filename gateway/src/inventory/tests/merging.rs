@@ -32,7 +32,7 @@ fn inner_groups_beat_outer_ones_first_siblings_the_others_and_targets_all() {
         ["base", "mine", "routing"]
     );
     assert_eq!(r1.aliases, ["edge", "core1"]);
-    assert_eq!(r1.groups, ["lab", "core", "routers", "all"]);
+    assert_eq!(r1.groups, ["core", "routers", "lab", "all"]);
 }
 
 #[test]
