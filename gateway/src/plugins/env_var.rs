@@ -1,29 +1,34 @@
 //! The plugin `env_var`: the value of an environment variable.
 
 use devgate_schemas::Value;
+use serde_json::Value as Json;
 
 use super::PluginError;
 use super::options::Options;
 
-/// The variable `var`; `default` where it is not set, or nothing where it is `optional`.
+/// The variable `var`, read as JSON if `json` says so; `default` where it is not set, or nothing
+/// where it is `optional`.
 pub(super) fn resolve(options: &Options<'_>) -> Result<Value, PluginError> {
-    options.only(&["var", "default", "optional"])?;
+    options.only(&["var", "default", "optional", "json"])?;
     let name = options.required("var")?;
-    let default = options.text("default")?;
-    let optional = match options.said.get("optional") {
-        None | Some(Value::Undef) => false,
-        Some(Value::Boolean(optional)) => *optional,
-        Some(_) => return Err(options.invalid("expected `optional` to be true or false")),
-    };
+    let (optional, json) = (options.flag("optional")?, options.flag("json")?);
+    let default = options.said.get("default");
     match (std::env::var(name), default) {
+        // The parser names places, and quotes nothing.
+        (Ok(text), _) if json => serde_json::from_str::<Json>(&text)
+            .map(Value::from)
+            .map_err(|error| {
+                let message = format!("the environment variable {name} holds no JSON: {error}");
+                options.invalid(message)
+            }),
         (Ok(text), _) => Ok(Value::from(text)),
         (Err(std::env::VarError::NotUnicode(_)), _) => {
             let message = format!("the environment variable {name} holds no UTF-8 text");
             Err(options.invalid(message))
         }
-        (Err(_), Some(default)) => Ok(Value::from(default)),
-        (Err(_), None) if optional => Ok(Value::Undef),
-        (Err(_), None) => {
+        (Err(_), Some(default)) if !default.is_undef() => Ok(default.clone()),
+        (Err(_), _) if optional => Ok(Value::Undef),
+        (Err(_), _) => {
             let message = format!(
                 "the environment variable {name} is not set; set it, or give a `default` or \
                  `optional: true`"

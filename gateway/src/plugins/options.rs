@@ -41,6 +41,15 @@ impl Options<'_> {
         }
     }
 
+    /// Whether something is so; not, where nothing is said.
+    pub(super) fn flag(&self, key: &str) -> Result<bool, PluginError> {
+        match self.said.get(key) {
+            None | Some(Value::Undef) => Ok(false),
+            Some(Value::Boolean(flag)) => Ok(*flag),
+            Some(_) => Err(self.invalid(format!("expected `{key}` to be true or false"))),
+        }
+    }
+
     /// A path: below a folder, unless it is absolute or begins with `~`.
     pub(super) fn path(&self, key: &str, folder: &Path) -> Result<Option<PathBuf>, PluginError> {
         let path = self.text(key)?;

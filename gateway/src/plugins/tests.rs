@@ -202,6 +202,15 @@ async fn environment_variables_have_defaults_or_are_optional() {
         ask(&plugins, "{_plugin: env_var}").await,
         "bolt/validation-error",
     );
+    let found = ask(&plugins, &format!("{{{unset}, json: true, default: [1]}}")).await;
+    let one = Value::from(serde_json::json!([1]));
+    assert_eq!(found.expect("a default that is no text"), one);
+    let told = message(
+        ask(&plugins, "{_plugin: env_var, var: PATH, json: true}").await,
+        "bolt/validation-error",
+    );
+    assert!(told.contains("PATH holds no JSON"), "{told}");
+    assert!(!told.contains("/bin"), "no value is quoted: {told}");
 }
 
 #[tokio::test]
