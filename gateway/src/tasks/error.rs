@@ -193,11 +193,8 @@ impl TaskError {
     /// The error's kind, by which programs tell one from another.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
-            Self::InvalidName(_)
-            | Self::InvalidParameters(_)
-            | Self::BothForms
-            | Self::NoPair { .. }
-            | Self::ParamsNotJson(_) => "bolt/validation-error",
+            Self::InvalidName(_) | Self::InvalidParameters(_) => "bolt/validation-error",
+            Self::BothForms | Self::NoPair { .. } | Self::ParamsNotJson(_) => "bolt/cli-error",
             Self::Unknown { .. } => "bolt/unknown-task",
             Self::Unreadable { .. } => "puppet.tasks/unreadable-metadata",
             Self::Metadata { error, .. } => error.kind(),
@@ -205,9 +202,10 @@ impl TaskError {
             Self::MissingImplementation { .. } => "puppet.tasks/missing-implementation",
             Self::NoImplementation { .. } => "puppet.tasks/no-implementation",
             Self::MultipleImplementations { .. } => "puppet.tasks/multiple-implementations",
-            Self::RemoteTaskOnNormalTarget { .. } => "devgate/remote-task-on-normal-target",
-            Self::NormalTaskOnRemoteTarget { .. } => "devgate/normal-task-on-remote-target",
-            Self::MissingFeatures { .. } => "devgate/missing-features",
+            // Bolt's one kind for the three; the cause is among the details.
+            Self::RemoteTaskOnNormalTarget { .. }
+            | Self::NormalTaskOnRemoteTarget { .. }
+            | Self::MissingFeatures { .. } => "bolt/no-implementation",
             Self::NoopUnsupported { .. } => "devgate/noop-unsupported",
             Self::Powershell { .. } => "devgate/no-powershell",
             Self::Environment { .. } => "puppetlabs.tasks/environment-var-error",
@@ -250,15 +248,18 @@ impl TaskError {
                 let problems: Vec<&str> = problems.iter().map(|text| text.trim()).collect();
                 json!({"task": task, "problems": problems})
             }
-            Self::RemoteTaskOnNormalTarget { task, target }
-            | Self::NoopUnsupported { task, target } => json!({"task": task, "target": target}),
+            Self::NoopUnsupported { task, target } => json!({"task": task, "target": target}),
+            Self::RemoteTaskOnNormalTarget { task, target } => json!({
+                "cause": "remote-task-on-normal-target", "task": task, "target": target,
+            }),
             Self::NormalTaskOnRemoteTarget {
                 task,
                 target,
                 proxy,
-            } => {
-                json!({"task": task, "target": target, "proxy": proxy})
-            }
+            } => json!({
+                "cause": "normal-task-on-remote-target",
+                "task": task, "target": target, "proxy": proxy,
+            }),
             Self::MissingFeatures {
                 task,
                 target,
@@ -266,6 +267,7 @@ impl TaskError {
                 features,
                 lacks,
             } => json!({
+                "cause": "missing-features",
                 "task": task, "target": target, "runner": runner, "features": features,
                 "implementations": lacks
                     .iter()

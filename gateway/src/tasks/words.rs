@@ -117,8 +117,10 @@ mod tests {
     #[test]
     fn both_forms_together_are_refused_in_bolts_words() {
         let both = given_parameters(&["a=1".to_owned()], Some("{}"), &Metadata::default());
+        let both = both.expect_err("both");
+        assert_eq!(both.kind(), "bolt/cli-error");
         assert_eq!(
-            both.expect_err("both").to_string(),
+            both.to_string(),
             "Parameters must be specified through either the --params option or param=value \
              pairs, not both"
         );

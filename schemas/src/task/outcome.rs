@@ -105,10 +105,10 @@ impl Outcome {
     }
 
     fn not_utf8(&self) -> Json {
-        self.error(
-            "OUTPUT_ENCODING_ERROR",
-            "The task result contained invalid UTF-8 on stdout",
-        )
+        let msg = "The task result contained invalid UTF-8 on stdout";
+        let mut error = self.error("TASK_ERROR", msg);
+        error["details"]["cause"] = Json::from("output_encoding_error");
+        error
     }
 
     /// Half an object is none, and is not taken for a text that is one.
@@ -294,7 +294,9 @@ mod tests {
                 error["msg"],
                 "The task result contained invalid UTF-8 on stdout"
             );
+            assert_eq!(error["issue_code"], "TASK_ERROR");
             assert_eq!(error["details"]["exitcode"], code);
+            assert_eq!(error["details"]["cause"], "output_encoding_error");
         }
     }
 

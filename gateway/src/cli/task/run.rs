@@ -4,13 +4,14 @@ use std::fs;
 use std::io::{self, Read};
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args};
 use devgate_schemas::Level;
 use devgate_transports::Mode;
 
 use crate::cli::targets::HostOptions;
 use crate::cli::{Ending, Setting, Targets};
+use crate::failure::Failure;
 use crate::hosts::Hosts;
 use crate::output::Output;
 use crate::rerun::{Rerun, RerunFile};
@@ -163,7 +164,13 @@ fn params(option: &str) -> anyhow::Result<String> {
     match option.strip_prefix('@') {
         None => Ok(option.to_owned()),
         Some(path) => {
-            fs::read_to_string(path).map_err(|error| anyhow!("--params @{path}: {error}"))
+            let unreadable = |error| {
+                Failure::new(
+                    "bolt/file-error",
+                    format!("cannot read --params @{path}: {error}"),
+                )
+            };
+            Ok(fs::read_to_string(path).map_err(unreadable)?)
         }
     }
 }

@@ -81,21 +81,21 @@ fn every_refusal_has_its_kind_and_names_the_right_target() {
             remote,
             false,
             Mode::Enforce,
-            "devgate/remote-task-on-normal-target",
+            "bolt/no-implementation remote-task-on-normal-target",
             vec!["host1"],
         ),
         (
             normal,
             true,
             Mode::Enforce,
-            "devgate/normal-task-on-remote-target",
+            "bolt/no-implementation normal-task-on-remote-target",
             vec!["sw1", "jump"],
         ),
         (
             r#"{"implementations": [{"name": "far.rb", "requirements": ["puppet-agent", "x"]}]}"#,
             false,
             Mode::Enforce,
-            "devgate/missing-features",
+            "bolt/no-implementation missing-features",
             vec![
                 "host1",
                 "far.rb needs puppet-agent and x",
@@ -119,7 +119,8 @@ fn every_refusal_has_its_kind_and_names_the_right_target() {
     ] {
         let error = choose(metadata, place_is_remote, &["shell"], mode).expect_err(kind);
         let (found, text, details) = error.to_error();
-        assert_eq!(found, kind);
+        let cause = details["cause"].as_str().unwrap_or_default();
+        assert_eq!(format!("{found} {cause}").trim_end(), kind);
         assert_eq!(details["task"], "m::t");
         for word in words {
             assert!(text.contains(word), "{word}: {text}");
