@@ -110,8 +110,10 @@ async fn value(
     parameters: Hash,
     boltdir: Option<&Path>,
 ) -> Result<Value, PluginError> {
-    let failed = |error| options.failed(format!("task {}: {}", task.name, told(error)));
-    let parameters = task.parameters(parameters).map_err(failed)?;
+    let why = |error| format!("task {}: {}", task.name, told(error));
+    let failed = |error| options.failed(why(error));
+    let misfit = |error| options.invalid(why(error));
+    let parameters = task.parameters(parameters).map_err(misfit)?;
     let mask = Mask::new(parameters.secrets());
     let place = Place::Normal {
         target: "localhost",

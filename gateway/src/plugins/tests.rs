@@ -262,7 +262,7 @@ async fn a_task_gives_its_value_or_what_it_calls_sensitive() {
         ("task: 'm::none'", "bolt/plugin-error", "m::none"),
         (
             "task: m",
-            "bolt/plugin-error",
+            "bolt/validation-error",
             "expects a value for parameter 'a'",
         ),
         (
