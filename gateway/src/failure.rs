@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use crate::inventory::{InventoryError, Target};
+use crate::project::ProjectError;
 use crate::tasks::TaskError;
 
 /// The kind of what a device refuses, or does not know.
@@ -82,10 +83,17 @@ impl From<anyhow::Error> for Failure {
             Ok(error) => return error.into(),
             Err(error) => error,
         };
-        match error.downcast::<InventoryError>() {
-            Ok(error) => Self::from(&error),
-            Err(error) => Self::new("devgate/error", format!("{error:#}")),
-        }
+        let error = match error.downcast::<InventoryError>() {
+            Ok(error) => return Self::from(&error),
+            Err(error) => error,
+        };
+        let kind = match error.downcast_ref::<ProjectError>() {
+            Some(ProjectError::WorldWritable(_)) => "bolt/world-writable-error",
+            Some(ProjectError::Invalid(_)) => "bolt/validation-error",
+            Some(_) => "bolt/file-error",
+            None => "devgate/error",
+        };
+        Self::new(kind, format!("{error:#}"))
     }
 }
 

@@ -92,8 +92,10 @@ fn a_project_that_everybody_may_write_to_is_refused() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join(FILE), "name: a\n")?;
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777))?;
-    let refused = Project::find(None, None, folder.path());
-    assert!(matches!(refused, Err(ProjectError::WorldWritable(_))));
+    let refused = Project::find(None, None, folder.path()).expect_err("a refusal");
+    assert!(matches!(refused, ProjectError::WorldWritable(_)));
+    let told = crate::failure::Failure::from(anyhow::Error::from(refused));
+    assert_eq!(told.kind, "bolt/world-writable-error");
     std::fs::remove_file(folder.path().join(FILE))?;
     assert!(
         Project::find(None, None, folder.path()).is_ok(),
