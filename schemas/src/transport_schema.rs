@@ -48,13 +48,14 @@ const RESERVED: [&str; 6] = [
     "run-on",
 ];
 
-/// Options of a remote target that are the gateway's: they limit the tasks that act on it.
-const GATEWAYS: [&str; 3] = ["concurrency", "output-limit", "task-timeout"];
-
 /// Keys that inventories compute from a URI, whether the transport wants them or not.
 const COMPUTED: [&str; 6] = ["uri", "host", "protocol", "user", "port", "password"];
 
 impl TransportSchema {
+    /// Options of a remote target that are the gateway's, whatever its transport: they limit the
+    /// tasks that act on it.
+    pub const GATEWAYS: [&str; 3] = ["concurrency", "output-limit", "task-timeout"];
+
     /// Reads a schema's definition: `{name, desc, connection_info: {attribute: {type, …}}}`.
     ///
     /// # Errors
@@ -136,6 +137,25 @@ impl TransportSchema {
         }
     }
 
+    /// The same schema with another's attributes behind its own: a protocol's, and what is done
+    /// with it.
+    pub fn with(&self, other: &Self) -> Self {
+        let mut both = self.clone();
+        for (name, attribute) in &other.connection_info {
+            let entry = both.connection_info.entry(name.clone());
+            entry.or_insert_with(|| attribute.clone());
+        }
+        both
+    }
+
+    /// The same schema with these of its attributes alone.
+    pub fn only(&self, names: &[&str]) -> Self {
+        let mut some = self.clone();
+        let is_named = |name: &String, _: &mut Attribute| names.contains(&name.as_str());
+        some.connection_info.retain(is_named);
+        some
+    }
+
     /// The transport's name.
     pub fn name(&self) -> &str {
         &self.name
@@ -183,7 +203,7 @@ impl TransportSchema {
                     Level::Debug,
                     format!("`{}` does not use `{name}`", self.name),
                 );
-            } else if !is_reserved(&name) && !GATEWAYS.contains(&name.as_str()) {
+            } else if !is_reserved(&name) && !Self::GATEWAYS.contains(&name.as_str()) {
                 unknown.push(name);
             }
         }

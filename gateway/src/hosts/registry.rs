@@ -163,16 +163,9 @@ fn access(host: &Target, config: &SshConfig, teller: &Teller<'_>) -> Result<Acce
             Ok(Access::Local(settings))
         }
         Kind::Ssh => {
-            let schema = HostSettings::schema();
-            let info = schema.read(host.connection_info(), tell).map_err(invalid)?;
+            let (settings, info) = Settings::ssh(host, tell).map_err(invalid)?;
             teller.hide(info.secrets());
             let connection = HostSettings::read(&info, config, tell)?;
-            let mut settings = Settings::of(&info);
-            if let Some(run_as) = &mut settings.run_as {
-                // As in Bolt, sudo is told what the login was.
-                let password = || info.get("password").cloned();
-                run_as.password = run_as.password.take().or_else(password);
-            }
             Ok(Access::Ssh(Box::new(connection), settings))
         }
         Kind::Remote { .. } | Kind::Other(_) => Err(run_on::no_runner(host)),

@@ -8,6 +8,7 @@ use std::time::Duration;
 use devgate_schemas::{
     ConnectionInfo, Hash, InvalidConnectionInfo, Level, TransportSchema, Unread, Value,
 };
+use devgate_transports::HostSettings;
 use nix::unistd::{Uid, User};
 
 use crate::inventory::Target;
@@ -59,21 +60,18 @@ pub(crate) struct Budget {
     pub(crate) concurrency: Option<NonZeroUsize>,
 }
 
-static LOCAL: LazyLock<TransportSchema> = LazyLock::new(|| {
-    TransportSchema::built_in(concat!(
-        "name: local\ndesc: This node, which runs tasks as its own processes.\nconnection_info:\n",
-        include_str!("settings.yaml")
-    ))
-});
+/// How tasks run on a host: all that is said of this node.
+static LOCAL: LazyLock<TransportSchema> =
+    LazyLock::new(|| TransportSchema::built_in(include_str!("settings.yaml")));
+
+/// What is said of a host behind SSH: how it is reached, too.
+static SSH: LazyLock<TransportSchema> = LazyLock::new(|| HostSettings::schema().with(&LOCAL));
 
 /// What a remote target's options tell the gateway: no transport knows them.
 static REMOTE: LazyLock<TransportSchema> = LazyLock::new(|| {
-    TransportSchema::built_in(
-        "{name: remote, desc: The gateway's own options of a remote target., connection_info: {
-            task-timeout: {type: 'Optional[Variant[Integer[1], Float[0.001]]]', desc: Seconds.},
-            output-limit: {type: 'Optional[Integer[1]]', desc: Bytes.},
-            concurrency: {type: 'Optional[Integer[1]]', desc: Tasks at once.}}}",
-    )
+    LOCAL
+        .only(&TransportSchema::GATEWAYS)
+        .renamed("remote", "The gateway's own options of a remote target.")
 });
 
 impl Settings {
@@ -92,8 +90,26 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The settings in options that a schema with these attributes has read.
-    pub(crate) fn of(info: &ConnectionInfo) -> Self {
+    /// What is said of a host behind SSH: its settings, and all of it for who connects. `tell` hears
+    /// of keys that nobody knows.
+    ///
+    /// # Errors
+    /// Everything that has a wrong type or is missing.
+    pub(crate) fn ssh(
+        target: &Target,
+        tell: impl FnMut(Level, String),
+    ) -> Result<(Self, ConnectionInfo), InvalidConnectionInfo> {
+        let info = SSH.read(target.connection_info(), tell)?;
+        let mut settings = Self::of(&info);
+        if let Some(run_as) = &mut settings.run_as {
+            // As in Bolt, sudo is told what the login was.
+            let password = || info.get("password").cloned();
+            run_as.password = run_as.password.take().or_else(password);
+        }
+        Ok((settings, info))
+    }
+
+    fn of(info: &ConnectionInfo) -> Self {
         let text = |name: &str| info.text(name).map(str::to_owned);
         Self {
             tmpdir: info.text("tmpdir").map(PathBuf::from),
@@ -250,5 +266,19 @@ mod tests {
         for word in ["tmpdri", "tmpdir", "clean-up", "cleanup"] {
             assert!(warning.contains(word), "{warning}");
         }
+    }
+
+    #[test]
+    fn a_host_behind_ssh_has_every_setting_once() {
+        let (connection, tasks) = (HostSettings::schema(), &LOCAL);
+        let twice: Vec<_> = tasks
+            .connection_info()
+            .keys()
+            .filter(|name| connection.connection_info().contains_key(*name))
+            .collect();
+        assert!(twice.is_empty(), "{twice:?}");
+        assert!(SSH.connection_info().contains_key("run-as") && SSH.name() == "ssh");
+        let limits: Vec<_> = REMOTE.connection_info().keys().collect();
+        assert_eq!(limits.len(), TransportSchema::GATEWAYS.len(), "{limits:?}");
     }
 }

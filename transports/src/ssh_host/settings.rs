@@ -40,8 +40,8 @@ const USUAL_KEYS: [&str; 3] = ["~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed
 /// How many lists of hosts on the way may follow from each other.
 const MOST_JUMPS: usize = 8;
 
-/// Keys that steer Bolt's use of OpenSSH's programs, and what to do instead.
-const WITHOUT_EFFECT: [(&str, &str); 3] = [
+/// Keys that steer Bolt's use of OpenSSH's programs and of hosts, and what holds instead.
+const WITHOUT_EFFECT: [(&str, &str); 5] = [
     (
         "native-ssh",
         "the gateway's own SSH client reads `~/.ssh/config`, known hosts and agents",
@@ -54,6 +54,14 @@ const WITHOUT_EFFECT: [(&str, &str); 3] = [
         "copy-command",
         "files travel over the connection on which programs run",
     ),
+    (
+        "script-dir",
+        "each run has a directory of its own below `tmpdir`",
+    ),
+    (
+        "extensions",
+        "it is for hosts with Windows, which are not supported",
+    ),
 ];
 
 /// Which host to reach, as whom, and what to demand of it.
@@ -61,8 +69,8 @@ const WITHOUT_EFFECT: [(&str, &str); 3] = [
 pub struct HostSettings(Settings);
 
 impl HostSettings {
-    /// What `config.ssh` may hold: the keys that are read here, and those that the gateway reads
-    /// itself (`run-as`, `tmpdir` and the like), so that one schema checks them all.
+    /// What `config.ssh` may say of reaching a host; what it says of running tasks there
+    /// (`run-as`, `tmpdir` and the like) is the gateway's.
     pub fn schema() -> &'static TransportSchema {
         &SCHEMA
     }

@@ -203,10 +203,17 @@ fn keys_for_openssh_s_programs_are_told_as_without_effect() {
         ("native-ssh", Value::from(true)),
         ("ssh-command", Value::from("ssh -F other")),
         ("batch-mode", Value::from(false)),
+        ("script-dir", Value::from("/opt")),
         ("no-such-key", Value::from(1)),
     ]);
     assert_eq!(settings.expect("settings").peer(), "h1:22");
-    for key in ["native-ssh", "ssh-command", "batch-mode", "no-such-key"] {
+    for key in [
+        "native-ssh",
+        "ssh-command",
+        "batch-mode",
+        "script-dir",
+        "no-such-key",
+    ] {
         let heard = |(level, text): &(Level, String)| {
             *level == Level::Warning && text.contains(&format!("`{key}"))
         };
