@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use devgate_schemas::{ConnectionInfo, Sensitive};
+use nix::unistd::{Uid, User};
 
 use super::algorithms::{Algorithms, Kind, Strength};
 use super::host_keys::HostKeys;
@@ -207,7 +208,14 @@ pub(crate) fn port(info: &ConnectionInfo) -> Result<Option<u16>> {
 
 /// The name of the user who runs this.
 pub(crate) fn own_name() -> Result<String> {
-    let name = env::var("USER").ok().filter(|name| !name.is_empty());
+    own_name_after(env::var("USER").ok())
+}
+
+/// What the environment says, or else the node: a service has no `USER`.
+pub(super) fn own_name_after(said: Option<String>) -> Result<String> {
+    let said = said.filter(|name| !name.is_empty());
+    let known = || User::from_uid(Uid::current()).ok().flatten();
+    let name = said.or_else(|| known().map(|user| user.name));
     name.ok_or_else(|| problem("user", "is not given: name the account to log in to"))
 }
 

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::Ssh;
 use super::server::{How, PASSWORD, Server, key};
-use super::settings::Settings;
+use super::settings::{Settings, own_name_after};
 use crate::cli::fake::Bench;
 use crate::error::{HostKeyProblem, Phase};
 use crate::{Error, Result};
@@ -252,4 +252,14 @@ async fn a_name_without_an_address_is_told_at_once() {
         Settings::read(&server.info(&[("host", Value::from("[::1]"))])).expect("settings");
     assert_eq!(settings.peer(), format!("[::1]:{}", server.port));
     assert_eq!(settings.timeout, Duration::from_secs(5));
+}
+
+#[test]
+fn without_a_user_in_the_environment_the_node_names_ours() {
+    let said = |name: &str| own_name_after(Some(name.to_owned())).expect("a name");
+    assert_eq!(said("me"), "me");
+    let known = own_name_after(None).expect("a name");
+    let user = nix::unistd::User::from_name(&known).expect("a user");
+    assert_eq!(user.map(|user| user.uid), Some(nix::unistd::Uid::current()));
+    assert_eq!(said(""), known);
 }
