@@ -1,0 +1,89 @@
+//! Logging in with keys that an agent holds.
+
+use std::path::Path;
+
+use russh::client::AuthResult;
+use russh::keys::HashAlg;
+use russh::keys::agent::AgentIdentity;
+use russh::keys::agent::client::AgentClient;
+use tokio::time::error::Elapsed;
+use tokio::time::timeout_at;
+
+use super::Login;
+use crate::ssh::identities::Found;
+use crate::{Error, Result};
+
+impl Login<'_> {
+    /// Lets an agent sign: with the keys of the files first, and only with these where that is
+    /// asked for.
+    pub(super) async fn by_agent(
+        &mut self,
+        setting: &'static str,
+        socket: &Path,
+        found: &Found,
+    ) -> Result<bool> {
+        let problem = |problem: String| Error::Setting { setting, problem };
+        let asking = async {
+            let mut agent = AgentClient::connect_uds(socket).await?;
+            let identities = agent.request_identities().await?;
+            Ok::<_, russh::keys::Error>((agent, identities))
+        };
+        let (mut agent, mut held) = timeout_at(self.deadline, asking)
+            .await
+            .map_err(|_| problem("the agent does not answer".to_owned()))?
+            .map_err(|error| problem(format!("the agent cannot be asked: {error}")))?;
+        let only = self.settings.identities.only;
+        held.retain(|identity| !only || found.has(&identity.public_key()));
+        held.sort_by_key(|identity| !found.has(&identity.public_key()));
+        for identity in held {
+            let key = identity.public_key().into_owned();
+            let own = match identity {
+                AgentIdentity::Certificate { certificate, .. } => vec![certificate],
+                AgentIdentity::PublicKey { .. } => found.of(key.key_data()).cloned().collect(),
+            };
+            for hash in self.hashes(&key.algorithm()).await? {
+                for certificate in &own {
+                    if !self.may_try("agent certificate", certificate.key_id()) {
+                        return Ok(false);
+                    }
+                    let (user, certificate) = (&self.settings.user, certificate.clone());
+                    let trying = self.handle.authenticate_certificate_with(
+                        user,
+                        certificate,
+                        hash,
+                        &mut agent,
+                    );
+                    let result = timeout_at(self.deadline, trying).await;
+                    if self.agent_signed(result)? {
+                        return Ok(true);
+                    }
+                }
+                let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
+                if !self.may_try("agent key", &fingerprint) {
+                    return Ok(false);
+                }
+                let (user, key) = (&self.settings.user, key.clone());
+                let trying = self
+                    .handle
+                    .authenticate_publickey_with(user, key, hash, &mut agent);
+                let result = timeout_at(self.deadline, trying).await;
+                if self.agent_signed(result)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn agent_signed<E>(
+        &mut self,
+        result: std::result::Result<std::result::Result<AuthResult, E>, Elapsed>,
+    ) -> Result<bool> {
+        match result {
+            Err(_) => Err(self.timed_out()),
+            // An agent may hold a key that it cannot use now; the next one may do.
+            Ok(Err(_)) => Ok(false),
+            Ok(Ok(result)) => self.noted(Ok(Ok(result))),
+        }
+    }
+}

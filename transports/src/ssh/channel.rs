@@ -1,0 +1,149 @@
+//! Channels of a connection: terminals, programs, subsystems, and connections on to other hosts.
+
+use russh::client::Msg;
+use russh::{Channel, ChannelMsg, ChannelOpenFailure, ChannelStream};
+use tokio::time::{Instant, timeout_at};
+
+use super::Ssh;
+use crate::cli::screen::COLUMNS;
+use crate::error::Phase;
+use crate::{Error, Result};
+
+/// How many rows devices are told that the terminal has: many, so that few pages are made.
+const ROWS: u32 = 10_000;
+
+impl Ssh {
+    /// Opens a terminal with a shell.
+    ///
+    /// # Errors
+    /// [`Error::ChannelRefused`], [`Error::TimedOut`], [`Error::Closed`].
+    pub(crate) async fn shell(&self, deadline: Instant) -> Result<ChannelStream<Msg>> {
+        let opening = async {
+            let channel = self.handle.channel_open_session().await?;
+            let columns = u32::try_from(COLUMNS).unwrap_or(u32::MAX);
+            channel
+                .request_pty(false, "vt100", columns, ROWS, 0, 0, &[])
+                .await?;
+            channel.request_shell(false).await?;
+            Ok::<_, russh::Error>(channel.into_stream())
+        };
+        let channel = self.opened(opening, deadline).await?;
+        channel.map_err(|reason| Error::ChannelRefused {
+            peer: self.peer.name().to_owned(),
+            what: "terminal".to_owned(),
+            said: format!("{reason:?}"),
+            busy: matches!(
+                reason,
+                ChannelOpenFailure::ResourceShortage | ChannelOpenFailure::ConnectFailed
+            ),
+        })
+    }
+
+    /// Starts a program on a channel of its own, without waiting to hear that it has started.
+    ///
+    /// # Errors
+    /// [`Error::NoMoreSessions`], [`Error::TimedOut`], [`Error::Lost`].
+    pub(crate) async fn program(&self, command: &str, deadline: Instant) -> Result<Channel<Msg>> {
+        let opening = async {
+            let channel = self.handle.channel_open_session().await?;
+            channel.exec(true, command).await?;
+            Ok(channel)
+        };
+        self.session(opening, deadline).await
+    }
+
+    /// Opens a channel to a subsystem; `None` where the host does not have it.
+    ///
+    /// # Errors
+    /// As [`program`](Self::program).
+    pub(crate) async fn subsystem(
+        &self,
+        name: &str,
+        deadline: Instant,
+    ) -> Result<Option<ChannelStream<Msg>>> {
+        let opening = async {
+            let mut channel = self.handle.channel_open_session().await?;
+            channel.request_subsystem(true, name).await?;
+            loop {
+                match channel.wait().await {
+                    Some(ChannelMsg::Success) => return Ok(Some(channel.into_stream())),
+                    Some(ChannelMsg::Failure | ChannelMsg::Close) => {
+                        // A host that refuses leaves the channel open.
+                        channel.close().await?;
+                        return Ok(None);
+                    }
+                    Some(_) => {}
+                    None => return Err(russh::Error::Disconnect),
+                }
+            }
+        };
+        self.session(opening, deadline).await
+    }
+
+    /// Opens what a host takes a session for.
+    async fn session<T>(
+        &self,
+        opening: impl Future<Output = std::result::Result<T, russh::Error>>,
+        deadline: Instant,
+    ) -> Result<T> {
+        match self.opened(opening, deadline).await {
+            Err(Error::Closed { .. }) => Err(self.peer.lost()),
+            Err(error) => Err(error),
+            Ok(Err(reason)) => Err(Error::NoMoreSessions {
+                peer: self.peer.name().to_owned(),
+                said: format!("{reason:?}"),
+            }),
+            Ok(Ok(opened)) => Ok(opened),
+        }
+    }
+
+    /// Lets the host connect to another one, and gives the stream.
+    pub(super) async fn forward(
+        &self,
+        host: &str,
+        port: u16,
+        deadline: Instant,
+    ) -> Result<ChannelStream<Msg>> {
+        let opening = async {
+            let port = u32::from(port);
+            let opening = self
+                .handle
+                .channel_open_direct_tcpip(host, port, "127.0.0.1", 0);
+            Ok(opening.await?.into_stream())
+        };
+        let stream = self.opened(opening, deadline).await?;
+        stream.map_err(|reason| Error::ChannelRefused {
+            peer: self.peer.name().to_owned(),
+            what: format!("connection on to {host}:{port}"),
+            said: format!("{reason:?}"),
+            busy: matches!(
+                reason,
+                ChannelOpenFailure::ResourceShortage | ChannelOpenFailure::ConnectFailed
+            ),
+        })
+    }
+
+    /// Bounds the opening of a channel; the inner error is the host's reason for refusing it.
+    async fn opened<T>(
+        &self,
+        opening: impl Future<Output = std::result::Result<T, russh::Error>>,
+        deadline: Instant,
+    ) -> Result<std::result::Result<T, ChannelOpenFailure>> {
+        let (peer, phase) = (self.peer.name().to_owned(), Phase::Channel);
+        match timeout_at(deadline, opening).await {
+            Ok(Ok(opened)) => Ok(Ok(opened)),
+            Ok(Err(russh::Error::ChannelOpenFailure(reason))) => Ok(Err(reason)),
+            Ok(Err(_)) => Err(Error::Closed {
+                peer,
+                phase,
+                said: self.peer.said(),
+            }),
+            Err(_) => Err(Error::TimedOut {
+                peer,
+                phase,
+                limit: self.limit,
+                hint: String::new(),
+            }),
+        }
+    }
+}

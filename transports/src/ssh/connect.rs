@@ -1,0 +1,200 @@
+//! The way to a connection: an address that answers, the hosts on the way, the key exchange.
+
+use std::io;
+use std::sync::Arc;
+
+use russh::AlgorithmKind;
+use russh::client::{self, GexParams};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::algorithms::{self, Strength};
+use super::auth::Login;
+use super::handler::{Client, Failure, Heard};
+use super::host_keys::HostKeys;
+use super::settings::Settings;
+use super::socket::Owned;
+use super::{Peer, Ssh};
+use crate::error::Phase;
+use crate::{Context, Error, Result};
+
+impl Ssh {
+    /// Connects, checks the host's key and logs in.
+    ///
+    /// # Errors
+    /// What went wrong, by phase; everything ends by `deadline`.
+    pub(crate) async fn connect(
+        ctx: &Context<'_>,
+        settings: &Settings,
+        deadline: Instant,
+    ) -> Result<Self> {
+        let way: Vec<&Settings> = settings.jumps.iter().chain([settings]).collect();
+        let first = tcp(way[0], deadline).await?;
+        let mut ssh = Self::over(ctx, first, way[0], deadline).await?;
+        for next in &way[1..] {
+            let stream = ssh.forward(&next.host, next.port, deadline).await?;
+            let mut beyond = Self::over(ctx, stream, next, deadline).await?;
+            beyond.via = Some(Box::new(ssh));
+            ssh = beyond;
+        }
+        Ok(ssh)
+    }
+
+    /// Speaks SSH over a stream that is open already.
+    pub(crate) async fn over<S>(
+        ctx: &Context<'_>,
+        stream: S,
+        settings: &Settings,
+        deadline: Instant,
+    ) -> Result<Self>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let peer = settings.peer();
+        let check = HostKeys::check_for(settings).map_err(Error::HostKey)?;
+        let preferred = settings
+            .algorithms
+            .preferred(&check.algorithms(), check.takes_certificates());
+        let preferred = preferred.map_err(|(kind, problem)| Error::Setting {
+            setting: settings.words.of(kind),
+            problem,
+        })?;
+        let config = client::Config {
+            preferred,
+            // Devices often know no larger group than this.
+            gex: GexParams::new(2048, 2048, 8192).expect("2048 bits are allowed"),
+            keepalive_interval: settings.keepalive.map(|keepalive| keepalive.interval),
+            keepalive_max: settings.keepalive.map_or(0, |keepalive| keepalive.most),
+            ..client::Config::default()
+        };
+        let heard = Arc::new(Heard::default());
+        let stuck = settings.keepalive.map(|keepalive| {
+            keepalive.interval * u32::try_from(keepalive.most + 1).unwrap_or(u32::MAX)
+        });
+        let (stream, owner) = Owned::new(stream, stuck);
+        let client = Client {
+            check,
+            heard: Arc::clone(&heard),
+        };
+        let connecting = client::connect_stream(Arc::new(config), stream, client);
+        let mut handle = match timeout_at(deadline, connecting).await {
+            Ok(Ok(handle)) => handle,
+            Ok(Err(failure)) => return Err(not_connected(settings, &heard, failure)),
+            Err(_) => {
+                return Err(Error::TimedOut {
+                    peer,
+                    phase: Phase::KeyExchange,
+                    limit: settings.timeout,
+                    hint: ": is it an SSH port?".to_owned(),
+                });
+            }
+        };
+        if let Some(file) = heard.remembered() {
+            ctx.notice(format!(
+                "remembered the host key of {peer} in {}",
+                file.display()
+            ));
+        }
+        Login::new(&mut handle, settings, &heard, deadline)
+            .log_in()
+            .await?;
+        Ok(Self {
+            peer: Peer::new(&peer, heard),
+            limit: settings.timeout,
+            goodbye: settings.goodbye,
+            handle,
+            owner,
+            via: None,
+        })
+    }
+}
+
+/// Opens a TCP connection to the first of the host's addresses that takes one.
+async fn tcp(settings: &Settings, deadline: Instant) -> Result<TcpStream> {
+    let Settings {
+        host,
+        port,
+        timeout: limit,
+        ..
+    } = settings;
+    let (peer, phase) = (settings.peer(), Phase::Connection);
+    let late = || Error::TimedOut {
+        peer: peer.clone(),
+        phase,
+        limit: *limit,
+        hint: ": check `host` and `port`, and what filters the way to it".to_owned(),
+    };
+    let addresses = timeout_at(deadline, lookup_host((host.as_str(), *port)))
+        .await
+        .map_err(|_| late())?
+        .map_err(|cause| Error::Resolve {
+            host: host.clone(),
+            cause,
+        })?;
+    let addresses: Vec<_> = addresses.collect();
+    let mut last = None;
+    for (index, address) in addresses.iter().enumerate() {
+        // An address that does not answer must leave time for the others.
+        let left = deadline.saturating_duration_since(Instant::now());
+        let share = left / u32::try_from(addresses.len() - index).unwrap_or(1);
+        match timeout(share, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => {
+                // Commands are small writes; waiting for more of them only delays.
+                let _ = stream.set_nodelay(true);
+                return Ok(stream);
+            }
+            Ok(Err(cause)) => {
+                last = Some(Error::Unreachable {
+                    peer: peer.clone(),
+                    cause,
+                })
+            }
+            Err(_) => last = Some(late()),
+        }
+    }
+    Err(last.unwrap_or_else(|| Error::Resolve {
+        host: host.clone(),
+        cause: io::Error::other("no address"),
+    }))
+}
+
+/// Why there is no connection, in words that lead on.
+fn not_connected(settings: &Settings, heard: &Heard, failure: Failure) -> Error {
+    let (peer, phase) = (settings.peer(), Phase::KeyExchange);
+    match failure {
+        Failure::HostKey(problem) => Error::HostKey(problem),
+        Failure::Ssh(russh::Error::NoCommonAlgo { kind, theirs, .. }) => Error::Negotiation {
+            peer,
+            kind: match kind {
+                AlgorithmKind::Kex => "key exchange",
+                AlgorithmKind::Key => "host key",
+                AlgorithmKind::Cipher => "cipher",
+                AlgorithmKind::Compression => "compression",
+                AlgorithmKind::Mac => "MAC",
+            }
+            .to_owned(),
+            legacy: (settings.algorithms.strength == Strength::Sound
+                && algorithms::is_legacy(&theirs))
+            .then_some(settings.words.algorithms),
+            theirs: theirs.join(", "),
+        },
+        Failure::Ssh(russh::Error::IO(cause)) if cause.kind() != io::ErrorKind::InvalidData => {
+            Error::Closed {
+                peer,
+                phase,
+                said: heard.said(),
+            }
+        }
+        Failure::Ssh(russh::Error::Disconnect | russh::Error::HUP) => Error::Closed {
+            peer,
+            phase,
+            said: heard.said(),
+        },
+        Failure::Ssh(error) => Error::Protocol {
+            peer,
+            phase,
+            problem: error.to_string().to_lowercase(),
+        },
+    }
+}
