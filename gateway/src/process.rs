@@ -349,9 +349,7 @@ async fn capture(
     // A pipe that cannot be read any more has ended.
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
         hear(&buffer[..read]);
-        let kept = read.min(limit - into.bytes.len());
-        into.bytes.extend_from_slice(&buffer[..kept]);
-        into.cut |= kept < read;
+        into.keep(&buffer[..read], limit);
         if read == buffer.len() {
             buffer.resize(LARGE_READ, 0);
         }

@@ -23,6 +23,16 @@ pub struct Captured {
     pub cut: bool,
 }
 
+impl Captured {
+    /// Keeps what of these bytes is within the limit; whether any is not, is noted.
+    pub fn keep(&mut self, bytes: &[u8], limit: usize) {
+        let room = limit.saturating_sub(self.bytes.len());
+        let kept = bytes.len().min(room);
+        self.bytes.extend_from_slice(&bytes[..kept]);
+        self.cut |= kept < bytes.len();
+    }
+}
+
 /// All that a task's process left.
 #[derive(Clone, Debug)]
 pub struct Outcome {

@@ -205,8 +205,8 @@ impl<'v> Shell<'v> {
             let mut talk = self.begin(script).await?;
             let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
             let said = |stream, bytes: &[u8]| match stream {
-                Stream::Stdout => keep(&mut stdout, bytes, MOST_SAID),
-                Stream::Stderr => keep(&mut stderr, bytes, MOST_SAID),
+                Stream::Stdout => stdout.keep(bytes, MOST_SAID),
+                Stream::Stderr => stderr.keep(bytes, MOST_SAID),
             };
             let ended = talk.end(DRAIN, said).await;
             let [said, complaint] = [stdout, stderr]
@@ -295,13 +295,6 @@ impl std::fmt::Debug for Shell<'_> {
             .field("name", &self.teller.name())
             .finish_non_exhaustive()
     }
-}
-
-/// Keeps the first bytes of an output.
-fn keep(into: &mut Captured, bytes: &[u8], limit: usize) {
-    let kept = bytes.len().min(limit - into.bytes.len());
-    into.bytes.extend_from_slice(&bytes[..kept]);
-    into.cut |= kept < bytes.len();
 }
 
 /// Why the host's shell could not execute a task: it says so itself, with the mark before it.

@@ -7,8 +7,8 @@ use devgate_transports::ssh_host;
 use nix::sys::signal::Signal;
 use tokio::time::{Instant, timeout_at};
 
+use super::Shell;
 use super::talk::Talk;
-use super::{Shell, keep};
 use crate::hosts::Order;
 use crate::process::{GRACE, Stream};
 use crate::stop::Stage;
@@ -54,8 +54,8 @@ impl<'a, 'v> Running<'a, 'v> {
         let listen = talk.end(limits.drain, |stream, bytes| {
             hear.hear(stream, bytes);
             match stream {
-                Stream::Stdout => keep(&mut stdout, bytes, limits.stdout),
-                Stream::Stderr => keep(&mut stderr, bytes, limits.stderr),
+                Stream::Stdout => stdout.keep(bytes, limits.stdout),
+                Stream::Stderr => stderr.keep(bytes, limits.stderr),
             }
         });
         let mut listen = Box::pin(listen);
