@@ -7,6 +7,7 @@ mod failure;
 mod hosts;
 mod interrupt;
 mod inventory;
+mod lock;
 mod output;
 mod plugins;
 mod practice;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
@@ -13,6 +13,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::cli::{Global, LogLevel, When};
+use crate::lock::locked;
 use crate::output;
 use crate::results::Answer;
 
@@ -179,10 +180,6 @@ impl<'a> Listener<'a> {
             ..answer
         }
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Listen for Listener<'_> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use devgate_transports::HostSettings;
 use tokio::sync::{Notify, mpsc};
@@ -12,6 +12,7 @@ use super::settings::{Budget, Settings};
 use super::shell::Shell;
 use super::teller::Teller;
 use crate::failure::Failure;
+use crate::lock::locked;
 
 /// A host that a run may use.
 pub(super) struct Member<'v> {
@@ -228,7 +229,7 @@ impl<'v> Member<'v> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<'v>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 }
 

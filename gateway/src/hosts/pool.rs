@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
@@ -11,6 +11,7 @@ use tokio::time::timeout;
 
 use super::member::{Health, Member, Outlook, Seat};
 use crate::failure::Failure;
+use crate::lock::locked;
 
 /// One or more hosts, of which each task takes the one with the most room.
 #[derive(Debug)]
@@ -120,7 +121,7 @@ impl<'v> Pool<'v> {
 
     /// Says once for a member why it is not used, and who is instead.
     fn tell(&self, at: usize, why: &Failure) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = locked(&self.told);
         if !told.insert(at) {
             return;
         }

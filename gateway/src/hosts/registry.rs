@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use devgate_schemas::Level;
 use devgate_transports::{HostSettings, SshConfig};
@@ -17,6 +17,7 @@ use super::settings::{Budget, Settings};
 use super::teller::Teller;
 use crate::failure::Failure;
 use crate::inventory::{Inventory, Kind, Target};
+use crate::lock::locked;
 use crate::voice::Voice;
 
 /// The hosts that a run uses.
@@ -179,10 +180,6 @@ fn device(target: &Target) -> String {
         (Some(host), port) => format!("{host:?}:{port:?}"),
         (None, _) => target.name.clone(),
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl std::fmt::Debug for Hosts<'_> {

@@ -5,11 +5,12 @@ use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
+use crate::lock::locked;
 use crate::process;
 use crate::tasks::{Implementation, named};
 
@@ -50,7 +51,7 @@ impl Stages {
         cleanup: Cleanup,
     ) -> io::Result<Arc<OnceCell<Stage>>> {
         let cell = {
-            let mut stages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut stages = locked(&self.0);
             let known = stages
                 .iter()
                 .find(|of| Arc::ptr_eq(&of.implementation, implementation));

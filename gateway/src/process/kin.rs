@@ -8,7 +8,7 @@ use std::fs;
 use std::future::pending;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -18,6 +18,7 @@ use tokio::process::Child;
 use tokio::time::timeout;
 
 use super::GRACE;
+use crate::lock::locked;
 use crate::stop::{Stage, Stop};
 
 /// The variable that marks everything that a task starts. Its value is the task's mark, behind those of
@@ -167,7 +168,7 @@ impl Snapshot {
     /// A snapshot that was not begun before this time; the last one, if that is new enough.
     fn since(earliest: Instant) -> Arc<Self> {
         static LAST: Mutex<Option<Arc<Snapshot>>> = Mutex::new(None);
-        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = locked(&LAST);
         match last.as_ref().filter(|last| last.begun >= earliest) {
             Some(last) => Arc::clone(last),
             None => Arc::clone(last.insert(Arc::new(Self::take()))),

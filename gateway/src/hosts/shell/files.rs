@@ -1,6 +1,6 @@
 //! A task's files on the way to a host, once a run for each layout.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use devgate_transports::SshHost;
@@ -12,6 +12,7 @@ use super::way::Way;
 use super::{SHORT, Shell};
 use crate::failure::Failure;
 use crate::hosts::Ended;
+use crate::lock::locked;
 use crate::tasks::{Implementation, TaskError};
 
 /// How long a task's files may be on their way.
@@ -33,7 +34,7 @@ impl Shell<'_> {
         let digest = layout.digest().map_err(unreadable)?;
         let dir = format!("{}/{}", self.dir, &digest[..16]);
         let upload = {
-            let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut uploads = locked(&self.uploads);
             Arc::clone(uploads.entry(digest.to_owned()).or_default())
         };
         let bring = async {

@@ -4,10 +4,12 @@
 //! How many that is (`MaxSessions` of OpenSSH's server) is learnt from the first refusal, and kept.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use devgate_transports::{Context, Error, HostSettings, Result, SshHost};
 use tokio::sync::{Mutex as Turn, Notify};
+
+use crate::lock::locked;
 
 /// The connections to one host.
 pub(super) struct Lines {
@@ -169,7 +171,7 @@ impl Lines {
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 }
 

@@ -14,7 +14,7 @@ mod way;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use devgate_schemas::task::{Captured, Exit, Outcome};
@@ -34,6 +34,7 @@ use super::teller::Teller;
 use super::words::words;
 use super::{Ended, Order, TaskOutput};
 use crate::failure::Failure;
+use crate::lock::locked;
 use crate::process::Stream;
 use crate::stop::Stage;
 use crate::tasks::{Invocation, Said, TaskError};
@@ -269,7 +270,7 @@ impl<'v> Shell<'v> {
     }
 
     fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, Option<u32>>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.running)
     }
 
     fn slow(&self) -> Failure {
