@@ -65,7 +65,7 @@ fn what_failed_can_be_run_again() {
     assert_eq!(items(&document(&failure)), [("r2", "failure")]);
     assert_eq!(saved(), json!([{"target": "r2", "status": "failure"}]));
     let both = project.devgate(&run("m::picky", &["--rerun", "all", "-t", "r1"]));
-    assert_eq!(both.status.code(), Some(2));
+    assert_eq!(both.status.code(), Some(1));
 }
 
 #[test]
@@ -187,13 +187,13 @@ fn what_cannot_be_is_refused_with_the_way_that_works() {
         (&[], "--targets"),
     ] {
         let output = project.devgate(&run("m::quiet", words));
-        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
         assert!(output.stdout.is_empty());
         let said = words_of(&output);
         assert!(said.contains(text) && !said.contains("canary"), "{said}");
         for format in [&["--format", "json"][..], &["--format=jsonl"]] {
             let output = project.devgate(&run("m::quiet", &[words, format].concat()));
-            assert_eq!(output.status.code(), Some(2), "{words:?}");
+            assert_eq!(output.status.code(), Some(1), "{words:?}");
             let error = &document(&output)["_error"];
             assert_eq!(error["kind"], "devgate/usage");
             assert!(!error.to_string().contains("canary"));

@@ -54,16 +54,17 @@ async fn main() -> ExitCode {
 }
 
 /// Says what is wrong with the command line, or shows the help that it asks for; a program that
-/// wants JSON gets that here too.
+/// wants JSON gets that here too. As in Bolt, it ends with 1.
 fn misused(error: &clap::Error) -> ExitCode {
     // Nothing is left to be done when even this cannot be printed.
     let _ = error.print();
-    if error.use_stderr()
-        && let Some(format) = cli::format_in(std::env::args_os())
-    {
+    if !error.use_stderr() {
+        return ExitCode::SUCCESS;
+    }
+    if let Some(format) = cli::format_in(std::env::args_os()) {
         let message = error.render().to_string();
         let message = message.strip_prefix("error: ").unwrap_or(&message);
         Output::plain(format).failure(Failure::new("devgate/usage", message.trim_end()));
     }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    ExitCode::FAILURE
 }

@@ -47,9 +47,8 @@ pub(crate) use targets::Targets;
 )]
 #[command(long_version = concat!(env!("CARGO_PKG_VERSION"), "\nPuppet task specification: version 1, revision 6"))]
 #[command(
-    after_help = "Exit codes: 0 all went well, 1 a target failed or the request was wrong, 2 the \
-                        command line was wrong, 130 it was interrupted (Ctrl-C; 143 by SIGTERM, 129 \
-                        by SIGHUP)."
+    after_help = "Exit codes: 0 all went well, 1 a target failed or the request was wrong, 130 \
+                        it was interrupted (Ctrl-C; 143 by SIGTERM, 129 by SIGHUP)."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]

@@ -33,8 +33,8 @@ use crate::tasks::{Catalogue, Parameters, Task, given_parameters};
                         jsonl | jq -r .target\n\nFormats: human; json is one document, written as \
                         results come and whole whatever ends the run (then with _error); jsonl is \
                         one result a line and nothing else.\n\nExit codes: 0 all went well, 1 a \
-                        target failed or the request was wrong, 2 the command line was wrong, 130 it \
-                        was interrupted (143 by SIGTERM, 129 by SIGHUP)."
+                        target failed or the request was wrong, 130 it was interrupted (143 by SIGTERM, \
+                        129 by SIGHUP)."
 )]
 pub(in crate::cli) struct Run {
     /// The task's name
