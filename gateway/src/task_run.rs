@@ -39,6 +39,9 @@ pub(crate) struct TaskRun<'a, 'v> {
     pub(crate) lender: &'a Lender,
 }
 
+/// A remote target's `_target`, and how it is reached where its transport is known.
+type Given<'r> = (Hash, Option<Reach<'r>>);
+
 impl TaskRun<'_, '_> {
     /// Runs the task on the job's target and gives its result.
     ///
@@ -47,14 +50,7 @@ impl TaskRun<'_, '_> {
     pub(crate) async fn on(&self, job: &Job<'_>) -> Result<Answer, Failure> {
         job.hide(self.parameters.secrets());
         let target = job.target;
-        let (given, budget) = match &target.kind {
-            Kind::Remote { .. } => {
-                let (info, reach) = self.target(job)?;
-                job.hide(info.secrets());
-                (Some((info, reach)), budget_of(target)?)
-            }
-            Kind::Local | Kind::Ssh | Kind::Other(_) => (None, Budget::default()),
-        };
+        let (given, budget) = self.given(job)?;
         self.admit(job)?;
         let pool = self.hosts.pool(target).await?;
         // Who waits for a device takes no room on a proxy from those who do not.
@@ -69,6 +65,18 @@ impl TaskRun<'_, '_> {
                 Err(Ended::NotStarted(why)) => seat.give_up(why),
                 Err(Ended::Task(error)) => return Err(error.into()),
             }
+        }
+    }
+
+    /// What a task gets of a remote target, and what that lets tasks take.
+    fn given(&self, job: &Job<'_>) -> Result<(Option<Given<'_>>, Budget), Failure> {
+        match &job.target.kind {
+            Kind::Remote { .. } => {
+                let given = self.target(job)?;
+                job.hide(given.0.secrets());
+                Ok((Some(given), budget_of(job.target)?))
+            }
+            Kind::Local | Kind::Ssh | Kind::Other(_) => Ok((None, Budget::default())),
         }
     }
 
@@ -90,7 +98,7 @@ impl TaskRun<'_, '_> {
         &self,
         seat: &Seat<'_>,
         job: &Job<'_>,
-        given: Option<&(Hash, Option<Reach<'_>>)>,
+        given: Option<&Given<'_>>,
         budget: &Budget,
     ) -> Result<TaskOutput, Ended> {
         let (target, host, ctx) = (job.target, seat.host(), job.context());
@@ -151,7 +159,7 @@ impl TaskRun<'_, '_> {
 
     /// What the task gets as `_target`: all that the inventory says, checked and with its defaults
     /// where the transport is known, its secrets wrapped; and how the target is reached, then.
-    fn target(&self, job: &Job<'_>) -> Result<(Hash, Option<Reach<'_>>), Failure> {
+    fn target(&self, job: &Job<'_>) -> Result<Given<'_>, Failure> {
         let (target, ctx) = (job.target, job.context());
         let raw = target.connection_info();
         let known = target

@@ -7,10 +7,9 @@ use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 use serde_json::{Map, Value as Json, json};
 
-use super::{TaskRun, budget_of, limits, place};
+use super::{TaskRun, limits, place};
 use crate::failure::Failure;
-use crate::hosts::{Budget, Outlook};
-use crate::inventory::Kind;
+use crate::hosts::Outlook;
 use crate::process::Limits;
 use crate::results::Answer;
 use crate::run::Job;
@@ -36,16 +35,7 @@ impl TaskRun<'_, '_> {
     pub(crate) async fn explain(&self, job: &Job<'_>) -> Result<Answer, Failure> {
         job.hide(self.parameters.secrets());
         let target = job.target;
-        let (given, budget) = match &target.kind {
-            Kind::Remote { .. } => {
-                let (info, reach) = self.target(job)?;
-                job.hide(info.secrets());
-                let shared = reach.is_some();
-                let info = if shared { info } else { unread(info) };
-                (Some((info, shared)), budget_of(target)?)
-            }
-            Kind::Local | Kind::Ssh | Kind::Other(_) => (None, Budget::default()),
-        };
+        let (given, budget) = self.given(job)?;
         self.admit(job)?;
         let pool = self.hosts.pool(target).await?;
         let outlooks = pool.outlooks();
@@ -58,8 +48,9 @@ impl TaskRun<'_, '_> {
         let at = place(job, &first.name, &features);
         let mut invocation = Invocation::new(self.task, at, self.parameters.clone(), self.mode)?;
         let mut offers_session = false;
-        if let Some((info, shared)) = given {
-            invocation = invocation.with_target(info);
+        if let Some((info, reach)) = given {
+            let shared = reach.is_some();
+            invocation = invocation.with_target(if shared { info } else { unread(info) });
             offers_session = shared && first.is_local && first.run_as.is_none();
         }
         let implementation = invocation.implementation();
