@@ -178,3 +178,22 @@ fn people_read_who_was_interrupted_and_programs_read_lines() {
         .collect();
     assert_eq!(targets, ["r1", "r2"]);
 }
+
+#[test]
+fn plugins_are_left_at_any_signal_and_what_they_had_started_is_ended() {
+    for (signal, code) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143)] {
+        let (project, dir) = project("echo \"$PT_secret\"");
+        project.write("modules/m/tasks/slow.sh", SLEEP);
+        let parameters = serde_json::json!({"dir": project.0.path()});
+        let plugin =
+            serde_json::json!({"_plugin": "task", "task": "m::slow", "parameters": parameters});
+        let inventory = serde_json::json!({"config": {"transport": "remote", "remote": {
+            "remote-transport": "unknown", "password": plugin}}, "targets": ["r1"]});
+        project.write("inventory.yaml", &inventory.to_string());
+        let signals = [(signal, "interrupted while plugins were asked")];
+        let output = interrupted(&project, &[&dir, "--format", "json"], &signals);
+        assert_eq!(output.status.code(), Some(code));
+        assert_eq!(document(&output)["_error"]["kind"], "devgate/interrupted");
+        assert_nothing_is_left(&project);
+    }
+}

@@ -308,6 +308,63 @@ fn an_interrupt_leaves_nothing_on_a_host() {
 }
 
 #[test]
+fn an_interrupt_while_a_host_is_made_ready_leaves_nothing_there() {
+    let mut lab = Lab::new();
+    lab.proxy("proxy", "h1", json!({}));
+    lab.devices(2, json!("proxy"));
+    lab.task("noop", REMOTE, "sleep 77007");
+    let home = PathBuf::from(lab.host("h1")["home"].as_str().expect("a path"));
+    // A login that takes its time: what it was sent is done behind it.
+    fs::write(home.join(".bashrc"), "sleep 2\n").expect("the user's home");
+    let sessions = || lab.logged("h1", "Starting session: command");
+    let before = sessions();
+    let mut run = lab.project.start("task run t::noop -t d* --format json");
+    let begun = Instant::now();
+    while sessions() == before && begun.elapsed() < Duration::from_secs(60) {
+        pause(Duration::from_millis(20));
+    }
+    run.signal(Signal::SIGINT);
+    run.wait_for("interrupted");
+    run.signal(Signal::SIGINT);
+    let run = run.finish();
+    fs::remove_file(home.join(".bashrc")).expect("it was written");
+    assert_eq!(run.code(), Some(130), "{run}");
+    assert_eq!(statuses(&run.json()), ["failure"; 2]);
+    pause(Duration::from_secs(4));
+    lab.is_clean("h1", "77007");
+}
+
+#[test]
+fn a_pools_tasks_go_to_all_of_its_hosts() {
+    let mut lab = Lab::new();
+    lab.proxy("one", "h1", json!({}));
+    lab.proxy("other", "h2", json!({}));
+    lab.devices(25, json!(["one", "other"]));
+    lab.task("where", REMOTE, "hostname; sleep 3");
+    let run = lab.project.devgate("task run t::where -t d* --format json");
+    let document = run.succeeded().json();
+    let items = document["items"].as_array().expect("items").iter();
+    let at = |name: &str| {
+        let output = |item: &&Value| item["value"]["_output"] == format!("{name}\n");
+        items.clone().filter(output).count()
+    };
+    let (one, other) = (at("h1"), at("h2"));
+    assert_eq!(one + other, 25);
+    assert!(one >= 5 && other >= 5, "{one} on one, {other} on the other");
+}
+
+#[test]
+fn where_tasks_cannot_be_laid_out_it_is_told_what_to_do() {
+    let mut lab = Lab::new();
+    lab.proxy("proxy", "h1", json!({"tmpdir": "/proc/none"}));
+    lab.task("noop", "{}", "echo '{}'");
+    lab.project
+        .devgate("task run t::noop -t proxy --tty")
+        .failed()
+        .says(&["/proc/none/devgate-", "set `tmpdir`", "`tty` has no effect"]);
+}
+
+#[test]
 fn of_three_proxies_those_that_cannot_be_reached_are_told_and_passed_over() {
     let mut lab = Lab::new();
     let closed = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -119,6 +119,10 @@ fn a_task_gets_its_target_checked_and_whole() {
                 "odd",
                 json!({"remote-transport": "nobodys", "host": "192.0.2.2"}),
             ),
+            (
+                "odder",
+                json!({"remote-transport": "nobodys", "host": "192.0.2.3"}),
+            ),
         ],
     );
     let run = project.devgate("task run m::show -t sw1 --format json");
@@ -140,6 +144,9 @@ fn a_task_gets_its_target_checked_and_whole() {
         .devgate("task run m::show -t odd")
         .succeeded()
         .says(&["`nobodys` is not known here"]);
+    let run = project.devgate("task run m::show -t odd,odder").succeeded();
+    let notices = run.stderr.matches("is not known here").count();
+    assert_eq!(notices, 1, "{}", run.stderr);
 }
 
 #[test]

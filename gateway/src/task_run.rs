@@ -2,6 +2,7 @@
 
 mod explain;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ pub(crate) struct TaskRun<'a, 'v> {
     pub(crate) hosts: &'a Hosts<'v>,
     /// Who lends it the session with its target.
     pub(crate) lender: &'a Lender,
+    /// Transports of which it was told that nobody knows them: once is enough for ten thousand targets.
+    pub(crate) unknown: &'a RefCell<BTreeSet<String>>,
 }
 
 /// A remote target's `_target`, and how it is reached where its transport is known.
@@ -172,10 +175,12 @@ impl TaskRun<'_, '_> {
             }
             None => {
                 let name = target.remote_transport().unwrap_or("none");
-                ctx.notice(format!(
-                    "transport `{name}` is not known here: its connection info goes to the task \
-                     unchecked, and only `password` is kept secret"
-                ));
+                if self.unknown.borrow_mut().insert(name.to_owned()) {
+                    ctx.notice(format!(
+                        "transport `{name}` is not known here: its connection info goes to the task \
+                         unchecked, and only `password` is kept secret, also on other targets"
+                    ));
+                }
                 Ok((raw.into_target(), None))
             }
         }

@@ -75,7 +75,7 @@ pub(super) struct HostOptions {
     no_cleanup: bool,
     #[arg(long, hide = true, overrides_with = "no_cleanup")]
     cleanup: bool,
-    /// Give tasks on SSH hosts a terminal
+    /// Has no effect, and is told so: a terminal would repeat what tasks read, secrets too
     #[arg(long, overrides_with = "no_tty", help_heading = HEADING)]
     tty: bool,
     #[arg(long, hide = true, overrides_with = "tty")]

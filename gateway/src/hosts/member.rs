@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use devgate_transports::HostSettings;
 use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
 
 use super::Host;
 use super::settings::{Budget, Settings};
@@ -31,6 +33,8 @@ struct State<'v> {
     host: Option<Arc<Host<'v>>>,
     /// Tasks that have a seat there.
     load: usize,
+    /// When it was begun to connect to it.
+    asked: Option<Instant>,
 }
 
 /// What is known of a host.
@@ -40,6 +44,8 @@ pub(super) enum Health {
     Untried,
     /// It is being connected to.
     Opening,
+    /// It has been connected to, and may have the run's directory from now on.
+    Preparing,
     /// Tasks can run there.
     Up,
     /// It is not used any more in this run.
@@ -90,6 +96,9 @@ pub(crate) struct Outlook {
 /// OpenSSH's server carries, unless that is configured.
 const USUAL: f64 = 10.0;
 
+/// How long connecting takes where all is well.
+const ARRIVING: Duration = Duration::from_secs(1);
+
 impl<'v> Member<'v> {
     pub(super) fn new(
         teller: Teller<'v>,
@@ -108,6 +117,7 @@ impl<'v> Member<'v> {
             health,
             host: None,
             load: 0,
+            asked: None,
         });
         Self {
             teller: Arc::new(teller),
@@ -131,7 +141,7 @@ impl<'v> Member<'v> {
     pub(super) fn outlook(&self) -> Outlook {
         let fault = match self.health() {
             Health::Down(why) => Some(why),
-            Health::Untried | Health::Opening | Health::Up => None,
+            Health::Untried | Health::Opening | Health::Preparing | Health::Up => None,
         };
         let settings = self.access.as_ref().map(Access::settings);
         let settings = settings.cloned().unwrap_or_default();
@@ -170,27 +180,35 @@ impl<'v> Member<'v> {
             }
             (_, Health::Untried) => {
                 state.health = Health::Opening;
+                state.asked = Some(Instant::now());
                 // Where nobody opens hosts any more, the run has ended.
                 drop(self.opener.send(Arc::clone(self)));
             }
-            (_, Health::Opening | Health::Up | Health::Down(_)) => {}
+            (_, Health::Opening | Health::Preparing | Health::Up | Health::Down(_)) => {}
         }
     }
 
     /// Connects to the host; its health is known afterwards.
     pub(super) async fn connect(&self) {
         let teller = Arc::clone(&self.teller);
-        let opened = match &self.access {
-            Some(Access::Ssh(connection, settings)) => {
-                let connection = HostSettings::clone(connection);
-                Shell::over_ssh(teller, connection, settings.clone()).await
-            }
-            Some(Access::Local(settings)) => Shell::here(teller, settings.clone()).await,
-            None => return,
-        };
+        let opened = async {
+            let mut shell = match &self.access {
+                Some(Access::Ssh(connection, settings)) => {
+                    let connection = HostSettings::clone(connection);
+                    Shell::over_ssh(teller, connection, settings.clone()).await?
+                }
+                Some(Access::Local(settings)) => Shell::here(teller, settings.clone())?,
+                None => return Ok(None),
+            };
+            self.state().health = Health::Preparing;
+            shell.prepare().await?;
+            Ok(Some(shell))
+        }
+        .await;
         let mut state = self.state();
         match opened {
-            Ok(shell) => {
+            Ok(None) => return,
+            Ok(Some(shell)) => {
                 state.host = Some(Arc::new(Host::Shell(Box::new(shell))));
                 state.health = Health::Up;
             }
@@ -218,6 +236,13 @@ impl<'v> Member<'v> {
     pub(super) fn share(&self) -> f64 {
         let limit = self.limit.map_or(USUAL, |limit| limit.get() as f64);
         self.state().load as f64 / limit
+    }
+
+    /// Whether it is only now being connected to, and may well be up in a moment.
+    pub(super) fn is_arriving(&self) -> bool {
+        let state = self.state();
+        matches!(state.health, Health::Opening | Health::Preparing)
+            && state.asked.is_some_and(|asked| asked.elapsed() < ARRIVING)
     }
 
     /// Leaves the host for good.

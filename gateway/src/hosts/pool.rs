@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::sync::{Mutex as Turn, Notify};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::member::{Health, Member, Outlook, Seat};
 use crate::failure::Failure;
@@ -30,6 +30,9 @@ pub(crate) struct Pool<'v> {
 
 /// How long those who are being connected to are waited for before another is tried beside them.
 const HEDGE: Duration = Duration::from_secs(2);
+
+/// After how long it is looked again, where nothing changes.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// What a look at the members gives.
 enum Look<'v> {
@@ -71,6 +74,7 @@ impl<'v> Pool<'v> {
         // Whose turn it is may have more hosts opened for one more.
         self.changed.notify_waiters();
         let _turn = self.turn.lock().await;
+        let begun = Instant::now();
         let mut hedged = 0;
         loop {
             let changed = self.changed.notified();
@@ -79,23 +83,23 @@ impl<'v> Pool<'v> {
                 Look::Down => return Err(self.down()),
                 Look::Wait => {}
             }
-            if timeout(HEDGE, changed).await.is_err() {
+            if timeout(PAUSE, changed).await.is_err() && begun.elapsed() >= HEDGE * (hedged + 1) {
                 hedged += 1;
             }
         }
     }
 
-    fn look(&self, hedged: usize) -> Look<'v> {
+    fn look(&self, hedged: u32) -> Look<'v> {
         let first = self.first.load(Ordering::Relaxed);
         let count = self.members.len();
         let in_turn = || (0..count).map(|at| &self.members[(first + at) % count]);
-        let wanted = self.waiting.load(Ordering::Relaxed).max(1) + hedged;
+        let wanted = self.waiting.load(Ordering::Relaxed).max(1) + hedged as usize;
         let mut up = 0;
         let mut opening = 0;
         for (at, member) in self.members.iter().enumerate() {
             match member.health() {
                 Health::Untried => {}
-                Health::Opening => opening += 1,
+                Health::Opening | Health::Preparing => opening += 1,
                 Health::Up => up += 1,
                 Health::Down(why) => self.tell(at, &why),
             }
@@ -107,6 +111,12 @@ impl<'v> Pool<'v> {
         let healthy = in_turn().filter(|member| member.health() == Health::Up);
         let mut by_share: Vec<_> = healthy.map(|member| (member.share(), member)).collect();
         by_share.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        // Who is up first is not to get all: what is more than its part waits a moment for the others.
+        if by_share.first().is_some_and(|(share, _)| *share >= 1.0)
+            && self.members.iter().any(|member| member.is_arriving())
+        {
+            return Look::Wait;
+        }
         if let Some(seat) = by_share.iter().find_map(|(_, member)| member.seat()) {
             self.first.store((first + 1) % count, Ordering::Relaxed);
             return Look::Seat(seat);
@@ -146,7 +156,7 @@ impl<'v> Pool<'v> {
             .iter()
             .filter_map(|member| match member.health() {
                 Health::Down(why) => Some((member.name(), why)),
-                Health::Untried | Health::Opening | Health::Up => None,
+                Health::Untried | Health::Opening | Health::Preparing | Health::Up => None,
             });
         let causes: Vec<(&str, Failure)> = causes.collect();
         let proxies: serde_json::Map<_, _> = causes

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use devgate_schemas::Level;
 use devgate_transports::{HostSettings, SshConfig};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::{Mutex as Turn, Notify, OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::timeout;
 
 use super::member::{Access, Health, Member};
 use super::pool::Pool;
@@ -19,6 +21,9 @@ use crate::failure::Failure;
 use crate::inventory::{Inventory, Kind, Target};
 use crate::lock::locked;
 use crate::voice::Voice;
+
+/// How long a host may take to make the run's directory, when it is not needed any more.
+const PREPARING: Duration = Duration::from_secs(10);
 
 /// The hosts that a run uses.
 pub(crate) struct Hosts<'v> {
@@ -66,14 +71,24 @@ impl<'v> Hosts<'v> {
                 Some(()) = opening.next() => {}
             }
         };
-        drop(opening);
         let members: Vec<_> = locked(&self.members).values().cloned().collect();
+        // A directory that is being made has to be there before it can be removed.
+        let prepared = async {
+            let is_preparing = |member: &Arc<Member<'_>>| member.health() == Health::Preparing;
+            while members.iter().any(is_preparing) && opening.next().await.is_some() {}
+        };
+        let in_time = timeout(PREPARING, prepared).await.is_ok();
+        drop(opening);
         for member in &members {
-            if member.health() == Health::Opening {
-                member
-                    .teller
-                    .ctx()
-                    .notice("it was not reached before all was done: no task has run here");
+            let ctx = member.teller.ctx();
+            match member.health() {
+                Health::Opening => {
+                    ctx.notice("it was not reached before all was done: no task has run here");
+                }
+                Health::Preparing if !in_time => ctx.warning(format!(
+                    "it has not answered for {PREPARING:?}: an empty directory devgate-* may be left"
+                )),
+                _ => {}
             }
         }
         futures_util::future::join_all(members.iter().map(|member| member.close())).await;

@@ -54,9 +54,8 @@ impl Inventory {
                 })
                 .buffer_unordered(LOOKUPS)
                 .collect::<()>();
-            if plugins::unless_interrupted(lookups).await.is_none() {
-                return Err(InventoryError::Interrupted);
-            }
+            let looked_up = plugins::unless_interrupted(lookups).await;
+            looked_up.map_err(InventoryError::Interrupted)?;
         }
         let made: Vec<_> = made.into_iter().flatten().collect();
         match made.iter().find_map(|target| target.fault.as_ref()) {

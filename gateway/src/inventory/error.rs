@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use devgate_schemas::yaml;
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 /// Why there is no inventory, or no such targets.
@@ -55,7 +56,7 @@ pub(crate) enum InventoryError {
     Strict(Arc<Self>),
     /// Somebody did not want to wait for plugins any longer.
     #[error("interrupted while plugins were asked: nothing was done")]
-    Interrupted,
+    Interrupted(Signal),
     /// No target matches a pattern.
     #[error("found no target that matches {}; check the pattern and the inventory", .0.join(", "))]
     NoMatch(Vec<String>),
@@ -104,7 +105,7 @@ impl InventoryError {
             Self::Invalid(_) | Self::InvalidWord { .. } => "bolt.inventory/validation-error",
             Self::Plugin { kind, .. } => kind,
             Self::Strict(error) => error.kind(),
-            Self::Interrupted => "devgate/interrupted",
+            Self::Interrupted(_) => "devgate/interrupted",
             Self::NoMatch(_) => "bolt.inventory/wildcard-error",
             Self::UnknownTransport { .. } => "bolt/unknown-transport",
         }
@@ -126,7 +127,7 @@ impl InventoryError {
             Self::Unreadable { path, .. } => json!({ "path": path }),
             Self::NoMatch(patterns) => json!({ "patterns": patterns }),
             Self::UnknownTransport { target, .. } => json!({ "target": target }),
-            Self::TwoSources | Self::Stdin(_) | Self::InvalidWord { .. } | Self::Interrupted => {
+            Self::TwoSources | Self::Stdin(_) | Self::InvalidWord { .. } | Self::Interrupted(_) => {
                 json!({})
             }
         }

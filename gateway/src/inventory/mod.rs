@@ -104,7 +104,7 @@ impl Inventory {
             };
             root = plugins::unless_interrupted(expanding.group(root, &[]))
                 .await
-                .unwrap_or(Err(InventoryError::Interrupted))?;
+                .unwrap_or_else(|signal| Err(InventoryError::Interrupted(signal)))?;
         }
         let mut reading = Reading::new(file, &root);
         let names = reading.names();

@@ -23,10 +23,11 @@ use std::rc::Rc;
 
 use devgate_schemas::{Hash, Value, did_you_mean};
 use futures_util::future::LocalBoxFuture;
-use tokio::signal::unix::{SignalKind, signal};
+use nix::sys::signal::Signal;
 use tokio::sync::{OnceCell, Semaphore};
 
 use crate::hosts::{Host, Settings};
+use crate::interrupt::Interrupts;
 use crate::project::Project;
 use crate::tasks::Catalogue;
 use options::Options;
@@ -60,19 +61,22 @@ pub(crate) fn key(reference: &Value) -> String {
     reference.to_json().to_string()
 }
 
-/// Waits for something, or for the wish to stop; then there is nothing.
-pub(crate) async fn unless_interrupted<T>(work: impl Future<Output = T>) -> Option<T> {
+/// Waits for something, or for the wish to stop.
+///
+/// # Errors
+/// The signal that said so; what was waited for is left, and what it had started is ended.
+pub(crate) async fn unless_interrupted<T>(work: impl Future<Output = T>) -> Result<T, Signal> {
     let mut work = pin!(work);
     // Work that has nothing to wait for is not worth a signal handler, which is there for ever.
     if let std::task::Poll::Ready(done) = futures_util::poll!(&mut work) {
-        return Some(done);
+        return Ok(done);
     }
-    let Ok(mut interrupt) = signal(SignalKind::interrupt()) else {
-        return Some(work.await);
+    let Ok(mut interrupts) = Interrupts::hear() else {
+        return Ok(work.await);
     };
     tokio::select! {
-        done = work => Some(done),
-        _ = interrupt.recv() => None,
+        done = work => Ok(done),
+        _ = interrupts.next() => Err(interrupts.first().unwrap_or(Signal::SIGINT)),
     }
 }
 

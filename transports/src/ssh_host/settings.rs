@@ -41,7 +41,7 @@ const USUAL_KEYS: [&str; 3] = ["~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed
 const MOST_JUMPS: usize = 8;
 
 /// Keys that steer Bolt's use of OpenSSH's programs and of hosts, and what holds instead.
-const WITHOUT_EFFECT: [(&str, &str); 5] = [
+const WITHOUT_EFFECT: [(&str, &str); 6] = [
     (
         "native-ssh",
         "the gateway's own SSH client reads `~/.ssh/config`, known hosts and agents",
@@ -57,6 +57,11 @@ const WITHOUT_EFFECT: [(&str, &str); 5] = [
     (
         "script-dir",
         "each run has a directory of its own below `tmpdir`",
+    ),
+    (
+        "tty",
+        "a terminal would repeat what programs read, secrets too; where sudo wants one, let sudoers \
+         say `!requiretty`",
     ),
     (
         "extensions",

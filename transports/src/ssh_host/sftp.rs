@@ -153,6 +153,11 @@ impl Sftp {
 /// What the host says, in its own words where it has some.
 fn told(error: &SftpError) -> String {
     match error {
+        // All that OpenSSH's server says of a full disk.
+        SftpError::Status(status) if status.status_code == StatusCode::Failure => format!(
+            "the host says no more than {:?}; look whether the disk is full",
+            status.error_message
+        ),
         SftpError::Status(status) if !status.error_message.is_empty() => {
             status.error_message.to_lowercase()
         }

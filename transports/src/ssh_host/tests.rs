@@ -204,6 +204,7 @@ fn keys_for_openssh_s_programs_are_told_as_without_effect() {
         ("ssh-command", Value::from("ssh -F other")),
         ("batch-mode", Value::from(false)),
         ("script-dir", Value::from("/opt")),
+        ("tty", Value::from(true)),
         ("no-such-key", Value::from(1)),
     ]);
     assert_eq!(settings.expect("settings").peer(), "h1:22");
@@ -212,6 +213,7 @@ fn keys_for_openssh_s_programs_are_told_as_without_effect() {
         "ssh-command",
         "batch-mode",
         "script-dir",
+        "tty",
         "no-such-key",
     ] {
         let heard = |(level, text): &(Level, String)| {

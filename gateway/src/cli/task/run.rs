@@ -1,5 +1,6 @@
 //! `devgate task run`: one task on many targets.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::{self, Read};
 use std::time::Duration;
@@ -96,6 +97,7 @@ impl Run {
         let run = TaskRun {
             hosts: &hosts,
             lender: &Lender::default(),
+            unknown: &RefCell::default(),
             registry: &setting.registry,
             task: &task,
             parameters: &parameters,

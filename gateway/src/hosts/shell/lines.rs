@@ -102,6 +102,14 @@ impl Lines {
         }
     }
 
+    /// Opens the first connection.
+    ///
+    /// # Errors
+    /// None can be made.
+    pub(super) async fn reach(&self, ctx: &Context<'_>) -> Result<()> {
+        self.lease(ctx).await.map(drop)
+    }
+
     async fn lease(&self, ctx: &Context<'_>) -> Result<Lease<'_>> {
         loop {
             let changed = self.changed.notified();

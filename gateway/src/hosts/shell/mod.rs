@@ -79,19 +79,20 @@ impl<'v> Shell<'v> {
         settings: Settings,
     ) -> Result<Self, Failure> {
         let way = Way::Ssh(Box::new(Lines::new(connection)));
-        Self::open(teller, way, settings).await
+        let shell = Self::new(teller, way, settings)?;
+        shell.way.reach(&shell.teller.ctx()).await?;
+        Ok(shell)
     }
 
     /// Becomes another user on this node, as the settings say.
     ///
     /// # Errors
-    /// Why no task can run as that user.
-    pub(super) async fn here(teller: Arc<Teller<'v>>, settings: Settings) -> Result<Self, Failure> {
-        Self::open(teller, Way::Here, settings).await
+    /// The settings cannot be used.
+    pub(super) fn here(teller: Arc<Teller<'v>>, settings: Settings) -> Result<Self, Failure> {
+        Self::new(teller, Way::Here, settings)
     }
 
-    /// Makes the run's directory and asks for the host's features.
-    async fn open(teller: Arc<Teller<'v>>, way: Way, settings: Settings) -> Result<Self, Failure> {
+    fn new(teller: Arc<Teller<'v>>, way: Way, settings: Settings) -> Result<Self, Failure> {
         let base = settings
             .tmpdir
             .as_deref()
@@ -102,7 +103,7 @@ impl<'v> Shell<'v> {
                 format!("expected tmpdir to be an absolute path on one line, found {base:?}");
             return Err(Failure::new("devgate/invalid-connection-info", message));
         }
-        let mut host = Self {
+        Ok(Self {
             teller,
             settings,
             way,
@@ -110,17 +111,28 @@ impl<'v> Shell<'v> {
             features: BTreeSet::new(),
             uploads: Mutex::default(),
             running: Mutex::default(),
-        };
-        match host.ask(&Script::prepare(&host.dir), SHORT).await {
+        })
+    }
+
+    /// Makes the run's directory and asks for the host's features.
+    ///
+    /// # Errors
+    /// Why no task can run there; the connection is closed.
+    pub(super) async fn prepare(&mut self) -> Result<(), Failure> {
+        match self.ask(&Script::prepare(&self.dir), SHORT).await {
             Ok(features) => {
-                host.features = features.split(' ').map(str::to_owned).collect();
-                if host.settings.interpreter("ps1").is_some() {
-                    host.features.insert("powershell".to_owned());
+                self.features = features.split(' ').map(str::to_owned).collect();
+                if self.settings.interpreter("ps1").is_some() {
+                    self.features.insert("powershell".to_owned());
                 }
-                Ok(host)
+                Ok(())
             }
-            Err(why) => {
-                host.way.close(&host.teller.ctx()).await;
+            Err(mut why) => {
+                self.way.close(&self.teller.ctx()).await;
+                if why.msg.contains(&self.dir) {
+                    why.msg
+                        .push_str("; set `tmpdir` to a place where tasks may write and run");
+                }
                 Err(why)
             }
         }
@@ -305,5 +317,11 @@ fn refused(outcome: &Outcome, mark: &str) -> Option<String> {
     }
     let said = String::from_utf8_lossy(&outcome.stderr.bytes);
     let (_, reason) = said.split_once(&format!("{mark}: "))?;
-    Some(reason.lines().next().unwrap_or_default().to_owned())
+    let reason = reason.lines().next().unwrap_or_default();
+    // The file has the right to be executed: it was given it.
+    let next = match outcome.exit {
+        Exit::Code(126) => "; where `tmpdir` is mounted `noexec`, set it to another place",
+        _ => "",
+    };
+    Some(format!("{reason}{next}"))
 }

@@ -38,6 +38,17 @@ pub(super) enum Output<'a> {
 }
 
 impl Way {
+    /// Makes the first connection, where one is needed.
+    ///
+    /// # Errors
+    /// None can be made.
+    pub(super) async fn reach(&self, ctx: &Context<'_>) -> Result<(), Failure> {
+        match self {
+            Self::Ssh(lines) => Ok(lines.reach(ctx).await?),
+            Self::Here => Ok(()),
+        }
+    }
+
     /// Starts a script behind the words that change the user.
     ///
     /// # Errors
