@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -196,4 +197,32 @@ fn plugins_are_left_at_any_signal_and_what_they_had_started_is_ended() {
         assert_eq!(document(&output)["_error"]["kind"], "devgate/interrupted");
         assert_nothing_is_left(&project);
     }
+}
+
+#[test]
+fn a_reader_who_reads_nothing_does_not_keep_a_run_from_being_stopped() {
+    let (project, _) = project("head -c 300000 /dev/zero | tr '\\0' x; echo >\"$PT_dir/begun\"\n");
+    let dir = format!("dir={}", project.0.path().display());
+    let words = ["task", "run", "m::long", "-t", "all", &dir];
+    let mut child = project
+        .command(&words)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    wait_for(&project, "begun");
+    let pid = Pid::from_raw(child.id().try_into().expect("it is a process's number"));
+    kill(pid, Signal::SIGINT).expect("it is our child");
+    let begun = Instant::now();
+    let ended = loop {
+        match child.try_wait().expect("it is a child") {
+            Some(status) => break status,
+            None if begun.elapsed() > Duration::from_secs(120) => {
+                child.kill().expect("it is our child");
+                panic!("it waits for its reader");
+            }
+            None => super::folder::pause(),
+        }
+    };
+    assert_ne!(ended.code(), Some(0));
 }

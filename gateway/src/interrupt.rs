@@ -4,6 +4,8 @@
 //! nobody waits any more.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use nix::sys::signal::Signal as Name;
@@ -17,6 +19,14 @@ pub(crate) const GRACE: Duration = Duration::from_secs(10);
 
 /// How long processes and sessions that were asked to end, and then killed, are waited for.
 const ENDING: Duration = Duration::from_secs(5);
+
+/// Whether any of the signals has come, for those who cannot wait for one.
+static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Whether somebody has asked this process to stop.
+pub(crate) fn is_asked() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}
 
 /// Hears the signals that ask a run to stop.
 #[derive(Debug)]
@@ -34,6 +44,9 @@ impl Interrupts {
     /// # Errors
     /// That they cannot be heard.
     pub(crate) fn hear() -> io::Result<Self> {
+        for signal in [Name::SIGINT, Name::SIGTERM, Name::SIGHUP] {
+            signal_hook::flag::register(signal as i32, Arc::clone(&ASKED))?;
+        }
         Ok(Self {
             signals: [
                 (Name::SIGINT, signal(SignalKind::interrupt())?),

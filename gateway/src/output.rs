@@ -2,15 +2,19 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
 
 use anstream::AutoStream;
 use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
 
 use crate::cli::{Ending, Global, When};
 use crate::failure::Failure;
+use crate::interrupt::is_asked;
 use crate::project::Format;
 
 /// Stdout, and how to print on it.
@@ -23,6 +27,12 @@ pub(crate) struct Output {
     /// Why results could not be printed.
     lost: RefCell<Option<io::Error>>,
 }
+
+/// How much a pipe takes at once that takes anything (POSIX).
+const ROOM: usize = 512;
+
+/// How long a reader who takes nothing is waited for when somebody wants to stop.
+const UNREAD: Duration = Duration::from_secs(5);
 
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 
@@ -68,14 +78,22 @@ impl Output {
 
     /// Prints a text as it is.
     ///
-    /// A reader who has gone away (`| head`) wants no more, and no complaint.
+    /// A reader who has gone away (`| head`) wants no more, and no complaint. One who is there and
+    /// reads nothing is waited for, but does not keep a run from being stopped.
     pub(crate) fn text(&self, text: &str) {
+        let mut lost = self.lost.borrow_mut();
         let mut stdout = self.stdout.borrow_mut();
-        let printed = stdout.write_all(text.as_bytes());
-        if let Err(error) = printed.and_then(|()| stdout.flush())
-            && error.kind() != io::ErrorKind::BrokenPipe
-        {
-            self.lost.borrow_mut().get_or_insert(error);
+        for chunk in text.as_bytes().chunks(ROOM) {
+            if lost.is_some() {
+                return;
+            }
+            let printed = taken(&io::stdout())
+                .and_then(|()| stdout.write_all(chunk))
+                .and_then(|()| stdout.flush());
+            match printed {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return,
+                printed => *lost = printed.err(),
+            }
         }
     }
 
@@ -126,6 +144,22 @@ impl Output {
             Format::Human => self.text(&human()),
             Format::Json => self.line(serde_json::to_string_pretty(json).expect(expected)),
             Format::Jsonl => self.line(serde_json::to_string(json).expect(expected)),
+        }
+    }
+}
+
+/// Waits until somebody takes what is written.
+fn taken(stdout: &impl AsFd) -> io::Result<()> {
+    let mut asked: Option<Instant> = None;
+    loop {
+        let mut fds = [PollFd::new(stdout.as_fd(), PollFlags::POLLOUT)];
+        match poll(&mut fds, PollTimeout::from(200_u8)) {
+            Ok(0) | Err(Errno::EINTR) => {}
+            // Writing tells what is wrong.
+            Ok(_) | Err(_) => return Ok(()),
+        }
+        if is_asked() && asked.get_or_insert_with(Instant::now).elapsed() > UNREAD {
+            return Err(io::Error::other("nobody reads them"));
         }
     }
 }
