@@ -1,7 +1,7 @@
 //! Which targets the last run of a task was for, and how it went: Bolt's `.rerun.json`.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -80,7 +80,7 @@ impl RerunFile {
         fs::create_dir_all(folder)?;
         // A run that is broken off here must not leave half a list behind.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        serde_json::to_writer(&mut file, &lines)?;
+        file.write_all(&serde_json::to_vec(&lines)?)?;
         file.persist(&self.0)?;
         Ok(())
     }
