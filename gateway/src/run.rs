@@ -115,7 +115,8 @@ pub(crate) async fn over(
             let job = Job::new(target, voice, stopper.stop());
             let answer = match &target.fault {
                 Some(fault) => Err(Failure::from(&**fault)),
-                None => work(&job).await,
+                // Boxed, so that little is moved when a target is queued.
+                None => Box::pin(work(&job)).await,
             };
             let answer = answer.unwrap_or_else(Answer::from);
             (at, job.listener.masked(answer))

@@ -120,20 +120,29 @@ impl Voice {
 
     /// Says a line at a level, if it is loud enough.
     pub(crate) fn say(&self, level: Level, line: &str) {
-        let (least, style, word) = match level {
-            Level::Debug => (
-                LogLevel::Debug,
-                AnsiColor::BrightBlack.on_default(),
-                "debug",
-            ),
-            Level::Info => (LogLevel::Info, Style::new(), "info"),
-            Level::Notice => (LogLevel::Notice, AnsiColor::Cyan.on_default(), "notice"),
-            Level::Warning => (LogLevel::Warn, AnsiColor::Yellow.on_default(), "warning"),
-            Level::Err => (LogLevel::Error, AnsiColor::Red.on_default(), "error"),
-        };
-        if least >= self.0.least {
-            self.print(&format!("{style}{word}:{style:#} {line}\n"));
+        if !self.says(level) {
+            return;
         }
+        let (style, word) = match level {
+            Level::Debug => (AnsiColor::BrightBlack.on_default(), "debug"),
+            Level::Info => (Style::new(), "info"),
+            Level::Notice => (AnsiColor::Cyan.on_default(), "notice"),
+            Level::Warning => (AnsiColor::Yellow.on_default(), "warning"),
+            Level::Err => (AnsiColor::Red.on_default(), "error"),
+        };
+        self.print(&format!("{style}{word}:{style:#} {line}\n"));
+    }
+
+    /// Whether a line of a level is loud enough to be said.
+    fn says(&self, level: Level) -> bool {
+        let level = match level {
+            Level::Debug => LogLevel::Debug,
+            Level::Info => LogLevel::Info,
+            Level::Notice => LogLevel::Notice,
+            Level::Warning => LogLevel::Warn,
+            Level::Err => LogLevel::Error,
+        };
+        level >= self.0.least
     }
 
     /// Prints a text as it is, but for the secrets.
@@ -190,6 +199,10 @@ impl Listen for Listener<'_> {
             subject,
             message,
         } = event;
+        // What nobody hears needs no mask, which is the dearer the more secrets there are.
+        if !self.voice.says(level) {
+            return;
+        }
         let mut line = format!("{target}: ");
         if let Some(subject) = subject {
             // Writing to a String cannot fail.

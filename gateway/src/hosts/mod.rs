@@ -109,7 +109,8 @@ impl Host<'_> {
     ) -> Result<TaskOutput, Ended> {
         match self {
             Self::Local(local) => Ok(local.run(invocation, order).await?),
-            Self::Shell(shell) => shell.run(&invocation, order).await,
+            // Boxed, so that a task of this node does not carry the room for one behind a shell.
+            Self::Shell(shell) => Box::pin(shell.run(&invocation, order)).await,
         }
     }
 
