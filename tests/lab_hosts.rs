@@ -1,7 +1,8 @@
 //! Proxies: hosts behind real SSH servers that run the tasks of remote targets, alone and in pools.
 
+mod pools;
+
 use std::fs;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -335,25 +336,6 @@ fn an_interrupt_while_a_host_is_made_ready_leaves_nothing_there() {
 }
 
 #[test]
-fn a_pools_tasks_go_to_all_of_its_hosts() {
-    let mut lab = Lab::new();
-    lab.proxy("one", "h1", json!({}));
-    lab.proxy("other", "h2", json!({}));
-    lab.devices(25, json!(["one", "other"]));
-    lab.task("where", REMOTE, "hostname; sleep 3");
-    let run = lab.project.devgate("task run t::where -t d* --format json");
-    let document = run.succeeded().json();
-    let items = document["items"].as_array().expect("items").iter();
-    let at = |name: &str| {
-        let output = |item: &&Value| item["value"]["_output"] == format!("{name}\n");
-        items.clone().filter(output).count()
-    };
-    let (one, other) = (at("h1"), at("h2"));
-    assert_eq!(one + other, 25);
-    assert!(one >= 5 && other >= 5, "{one} on one, {other} on the other");
-}
-
-#[test]
 fn where_tasks_cannot_be_laid_out_it_is_told_what_to_do() {
     let mut lab = Lab::new();
     lab.proxy("proxy", "h1", json!({"tmpdir": "/proc/none"}));
@@ -362,39 +344,6 @@ fn where_tasks_cannot_be_laid_out_it_is_told_what_to_do() {
         .devgate("task run t::noop -t proxy --tty")
         .failed()
         .says(&["/proc/none/devgate-", "set `tmpdir`", "`tty` has no effect"]);
-}
-
-#[test]
-fn of_three_proxies_those_that_cannot_be_reached_are_told_and_passed_over() {
-    let mut lab = Lab::new();
-    let closed = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = |listener: &TcpListener| listener.local_addr().expect("an address").port();
-    lab.proxy("refuses", "h1", json!({"port": port(&closed)}));
-    drop(closed);
-    lab.proxy(
-        "hangs",
-        "h1",
-        json!({"port": port(&silent), "connect-timeout": 1}),
-    );
-    lab.proxy("works", "h1", json!({}));
-    lab.devices(40, json!(["refuses", "hangs", "works"]));
-    lab.task("noop", REMOTE, "sleep 2; echo '{}'");
-    let run = lab
-        .project
-        .devgate("task run t::noop -t d* --format json -c 20");
-    let run = run
-        .succeeded()
-        .says(&["refuses: ", "refused", "hangs: ", "did not answer"]);
-    assert_eq!(statuses(&run.json()), vec!["success"; 40]);
-    lab.is_clean("h1", "t/tasks/noop");
-    // Alone, each is an error that says why.
-    lab.project
-        .add_target("alone", json!({"run-on": ["refuses", "nobody"]}));
-    lab.project
-        .devgate("task run t::noop -t alone")
-        .failed()
-        .says(&["nobody", "not in the inventory"]);
 }
 
 #[test]
@@ -466,37 +415,6 @@ fn no_secret_is_in_a_command_line_or_on_a_proxys_disk() {
             item["value"],
             json!({"_output": ""}),
             "the disk holds a secret"
-        );
-    }
-}
-
-#[test]
-fn what_is_no_proxy_is_refused_by_name() {
-    let mut lab = Lab::new();
-    lab.devices(1, json!("localhost"));
-    lab.project
-        .add_entry(json!({"name": "win", "config": {"transport": "winrm"}}));
-    for (name, run_on) in [("chained", "d1"), ("windows", "win"), ("lost", "nowhere")] {
-        lab.project.add_target(name, json!({"run-on": run_on}));
-    }
-    lab.task("noop", REMOTE, "echo '{}'");
-    for (target, kind, text) in [
-        (
-            "chained",
-            "bolt/invalid-remote-target",
-            "d1 is not a valid run-on target for chained",
-        ),
-        ("windows", "devgate/no-runner", "winrm"),
-        ("lost", "devgate/unknown-target", "nowhere"),
-    ] {
-        let run = lab
-            .project
-            .devgate(&format!("task run t::noop -t {target} --format json"));
-        let error = run.failed().item()["value"]["_error"].clone();
-        assert_eq!(error["kind"], kind);
-        assert!(
-            error["msg"].as_str().expect("a text").contains(text),
-            "{error}"
         );
     }
 }
