@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::support::lab::pause;
+use crate::support::lab::{lab, pause};
 use crate::support::project::Project;
 
 /// The hosts are counted on: one test at a time has them.
@@ -32,22 +32,15 @@ const REMOTE: &str = r#"{"remote": true, "input_method": "stdin"}"#;
 impl Lab {
     fn new() -> Self {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let path = std::env::var_os("DEVGATE_HOSTS").map(PathBuf::from);
-        let path = path.expect(
-            "this test needs real hosts, and DEVGATE_HOSTS does not say where they are: run tests/run",
-        );
-        let text = fs::read_to_string(path).expect("hosts.json can be read");
         Self {
             project: Project::new(),
-            lab: serde_json::from_str(&text).expect("hosts.json is JSON"),
+            lab: lab("hosts"),
             _alone: alone,
         }
     }
 
     fn host(&self, name: &str) -> &Value {
-        let hosts = self.lab["hosts"]
-            .as_array()
-            .expect("hosts.json lists hosts");
+        let hosts = self.lab["hosts"].as_array().expect("lab.json lists hosts");
         let found = hosts.iter().find(|host| host["name"] == name);
         found.expect("the lab has it")
     }

@@ -19,7 +19,7 @@ stop() {
 }
 trap stop EXIT
 "$lab" start "$dir/hosts" >/dev/null
-field() { sed -n "/\"name\": \"h1\"/,/}/s/.*\"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$dir/hosts/hosts.json" | head -n 1; }
+field() { sed -n "/\"name\": \"h1\"/,/}/s/.*\"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$dir/hosts/lab.json" | head -n 1; }
 port=$(field port) log=$(field log)
 key=$dir/hosts/id_ed25519 known=$dir/hosts/known_hosts
 

@@ -124,11 +124,19 @@ impl From<devgate_transports::Error> for Failure {
         use devgate_transports::Error;
         let kind = match &error {
             // It was reached, and said no; or was not even asked.
-            Error::CommandFailed { .. } | Error::Configuration(_) => DEVICE_ERROR,
+            Error::CommandFailed { .. } | Error::Configuration(_) | Error::Refused(_) => {
+                DEVICE_ERROR
+            }
             Error::ControlCharacter { .. } | Error::Unsupported(_) => DEVICE_ERROR,
             _ => "puppetlabs.tasks/connect-error",
         };
-        let failure = Self::new(kind, with_causes(&error));
+        let mut failure = Self::new(kind, with_causes(&error));
+        if let Error::Refused(refused) = &error {
+            failure = failure.with("status", refused.status.as_str());
+            if let Some(details) = &refused.details {
+                failure = failure.with("response", details.to_json());
+            }
+        }
         match error.partial_output() {
             Some(partial) => failure.with("partial_output", partial),
             None => failure,

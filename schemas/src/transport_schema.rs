@@ -148,6 +148,16 @@ impl TransportSchema {
         both
     }
 
+    /// The same schema with its attributes behind those of what it is built on, some of which it may
+    /// define anew: a protocol's own settings, and how it is carried.
+    pub fn on(&self, base: &Self) -> Self {
+        let mut both = base.renamed(&self.name, &self.desc);
+        let own = &self.connection_info;
+        let own = own.iter().map(|(name, own)| (name.clone(), own.clone()));
+        both.connection_info.extend(own);
+        both
+    }
+
     /// The same schema with these of its attributes alone.
     pub fn only(&self, names: &[&str]) -> Self {
         let mut some = self.clone();

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Real OpenSSH servers on 127.0.0.1, each a host with users, sudo, /tmp and processes of its own.
-#   hosts.sh start DIR     starts them and writes DIR/hosts.json: all that a client needs to know
+#   hosts.sh start DIR     starts them and writes DIR/lab.json: all that a client needs to know
 #   hosts.sh stop DIR      ends what start started; DIR stays, for its logs
 #   hosts.sh status DIR    says which are up
 # README.md tells what a host is made of, and how they differ.
@@ -130,7 +130,7 @@ host_json() { # NAME
 X
 }
 
-hosts_json() { # HOSTS
+lab_json() { # HOSTS
     cat <<X
 {
   "dir": "$DIR",
@@ -200,8 +200,8 @@ start() {
     for name in $HOSTS; do
         wait_for 60 ready "$name" || { tail -n 20 "$DIR/$name"/log/*.log >&2; die "$name is not ready (logs: $DIR/$name/log)"; }
     done
-    hosts_json "$hosts" >"$DIR/hosts.json"
-    say "$(echo $HOSTS | wc -w) hosts are ready after $SECONDS s: $DIR/hosts.json"
+    lab_json "$hosts" >"$DIR/lab.json"
+    say "$(echo $HOSTS | wc -w) hosts are ready after $SECONDS s: $DIR/lab.json"
 }
 
 # Ends what start started: each host is one process namespace, which the kernel ends with its first process.
@@ -215,7 +215,7 @@ stop() {
         fi
         rm -f "$DIR/$name/process"
     done
-    rm -f "$DIR/hosts.json"
+    rm -f "$DIR/lab.json"
 }
 
 status() {

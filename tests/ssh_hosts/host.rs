@@ -1,4 +1,4 @@
-//! The hosts as `tests/lab/hosts.sh` describes them in `hosts.json`.
+//! The hosts as `tests/lab/hosts.sh` describes them in `lab.json`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,12 +24,12 @@ impl Listen for Quiet {
 
 impl Host {
     pub(crate) fn named(name: &str) -> Self {
-        let path = std::env::var_os("DEVGATE_HOSTS").map(PathBuf::from).expect(
-            "this test needs real hosts, and DEVGATE_HOSTS does not say where they are: run tests/run",
+        let root = std::env::var_os("DEVGATE_LAB").map(PathBuf::from).expect(
+            "this test needs real hosts, and DEVGATE_LAB does not say where the lab is: run tests/run",
         );
-        let text = fs::read_to_string(path).expect("hosts.json can be read");
-        let lab: serde_json::Value = serde_json::from_str(&text).expect("hosts.json is JSON");
-        let hosts = lab["hosts"].as_array().expect("hosts.json lists hosts");
+        let text = fs::read_to_string(root.join("hosts/lab.json")).expect("it can be read");
+        let lab: serde_json::Value = serde_json::from_str(&text).expect("lab.json is JSON");
+        let hosts = lab["hosts"].as_array().expect("lab.json lists hosts");
         let host = hosts.iter().find(|host| host["name"] == name);
         let host = host.expect("the lab has it").clone();
         Self { lab, host }
@@ -37,7 +37,7 @@ impl Host {
 
     pub(crate) fn text(&self, key: &str) -> &str {
         let found = self.host[key].as_str().or_else(|| self.lab[key].as_str());
-        found.expect("hosts.json has it")
+        found.expect("lab.json has it")
     }
 
     pub(crate) fn port(&self) -> i64 {

@@ -17,19 +17,14 @@ pub(crate) struct Device {
 impl Device {
     /// Waits for a device that no other test uses.
     pub(crate) fn lease() -> Self {
-        let lab = lab();
+        let (root, lab) = described("frr");
         let devices = lab["devices"].as_array().expect("lab.json lists devices");
         loop {
             for device in devices {
                 let lease = File::create(Path::new(text(device, "dir")).join("lease"))
                     .expect("a lease can be made");
                 if lease.try_lock().is_ok() {
-                    let met = Path::new(text(&lab, "dir"))
-                        .join("met")
-                        .join(text(device, "name"));
-                    fs::create_dir_all(met.parent().expect("it is in a folder"))
-                        .expect("a folder can be made");
-                    File::create(met).expect("a file can be made");
+                    meet(&root, text(device, "name"));
                     return Self {
                         device: device.clone(),
                         lab,
@@ -124,13 +119,30 @@ impl Drop for Device {
     }
 }
 
-fn lab() -> Value {
-    let path = std::env::var_os("DEVGATE_LAB").map(PathBuf::from).unwrap_or_else(|| {
+/// What `tests/lab/NAME.sh` has started and described in its `lab.json`; noted as met.
+pub(crate) fn lab(name: &str) -> Value {
+    let (root, lab) = described(name);
+    meet(&root, name);
+    lab
+}
+
+/// The lab's folder, and what one of its scripts has described.
+fn described(name: &str) -> (PathBuf, Value) {
+    let root = std::env::var_os("DEVGATE_LAB").map(PathBuf::from).unwrap_or_else(|| {
         panic!("this test needs a real device, and DEVGATE_LAB does not say where the lab is: run tests/run")
     });
+    let path = root.join(name).join("lab.json");
     let text = fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{}: {error}: run tests/run", path.display()));
-    serde_json::from_str(&text).expect("lab.json is JSON")
+    let lab = serde_json::from_str(&text).expect("lab.json is JSON");
+    (root, lab)
+}
+
+/// Notes that a test had to do with a device, so that the end can say how many were met.
+fn meet(root: &Path, name: &str) {
+    let met = root.join("met");
+    fs::create_dir_all(&met).expect("a folder can be made");
+    File::create(met.join(name)).expect("a file can be made");
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use devgate_schemas::{Event, Level, Listen, TypeSchema};
 
-use crate::{CommandLine, Patience, Transport};
+use crate::{CommandLine, DataStore, Patience, Transport};
 
 /// What a transport or a provider knows of the run it serves, for one call.
 ///
@@ -108,6 +108,11 @@ impl<'a> Context<'a> {
     /// The command line of the open session, if it is at one.
     pub fn command_line(&self) -> Option<&'a dyn CommandLine> {
         self.transport?.command_line()
+    }
+
+    /// The data behind the open session, if it asks for and changes data.
+    pub fn data_store(&self) -> Option<&'a dyn DataStore> {
+        self.transport?.data_store()
     }
 
     /// The schema of the resource type that the provider is called for.

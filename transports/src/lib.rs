@@ -4,11 +4,14 @@
 mod cli;
 mod command_line;
 mod context;
+mod data_store;
 pub mod error;
+mod info;
 mod patience;
 mod ssh;
 mod ssh_cli;
 pub mod ssh_host;
+mod tcp;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -20,6 +23,7 @@ pub use cli::Line;
 pub use cli::dialect::{self, Dialect};
 pub use command_line::CommandLine;
 pub use context::{Context, Failure, Mode, Resources};
+pub use data_store::{DataStore, Document, Request};
 pub use error::{Error, Result};
 pub use patience::{Attempts, Patience};
 pub use ssh::config::SshConfig;
@@ -75,5 +79,10 @@ pub trait Transport: Any + Debug + Send + Sync {
     /// The target's command line, where the session or the one it is built on is at one.
     fn command_line(&self) -> Option<&dyn CommandLine> {
         self.inner()?.command_line()
+    }
+
+    /// The target's data, where the session or the one it is built on asks for and changes data.
+    fn data_store(&self) -> Option<&dyn DataStore> {
+        self.inner()?.data_store()
     }
 }

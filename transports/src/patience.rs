@@ -95,6 +95,25 @@ impl Patience {
         }
     }
 
+    /// Tries until it goes well, as long as what goes wrong may pass and patience lasts.
+    ///
+    /// # Errors
+    /// The try's own if it is permanent, otherwise [`Error::PatienceSpent`].
+    pub async fn persist<T, F: Future<Output = Result<T>>>(
+        &self,
+        ctx: &Context<'_>,
+        what: impl Into<String>,
+        mut attempt: impl FnMut() -> F,
+    ) -> Result<T> {
+        let mut attempts = self.attempts(ctx, what);
+        loop {
+            match attempts.within(attempt()).await {
+                Ok(value) => return Ok(value),
+                Err(error) => attempts.pause(error).await?,
+            }
+        }
+    }
+
     fn left(&self) -> Duration {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -140,6 +140,7 @@ impl CommandLine for Session {
             return Err(Error::Interrupted(Box::new(Interrupted {
                 peer,
                 doing,
+                changing: false,
                 why: Interruption::Lost,
                 partial: "half".to_owned(),
             })));

@@ -260,6 +260,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Error::Interrupted(Box::new(Interrupted {
             peer,
             doing,
+            changing: false,
             why,
             partial,
         }))

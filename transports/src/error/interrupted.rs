@@ -12,6 +12,8 @@ pub struct Interrupted {
     pub peer: String,
     /// What was asked; secrets in it are redacted.
     pub doing: String,
+    /// Whether it may have changed the target.
+    pub changing: bool,
     /// What happened.
     pub why: Interruption,
     /// What had arrived until then: not the whole answer.
@@ -45,6 +47,7 @@ impl fmt::Display for Interrupted {
         let Self {
             peer,
             doing,
+            changing,
             why,
             partial,
         } = self;
@@ -88,14 +91,21 @@ impl fmt::Display for Interrupted {
             }
         }
         match partial.trim().lines().last() {
-            None => write!(f, "; no output arrived"),
+            None => write!(f, "; no output arrived")?,
             Some(last) => write!(
                 f,
                 "; partial output of {} bytes, its last line: `{}`",
                 partial.len(),
                 shortened(last)
-            ),
+            )?,
         }
+        if *changing {
+            write!(
+                f,
+                "; whether it took effect is not known, and it was not sent again: look first"
+            )?;
+        }
+        Ok(())
     }
 }
 

@@ -5,7 +5,9 @@ mod configuration;
 mod host_key;
 mod interrupted;
 mod patience_spent;
+mod refused;
 mod text;
+mod tls;
 
 use std::fmt;
 use std::io;
@@ -18,7 +20,9 @@ pub use configuration::{ConfigurationProblem, RefusedLine};
 pub use host_key::HostKeyProblem;
 pub use interrupted::{Interrupted, Interruption};
 pub use patience_spent::PatienceSpent;
+pub use refused::Refused;
 use text::{one_line, reason, saying, seconds};
+pub use tls::{TlsProblem, Untrusted};
 
 /// The result of asking a target for something.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -85,10 +89,12 @@ pub enum Error {
     },
 
     /// The peer speaks another protocol, or breaks this one.
-    #[error("{peer} does not speak SSH as it should, during {phase}: {problem}")]
+    #[error("{peer} does not speak {protocol} as it should, during {phase}: {problem}")]
     Protocol {
         /// Whom.
         peer: String,
+        /// What is spoken with it: `SSH`.
+        protocol: &'static str,
         /// Where the opening stood.
         phase: Phase,
         /// What was wrong.
@@ -114,6 +120,10 @@ pub enum Error {
     /// The host's key is not to be trusted.
     #[error("{0}")]
     HostKey(Box<HostKeyProblem>),
+
+    /// There is no TLS with the target, or none that can be trusted.
+    #[error("{0}")]
+    Tls(Box<TlsProblem>),
 
     /// The target refuses the credentials.
     #[error("{0}")]
@@ -185,6 +195,10 @@ pub enum Error {
         said: String,
     },
 
+    /// The target says no to a request, or that it failed.
+    #[error("{0}")]
+    Refused(Box<Refused>),
+
     /// Some lines of configuration were refused or may not have arrived.
     #[error("{0}")]
     Configuration(Box<ConfigurationProblem>),
@@ -221,8 +235,14 @@ pub enum Phase {
     Connection,
     /// SSH's version exchange and key exchange.
     KeyExchange,
+    /// TLS's handshake.
+    Tls,
     /// The login.
     Authentication,
+    /// The exchange of what both sides are capable of.
+    Hello,
+    /// A request, after the session was opened.
+    Request,
     /// The request for a terminal or a subsystem.
     Channel,
     /// The wait for the first prompt.
@@ -237,12 +257,15 @@ impl Error {
         match self {
             Self::Unreachable { cause, .. } => is_passing(cause),
             Self::TimedOut { phase, .. } => {
-                matches!(phase, Phase::Connection | Phase::KeyExchange)
+                matches!(phase, Phase::Connection | Phase::KeyExchange | Phase::Tls)
             }
             // A password was sent by then; sending it again and again may lock the account.
             Self::Closed { phase, .. } => *phase != Phase::Enable,
             Self::ChannelRefused { busy, .. } => *busy,
-            Self::Interrupted(interrupted) => interrupted.why == Interruption::Lost,
+            Self::Interrupted(interrupted) => {
+                interrupted.why == Interruption::Lost && !interrupted.changing
+            }
+            Self::Refused(refused) => refused.busy,
             Self::NoMoreSessions { .. }
             | Self::Lost { .. }
             | Self::Unread { .. }
@@ -253,6 +276,7 @@ impl Error {
             | Self::Protocol { .. }
             | Self::Negotiation { .. }
             | Self::HostKey(_)
+            | Self::Tls(_)
             | Self::Authentication(_)
             | Self::CommandFailed { .. }
             | Self::Configuration(_)
@@ -301,7 +325,10 @@ impl fmt::Display for Phase {
         f.write_str(match self {
             Self::Connection => "connection",
             Self::KeyExchange => "key exchange",
+            Self::Tls => "the TLS handshake",
             Self::Authentication => "authentication",
+            Self::Hello => "the exchange of capabilities",
+            Self::Request => "a request",
             Self::Channel => "channel request",
             Self::Prompt => "the wait for a prompt",
             Self::Enable => "the change to privileged mode",

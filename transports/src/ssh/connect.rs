@@ -6,8 +6,7 @@ use std::sync::Arc;
 use russh::AlgorithmKind;
 use russh::client::{self, GexParams};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpStream, lookup_host};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use super::algorithms::{self, Strength};
 use super::auth::Login;
@@ -17,7 +16,7 @@ use super::settings::Settings;
 use super::socket::Owned;
 use super::{Peer, Ssh};
 use crate::error::Phase;
-use crate::{Context, Error, Result};
+use crate::{Context, Error, Result, tcp};
 
 impl Ssh {
     /// Connects, checks the host's key and logs in.
@@ -30,7 +29,7 @@ impl Ssh {
         deadline: Instant,
     ) -> Result<Self> {
         let way: Vec<&Settings> = settings.jumps.iter().chain([settings]).collect();
-        let first = tcp(way[0], deadline).await?;
+        let first = tcp::connect(&way[0].host, way[0].port, way[0].timeout, deadline).await?;
         let mut ssh = Self::over(ctx, first, way[0], deadline).await?;
         for next in &way[1..] {
             let stream = ssh.forward(&next.host, next.port, deadline).await?;
@@ -110,55 +109,6 @@ impl Ssh {
     }
 }
 
-/// Opens a TCP connection to the first of the host's addresses that takes one.
-async fn tcp(settings: &Settings, deadline: Instant) -> Result<TcpStream> {
-    let Settings {
-        host,
-        port,
-        timeout: limit,
-        ..
-    } = settings;
-    let (peer, phase) = (settings.peer(), Phase::Connection);
-    let late = || Error::TimedOut {
-        peer: peer.clone(),
-        phase,
-        limit: *limit,
-        hint: ": check `host` and `port`, and what filters the way to it".to_owned(),
-    };
-    let addresses = timeout_at(deadline, lookup_host((host.as_str(), *port)))
-        .await
-        .map_err(|_| late())?
-        .map_err(|cause| Error::Resolve {
-            host: host.clone(),
-            cause,
-        })?;
-    let addresses: Vec<_> = addresses.collect();
-    let mut last = None;
-    for (index, address) in addresses.iter().enumerate() {
-        // An address that does not answer must leave time for the others.
-        let left = deadline.saturating_duration_since(Instant::now());
-        let share = left / u32::try_from(addresses.len() - index).unwrap_or(1);
-        match timeout(share, TcpStream::connect(address)).await {
-            Ok(Ok(stream)) => {
-                // Commands are small writes; waiting for more of them only delays.
-                let _ = stream.set_nodelay(true);
-                return Ok(stream);
-            }
-            Ok(Err(cause)) => {
-                last = Some(Error::Unreachable {
-                    peer: peer.clone(),
-                    cause,
-                })
-            }
-            Err(_) => last = Some(late()),
-        }
-    }
-    Err(last.unwrap_or_else(|| Error::Resolve {
-        host: host.clone(),
-        cause: io::Error::other("no address"),
-    }))
-}
-
 /// Why there is no connection, in words that lead on.
 fn not_connected(settings: &Settings, heard: &Heard, failure: Failure) -> Error {
     let (peer, phase) = (settings.peer(), Phase::KeyExchange);
@@ -193,6 +143,7 @@ fn not_connected(settings: &Settings, heard: &Heard, failure: Failure) -> Error 
         },
         Failure::Ssh(error) => Error::Protocol {
             peer,
+            protocol: "SSH",
             phase,
             problem: error.to_string().to_lowercase(),
         },

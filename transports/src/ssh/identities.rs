@@ -10,8 +10,9 @@ use russh::keys::{Certificate, PrivateKey, PublicKey, decode_secret_key};
 use tokio::task::spawn_blocking;
 
 use super::private_key;
-use super::settings::{Identities, Settings, path};
+use super::settings::{Identities, Settings};
 use crate::Result;
+use crate::info::path;
 
 /// A key of a file: whole, or its public half where the file cannot be opened.
 #[derive(Debug)]

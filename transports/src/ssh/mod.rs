@@ -25,8 +25,10 @@ mod tests;
 pub(crate) mod wish;
 
 use std::fmt;
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use devgate_schemas::TransportSchema;
 use russh::Disconnect;
 use russh::client::Handle;
 use tokio::time::timeout;
@@ -34,6 +36,10 @@ use tokio::time::timeout;
 use handler::Client;
 pub(crate) use peer::Peer;
 use socket::Owner;
+
+/// How a device is reached over SSH: what the schemas of all transports over it are built on.
+pub(crate) static SCHEMA: LazyLock<TransportSchema> =
+    LazyLock::new(|| TransportSchema::built_in(include_str!("schema.yaml")));
 
 /// An authenticated connection.
 pub(crate) struct Ssh {

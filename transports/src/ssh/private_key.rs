@@ -7,7 +7,8 @@ use russh::keys::ssh_key::Error as KeyError;
 use russh::keys::{self, PrivateKey, decode_secret_key};
 use tokio::task::spawn_blocking;
 
-use super::settings::{Settings, Words, path};
+use super::settings::{Settings, Words};
+use crate::info::path;
 use crate::{Error, Result};
 
 /// What every private key begins with, in all the formats that are read.

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, TransportSchema};
 
 use crate::cli::dialect::Dialect;
+use crate::ssh;
 use crate::{Connect, Context, Result, Transport};
 pub use session::SshCliSession;
 
@@ -28,7 +29,7 @@ impl SshCli {
 
     /// For devices that speak this dialect.
     pub fn with_dialect(dialect: Dialect) -> Self {
-        let schema = TransportSchema::built_in(include_str!("schema.yaml"));
+        let schema = TransportSchema::built_in(include_str!("schema.yaml")).on(&ssh::SCHEMA);
         Self {
             schema,
             dialect: Arc::new(dialect),

@@ -11,8 +11,9 @@ use tokio::time::Instant;
 
 use crate::cli::dialect::Dialect;
 use crate::cli::{Cli, Line, Terms};
+use crate::info::{duration, secret};
 use crate::ssh::Ssh;
-use crate::ssh::settings::{Settings, duration, secret};
+use crate::ssh::settings::Settings;
 use crate::{CommandLine, Context, Error, Result, Transport};
 
 /// A session with a device's command line; it takes one command at a time.
@@ -115,13 +116,8 @@ impl SshCliSession {
     /// Connects, logs in and waits for the prompt, retrying what may pass.
     async fn reach(&self, ctx: &Context<'_>) -> Result<Open> {
         let what = format!("open a session with {}", self.terms.peer);
-        let mut attempts = ctx.patience().attempts(ctx, what);
-        loop {
-            match attempts.within(self.reach_once(ctx)).await {
-                Ok(open) => return Ok(open),
-                Err(error) => attempts.pause(error).await?,
-            }
-        }
+        let persisting = ctx.patience().persist(ctx, what, || self.reach_once(ctx));
+        persisting.await
     }
 
     async fn reach_once(&self, ctx: &Context<'_>) -> Result<Open> {

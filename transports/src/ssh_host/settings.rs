@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use devgate_schemas::{ConnectionInfo, Level, Sensitive, TransportSchema, Value};
 
+use crate::info::{duration, host, path, port, secret};
 use crate::ssh::algorithms::Algorithms;
 use crate::ssh::config::{Names, Said, SshConfig, Strict};
 use crate::ssh::host_keys::HostKeys;
 use crate::ssh::jump::Jump;
 use crate::ssh::settings::{
-    Agent, Identities, Keepalive, SYSTEM_KNOWN_HOSTS, Settings, Words, duration, host,
-    known_hosts_files, own_name, path, port, secret, strength,
+    Agent, Identities, Keepalive, SYSTEM_KNOWN_HOSTS, Settings, Words, known_hosts_files, own_name,
+    strength,
 };
 use crate::ssh::wish::Wish;
 use crate::{Error, Result};

@@ -1,0 +1,95 @@
+//! Why there is no TLS with a target, or none that can be trusted.
+
+use std::fmt;
+
+/// Why there is no TLS with a target, or none that can be trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsProblem {
+    /// Whom.
+    pub peer: String,
+    /// What is wrong.
+    pub why: Untrusted,
+}
+
+/// What is wrong with TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Untrusted {
+    /// Nobody who is trusted signed its certificate.
+    UnknownIssuer,
+    /// The certificate is for other names.
+    Name {
+        /// The names that it is for.
+        presented: Vec<String>,
+    },
+    /// The certificate is out of date.
+    Expired,
+    /// The certificate is not valid yet, or this node's clock is wrong.
+    NotYetValid,
+    /// The certificate is not the one that is pinned.
+    Fingerprint {
+        /// The SHA-256 fingerprint of the one that was shown, in hexadecimal.
+        shown: String,
+    },
+    /// The target refuses our certificate, or wants one.
+    ClientCertificate {
+        /// What it said: the alert's name.
+        said: String,
+    },
+    /// It knows no version or algorithm that is allowed here.
+    TooOld {
+        /// What happened.
+        said: String,
+    },
+    /// Anything else.
+    Other(String),
+}
+
+impl fmt::Display for TlsProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { peer, why } = self;
+        match why {
+            Untrusted::UnknownIssuer => write!(
+                f,
+                "the certificate of {peer} is signed by nobody who is trusted here: name its \
+                 authority in `ssl_ca_file`, or pin the certificate with `ssl_fingerprint`"
+            ),
+            Untrusted::Name { presented } => {
+                write!(f, "the certificate of {peer} is not for that name")?;
+                if !presented.is_empty() {
+                    write!(f, " but for {}", presented.join(", "))?;
+                }
+                write!(
+                    f,
+                    ": use such a name as `host`, or pin the certificate with `ssl_fingerprint`"
+                )
+            }
+            Untrusted::Expired => write!(
+                f,
+                "the certificate of {peer} has expired: renew it, and check this node's clock"
+            ),
+            Untrusted::NotYetValid => write!(
+                f,
+                "the certificate of {peer} is not valid yet: check the clocks of both sides"
+            ),
+            Untrusted::Fingerprint { shown } => write!(
+                f,
+                "the certificate of {peer} is not the one that `ssl_fingerprint` pins: it shows \
+                 SHA256 {shown}. Either it was renewed, or somebody is in between"
+            ),
+            Untrusted::ClientCertificate { said } => write!(
+                f,
+                "{peer} does not take our certificate, or wants one ({said}): check \
+                 `ssl_cert_file` and `ssl_key_file`"
+            ),
+            Untrusted::TooOld { said } => write!(
+                f,
+                "no common TLS version or cipher with {peer} ({said}): it may know only TLS 1.1 or \
+                 older, or RSA key exchange, which are not supported here"
+            ),
+            Untrusted::Other(problem) => write!(f, "no TLS with {peer}: {problem}"),
+        }
+    }
+}
+
+impl std::error::Error for TlsProblem {}

@@ -1,0 +1,55 @@
+//! Reading connection info that a schema has checked: what several transports have in theirs.
+
+use std::env;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use devgate_schemas::{ConnectionInfo, Sensitive};
+
+use crate::{Error, Result};
+
+/// A secret text of the connection info.
+pub(crate) fn secret(info: &ConnectionInfo, name: &str) -> Option<Sensitive<String>> {
+    let text = info.secret(name)?.reveal().as_str()?;
+    Some(Sensitive::new(text.to_owned()))
+}
+
+/// A duration of the connection info, in seconds; what is no duration counts as the default.
+pub(crate) fn duration(info: &ConnectionInfo, name: &str, default: f64) -> Duration {
+    let seconds = info.number(name).unwrap_or(default);
+    Duration::try_from_secs_f64(seconds).unwrap_or_else(|_| Duration::from_secs_f64(default))
+}
+
+/// A path as people write it: `~/` is the home folder.
+pub(crate) fn path(text: &str) -> PathBuf {
+    match (text.strip_prefix("~/"), env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(text),
+    }
+}
+
+/// The host's name or address, without the brackets of an IPv6 one.
+pub(crate) fn host(info: &ConnectionInfo) -> Result<String> {
+    let host = info.text("host").map(str::trim).unwrap_or_default();
+    if host.is_empty() {
+        return Err(problem("host", "is empty: name the device or its address"));
+    }
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    Ok(bare.unwrap_or(host).to_owned())
+}
+
+/// The port, where one is given.
+pub(crate) fn port(info: &ConnectionInfo) -> Result<Option<u16>> {
+    let port = info.integer("port").map(u16::try_from).transpose();
+    port.map_err(|_| problem("port", "is no port number"))
+}
+
+/// What no schema can check.
+pub(crate) fn problem(setting: &'static str, problem: &str) -> Error {
+    Error::Setting {
+        setting,
+        problem: problem.to_owned(),
+    }
+}

@@ -1,0 +1,70 @@
+//! TCP connections, as every protocol opens them.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::error::Phase;
+use crate::{Error, Result};
+
+/// `host:port`, as messages name a target; an IPv6 address in brackets.
+pub(crate) fn peer(host: &str, port: u16) -> String {
+    if host.contains(':') {
+        format!("[{host}]:{port}")
+    } else {
+        format!("{host}:{port}")
+    }
+}
+
+/// Opens a connection to the first of the host's addresses that takes one.
+///
+/// `limit` is what the whole opening of the session may take, for messages.
+///
+/// # Errors
+/// [`Error::Resolve`], [`Error::Unreachable`], and [`Error::TimedOut`] by `deadline`.
+pub(crate) async fn connect(
+    host: &str,
+    port: u16,
+    limit: Duration,
+    deadline: Instant,
+) -> Result<TcpStream> {
+    let peer = peer(host, port);
+    let late = || Error::TimedOut {
+        peer: peer.clone(),
+        phase: Phase::Connection,
+        limit,
+        hint: ": check `host` and `port`, and what filters the way to it".to_owned(),
+    };
+    let unknown = |cause| Error::Resolve {
+        host: host.to_owned(),
+        cause,
+    };
+    let addresses = timeout_at(deadline, lookup_host((host, port)))
+        .await
+        .map_err(|_| late())?
+        .map_err(unknown)?;
+    let addresses: Vec<_> = addresses.collect();
+    let mut last = None;
+    for (index, address) in addresses.iter().enumerate() {
+        // An address that does not answer must leave time for the others.
+        let left = deadline.saturating_duration_since(Instant::now());
+        let share = left / u32::try_from(addresses.len() - index).unwrap_or(1);
+        match timeout(share, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => {
+                // Requests are small writes; waiting for more of them only delays.
+                let _ = stream.set_nodelay(true);
+                return Ok(stream);
+            }
+            Ok(Err(cause)) => {
+                last = Some(Error::Unreachable {
+                    peer: peer.clone(),
+                    cause,
+                });
+            }
+            Err(_) => last = Some(late()),
+        }
+    }
+    Err(last.unwrap_or_else(|| unknown(io::Error::other("no address"))))
+}
