@@ -28,7 +28,7 @@ pub use regexp::{Captures, Regexp, RegexpError, Runaway};
 pub use report::{Report, ResourceReport, Summary};
 pub use resource::{Name, Resource};
 pub use sensitive::{REDACTED, Sensitive};
-pub use transport_schema::{ConnectionInfo, InvalidConnectionInfo, TransportSchema};
+pub use transport_schema::{ConnectionInfo, Group, InvalidConnectionInfo, Rule, TransportSchema};
 pub use type_schema::{Feature, InvalidResource, TypeSchema};
 pub use types::{DataType, Mismatch, TypeError, Violation};
 pub use unread::Unread;

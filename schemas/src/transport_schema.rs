@@ -1,15 +1,20 @@
 //! Transport schemas: what a transport's `connection_info` may hold, and the check of it.
 
+mod connection_info;
+mod group;
+mod invalid;
 #[cfg(test)]
 mod tests;
-
-use std::fmt;
 
 use indexmap::IndexMap;
 
 use crate::attribute::{ruby_class, shown};
 use crate::problem::Problems;
-use crate::{Attribute, Hash, Level, Sensitive, Unread, Value, did_you_mean, yaml};
+use crate::{Attribute, Hash, Level, Unread, Value, did_you_mean, yaml};
+
+pub use connection_info::ConnectionInfo;
+pub use group::{Group, Rule};
+pub use invalid::InvalidConnectionInfo;
 
 /// What a transport's `connection_info` may hold (Resource API, "Transports", Schema).
 #[derive(Clone, Debug, PartialEq)]
@@ -17,25 +22,7 @@ pub struct TransportSchema {
     name: String,
     desc: String,
     connection_info: IndexMap<String, Attribute>,
-}
-
-/// Checked connection info, its secrets wrapped: what a transport is given.
-///
-/// A value that was a secret when it came, at an attribute that is none, is in clear for the
-/// transport and for nobody else.
-#[derive(Clone, Default, PartialEq)]
-pub struct ConnectionInfo {
-    info: Hash,
-    /// The secrets at attributes that are none.
-    hidden: Hash,
-}
-
-/// Why connection info does not fit its transport's schema: everything at once, no secret quoted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidConnectionInfo {
-    transport: String,
-    mismatches: Vec<String>,
-    missing: Vec<String>,
+    groups: Vec<Group>,
 }
 
 /// Keys that a schema must not define, because inventories use them for other things.
@@ -56,7 +43,8 @@ impl TransportSchema {
     /// tasks that act on it.
     pub const GATEWAYS: [&str; 3] = ["concurrency", "output-limit", "task-timeout"];
 
-    /// Reads a schema's definition: `{name, desc, connection_info: {attribute: {type, …}}}`.
+    /// Reads a schema's definition: `{name, desc, connection_info: {attribute: {type, …}}}`, and of
+    /// ours `groups`: `[{exactly_one_of: [password, token]}]`.
     ///
     /// # Errors
     /// Everything that is wrong with it, in the Resource API gem's words where it has them. The
@@ -110,10 +98,21 @@ impl TransportSchema {
                 problems.add(&["connection_info"], message);
             }
         }
+        let mut groups = Vec::new();
+        if let Some(definition) = definition.get("groups") {
+            groups = Group::register_all(name, definition, &mut problems);
+        }
+        // An attribute that is wrong itself would only be told once more.
+        if problems.is_empty() {
+            for group in &groups {
+                group.check(name, &connection_info, &mut problems);
+            }
+        }
         problems.or(|| Self {
             name: name.to_owned(),
             desc: desc.trim().to_owned(),
             connection_info,
+            groups,
         })
     }
 
@@ -145,6 +144,7 @@ impl TransportSchema {
             let entry = both.connection_info.entry(name.clone());
             entry.or_insert_with(|| attribute.clone());
         }
+        both.add_groups(&other.groups);
         both
     }
 
@@ -155,14 +155,24 @@ impl TransportSchema {
         let own = &self.connection_info;
         let own = own.iter().map(|(name, own)| (name.clone(), own.clone()));
         both.connection_info.extend(own);
+        both.add_groups(&self.groups);
         both
     }
 
-    /// The same schema with these of its attributes alone.
+    fn add_groups(&mut self, groups: &[Group]) {
+        for group in groups {
+            if !self.groups.contains(group) {
+                self.groups.push(group.clone());
+            }
+        }
+    }
+
+    /// The same schema with these of its attributes alone, and the groups that need no others.
     pub fn only(&self, names: &[&str]) -> Self {
         let mut some = self.clone();
         let is_named = |name: &String, _: &mut Attribute| names.contains(&name.as_str());
         some.connection_info.retain(is_named);
+        some.groups.retain(|group| group.is_within(names));
         some
     }
 
@@ -181,13 +191,18 @@ impl TransportSchema {
         &self.connection_info
     }
 
+    /// Which of the attributes exclude each other, or belong together.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
     /// Makes checked connection info of a target's raw one: drops what is not the transport's,
     /// applies defaults, wraps secrets, then checks.
     ///
     /// `tell` hears what was dropped; one warning names all the keys that nobody knows.
     ///
     /// # Errors
-    /// Every wrong and missing attribute. Secrets are not quoted.
+    /// Every wrong and missing attribute, and every group that is broken. Secrets are not quoted.
     pub fn read(
         &self,
         raw: Unread,
@@ -203,7 +218,8 @@ impl TransportSchema {
                     hidden.insert(key.clone(), value.clone().into_sensitive());
                     value = Value::from(value.reveal_json());
                 }
-                if attribute.sensitive {
+                // Nothing is no secret: it must not pass for something that was given.
+                if attribute.sensitive && !value.is_undef() {
                     hidden.remove(&name);
                     value = value.into_sensitive();
                 }
@@ -267,15 +283,15 @@ impl TransportSchema {
         target
     }
 
-    fn check(
-        &self,
-        ConnectionInfo { info, hidden }: &ConnectionInfo,
-    ) -> Result<(), InvalidConnectionInfo> {
+    fn check(&self, info: &ConnectionInfo) -> Result<(), InvalidConnectionInfo> {
+        let broken = self.groups.iter().filter_map(|group| group.violation(info));
         let mut invalid = InvalidConnectionInfo {
             transport: self.name.clone(),
             mismatches: Vec::new(),
             missing: Vec::new(),
+            broken: broken.collect(),
         };
+        let ConnectionInfo { info, hidden } = info;
         for (key, value) in info.iter() {
             let attribute = &self.connection_info[&key.to_string()];
             let is_secret = attribute.sensitive || hidden.get(&key.to_string()).is_some();
@@ -297,7 +313,7 @@ impl TransportSchema {
                 invalid.missing.push(name.clone());
             }
         }
-        if invalid.mismatches.is_empty() && invalid.missing.is_empty() {
+        if invalid.is_empty() {
             Ok(())
         } else {
             Err(invalid)
@@ -305,101 +321,6 @@ impl TransportSchema {
     }
 }
 
-impl ConnectionInfo {
-    /// A text attribute; `None` where it is not given.
-    pub fn text(&self, name: &str) -> Option<&str> {
-        self.info.get(name)?.as_str()
-    }
-
-    /// A whole number.
-    pub fn integer(&self, name: &str) -> Option<i64> {
-        self.info.get(name)?.as_integer()
-    }
-
-    /// A number, whole or not, as a float.
-    pub fn number(&self, name: &str) -> Option<f64> {
-        match self.info.get(name)? {
-            Value::Float(number) => Some(*number),
-            #[expect(clippy::cast_precision_loss, reason = "seconds and ports are small")]
-            Value::Integer(number) => Some(*number as f64),
-            _ => None,
-        }
-    }
-
-    /// A truth.
-    pub fn boolean(&self, name: &str) -> Option<bool> {
-        self.info.get(name)?.as_bool()
-    }
-
-    /// An attribute of any type.
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.info.get(name)
-    }
-
-    /// A secret.
-    pub fn secret(&self, name: &str) -> Option<&Sensitive<Value>> {
-        match self.info.get(name)? {
-            Value::Sensitive(secret) => Some(secret),
-            _ => None,
-        }
-    }
-
-    /// Every secret in it, for the run's mask.
-    pub fn secrets(&self) -> impl Iterator<Item = &Value> {
-        self.info.secrets().chain(self.hidden.secrets())
-    }
-
-    /// All of it as JSON, its secrets redacted.
-    pub fn to_json(&self) -> serde_json::Value {
-        let mut shown = self.info.clone();
-        for (key, value) in self.hidden.iter() {
-            shown.insert(key.clone(), value.clone());
-        }
-        Value::Hash(shown).to_json()
-    }
-}
-
-impl fmt::Debug for ConnectionInfo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ConnectionInfo {}", self.to_json())
-    }
-}
-
 fn is_reserved(key: &str) -> bool {
     RESERVED.contains(&key) || key.starts_with("remote-")
 }
-
-impl fmt::Display for InvalidConnectionInfo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            transport,
-            mismatches,
-            missing,
-        } = self;
-        if !mismatches.is_empty() {
-            writeln!(
-                f,
-                "The connection info provided does not match the Transport Schema for \
-                 `{transport}[]`\n Value type mismatch:"
-            )?;
-            let mismatches: Vec<String> = mismatches
-                .iter()
-                .map(|mismatch| format!("    * {mismatch}"))
-                .collect();
-            f.write_str(&mismatches.join("\n"))?;
-        }
-        if !missing.is_empty() {
-            if !mismatches.is_empty() {
-                writeln!(f)?;
-            }
-            let missing = missing.join(", \n    *  ");
-            write!(
-                f,
-                "The following mandatory attributes were not provided:\n    *  {missing}"
-            )?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for InvalidConnectionInfo {}

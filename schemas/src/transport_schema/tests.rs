@@ -1,6 +1,7 @@
 //! Tests of transport schemas: definitions, and connection info held against them.
 
 use super::*;
+use crate::Sensitive;
 
 const SCHEMA: &str = "
 name: nexus
@@ -143,4 +144,128 @@ fn a_secret_is_taken_where_a_plain_value_is_and_stays_one_for_everybody_else() {
         invalid.contains("port: << redacted value >>") && !invalid.contains("canary"),
         "{invalid}"
     );
+}
+
+const GROUPS: &str = "
+name: api
+desc: Reaches an API.
+connection_info:
+  password: { type: 'Optional[String]', desc: A password., sensitive: true }
+  apikey: { type: 'Optional[String]', desc: A key., sensitive: true }
+  token: { type: 'Optional[String]', desc: A token., sensitive: true }
+  ssl_cert_file: { type: 'Optional[String]', desc: A certificate. }
+  ssl_key_file: { type: 'Optional[String]', desc: Its key. }
+  slow: { type: 'Optional[Boolean]', desc: Slow. }
+  fast: { type: 'Optional[Boolean]', desc: Fast. }
+groups:
+  - exactly_one_of: [password, apikey, token]
+  - all_or_none_of: [ssl_cert_file, ssl_key_file]
+  - at_most_one_of: [slow, fast]
+";
+
+/// What is wrong with connection info that gives `canary` at these attributes.
+fn broken(schema: &TransportSchema, given: &[&str]) -> Option<String> {
+    let value = |name: &str| match name {
+        "slow" | "fast" => Value::from(true),
+        _ => Value::from("canary"),
+    };
+    let pairs: Vec<_> = given.iter().map(|name| (*name, value(name))).collect();
+    let told = schema.read(unread(&pairs), |_, _| {}).err()?.to_string();
+    assert!(!told.contains("canary"), "{told}");
+    Some(told)
+}
+
+#[test]
+fn attributes_of_a_group_are_counted_and_the_way_out_is_told() {
+    let schema = TransportSchema::built_in(GROUPS);
+    assert_eq!(broken(&schema, &["token"]), None);
+    assert_eq!(
+        broken(
+            &schema,
+            &["apikey", "ssl_cert_file", "ssl_key_file", "fast"]
+        ),
+        None
+    );
+    assert_eq!(
+        broken(&schema, &["ssl_key_file", "slow", "fast"]).as_deref(),
+        Some(
+            "The connection info does not fit together:\n    \
+             * none of `password`, `apikey` and `token` is given: give one of them\n    \
+             * `ssl_key_file` is given without `ssl_cert_file`: give both, or neither\n    \
+             * `slow` and `fast` exclude each other, and are all given: give one of them at most"
+        )
+    );
+    assert_eq!(
+        broken(&schema, &["password", "token"]).as_deref(),
+        Some(
+            "The connection info does not fit together:\n    * `password` and `token` exclude each \
+             other, and are all given: give exactly one of `password`, `apikey` or `token`"
+        )
+    );
+}
+
+#[test]
+fn a_value_that_is_undef_is_not_given() {
+    let schema = TransportSchema::built_in(GROUPS);
+    let raw = unread(&[("token", "canary".into()), ("password", Value::Undef)]);
+    assert!(schema.read(raw, |_, _| {}).is_ok());
+}
+
+#[test]
+fn a_group_that_makes_no_sense_is_refused() {
+    let head = "name: x\ndesc: d\nconnection_info:\n  host: {type: String}\n  \
+                port: {type: Integer, default: 22}\n  a: {type: 'Optional[String]'}\n  \
+                b: {type: 'Optional[String]'}\ngroups: ";
+    let wrong = |groups: &str| problems(&format!("{head}{groups}"));
+    assert_eq!(
+        wrong(
+            "[{exactly_one_of: [a, host]}, {all_or_none_of: [a, port]}, {at_most_one_of: [a, a, bb]}]"
+        ),
+        [
+            "groups: `x` wants exactly one of `a` or `host`, but `host` must always be given: write \
+             its type as `Optional[String]`",
+            "groups: `x` wants all or none of `a` and `port`, but `port` has a default, and so is \
+             always given",
+            "groups: `x` wants at most one of `a`, `a` or `bb`, but names `a` twice",
+            "groups: `x` wants at most one of `a`, `a` or `bb`, but has no attribute `bb`; did you \
+             mean `b`?",
+        ]
+    );
+    assert_eq!(
+        wrong("[{exactly_one: [a, b]}, {all_or_none_of: [a]}, {at_most_one_of: a}, [a, b]]"),
+        [
+            "groups: `x` has a group with an unknown rule `exactly_one`; did you mean \
+             `exactly_one_of`?",
+            "groups: `all_or_none_of` in `x.groups` must name two attributes or more, in a list",
+            "groups: `at_most_one_of` in `x.groups` must name two attributes or more, in a list",
+            "groups: a group of `x` is one rule and its attributes, such as `exactly_one_of: \
+             [password, token]`",
+        ]
+    );
+    assert_eq!(
+        wrong("{exactly_one_of: [a, b]}"),
+        [
+            "groups: `x.groups` must be a list of groups, such as `- exactly_one_of: [password, \
+             token]`, not `Hash`"
+        ]
+    );
+}
+
+#[test]
+fn schemas_that_are_put_together_keep_their_groups() {
+    let api = TransportSchema::built_in(GROUPS);
+    let nexus = TransportSchema::built_in(SCHEMA);
+    for both in [
+        nexus.on(&api),
+        api.on(&nexus),
+        nexus.with(&api),
+        api.with(&api),
+    ] {
+        assert_eq!(both.groups(), api.groups());
+    }
+    let some = api
+        .renamed("some", "Some.")
+        .only(&["slow", "fast", "token", "ssl_cert_file"]);
+    let groups: Vec<String> = some.groups().iter().map(Group::to_string).collect();
+    assert_eq!(groups, ["at most one of `slow` or `fast`"]);
 }

@@ -1,0 +1,53 @@
+//! Why connection info does not fit its transport's schema.
+
+use std::fmt;
+
+/// Why connection info does not fit its transport's schema: everything at once, no secret quoted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidConnectionInfo {
+    pub(super) transport: String,
+    pub(super) mismatches: Vec<String>,
+    pub(super) missing: Vec<String>,
+    pub(super) broken: Vec<String>,
+}
+
+impl InvalidConnectionInfo {
+    pub(super) fn is_empty(&self) -> bool {
+        self.mismatches.is_empty() && self.missing.is_empty() && self.broken.is_empty()
+    }
+}
+
+/// The first two sections have the Resource API gem's words.
+impl fmt::Display for InvalidConnectionInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            transport,
+            mismatches,
+            missing,
+            broken,
+        } = self;
+        let mut sections = Vec::new();
+        if !mismatches.is_empty() {
+            sections.push(format!(
+                "The connection info provided does not match the Transport Schema for \
+                 `{transport}[]`\n Value type mismatch:\n    * {}",
+                mismatches.join("\n    * ")
+            ));
+        }
+        if !missing.is_empty() {
+            sections.push(format!(
+                "The following mandatory attributes were not provided:\n    *  {}",
+                missing.join(", \n    *  ")
+            ));
+        }
+        if !broken.is_empty() {
+            sections.push(format!(
+                "The connection info does not fit together:\n    * {}",
+                broken.join("\n    * ")
+            ));
+        }
+        f.write_str(&sections.join("\n"))
+    }
+}
+
+impl std::error::Error for InvalidConnectionInfo {}
