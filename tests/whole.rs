@@ -5,6 +5,7 @@ mod lab_errors;
 mod lab_faults;
 mod lab_frr;
 mod lab_hosts;
+mod lab_links;
 mod lab_secrets;
 mod lab_session;
 mod offline;

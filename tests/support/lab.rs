@@ -152,11 +152,12 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the lab is made of programs")]
-fn command_for(program: &str) -> Command {
+pub(crate) fn command_for(program: &str) -> Command {
     Command::new(program)
 }
 
-fn output(command: &mut Command) -> String {
+/// What a program of the lab says, which must succeed.
+pub(crate) fn output(command: &mut Command) -> String {
     let output = command
         .output()
         .expect("a program of the lab can be started");

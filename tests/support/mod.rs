@@ -2,7 +2,9 @@
 
 #[expect(dead_code, reason = "its own test uses more of it")]
 pub(crate) mod awkward;
+pub(crate) mod delay;
 pub(crate) mod lab;
 pub(crate) mod line;
+pub(crate) mod link;
 pub(crate) mod project;
 pub(crate) mod run;

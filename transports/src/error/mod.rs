@@ -256,6 +256,7 @@ impl Error {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable { cause, .. } => is_passing(cause),
+            Self::Resolve { cause, .. } => is_without_answer(cause),
             Self::TimedOut { phase, .. } => {
                 matches!(phase, Phase::Connection | Phase::KeyExchange | Phase::Tls)
             }
@@ -272,7 +273,6 @@ impl Error {
             | Self::Upload { .. }
             | Self::Unsupported(_)
             | Self::Setting { .. }
-            | Self::Resolve { .. }
             | Self::Protocol { .. }
             | Self::Negotiation { .. }
             | Self::HostKey(_)
@@ -301,6 +301,12 @@ fn legacy_helps(setting: Option<&str>) -> String {
     setting.map_or_else(String::new, |setting| {
         format!("; `{setting}: legacy` allows one of these, weak as it is")
     })
+}
+
+/// Whether the name server had no answer, not even that there is no such name. The library tells it
+/// by the C library's words only (EAI_AGAIN), which are never translated here.
+fn is_without_answer(error: &io::Error) -> bool {
+    error.to_string().contains("Temporary failure")
 }
 
 /// Whether the system's error is of the kind that a restarting device causes.

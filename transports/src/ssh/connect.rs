@@ -85,7 +85,7 @@ impl Ssh {
                     peer,
                     phase: Phase::KeyExchange,
                     limit: settings.timeout,
-                    hint: ": is it an SSH port?".to_owned(),
+                    hint: ": is it an SSH port, and do long packets come through (MTU)?".to_owned(),
                 });
             }
         };

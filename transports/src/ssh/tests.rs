@@ -241,9 +241,9 @@ async fn another_protocol_and_a_closed_port_are_told_apart() {
 }
 
 #[tokio::test]
-async fn a_name_without_an_address_is_told_at_once() {
+async fn a_name_that_is_none_is_told_at_once() {
     let server = Server::start(How::default()).await;
-    let (error, text) = refused(&server, &[("host", Value::from("nowhere.invalid"))]).await;
+    let (error, text) = refused(&server, &[("host", Value::from("no..where"))]).await;
     assert!(
         matches!(error, Error::Resolve { .. }) && !error.is_transient(),
         "{text}"

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Faults of the way to one TCP port of this network namespace, whatever listens there.
+#   link.sh refuse PORT         new connections are refused (RST); open ones stay
+#   link.sh reset PORT          open connections are reset at their next packet, new ones refused
+#   link.sh drop PORT           what is sent to the port is lost: connections get no answer
+#   link.sh halfopen PORT       both directions are lost: open connections are dead, and neither side is told
+#   link.sh unreach PORT        new connections meet "no route to host"
+#   link.sh loss PORT PERCENT   so many packets of a hundred are lost, in both directions
+#   link.sh mtu PORT BYTES      longer packets vanish without a word, in both directions: an MTU black hole
+#   link.sh queue PORT          every packet waits in queue PORT until a program lets it pass
+#   link.sh cut PORT            the sockets that are connected to the port are destroyed
+#   link.sh clear PORT          heals them all
+. "$(dirname "$0")/lib.sh"
+need_root
+[ -n "${2:-}" ] || die "usage: $0 refuse|reset|drop|halfopen|unreach|loss|mtu|queue|cut|clear PORT [NUMBER]"
+PORT=$2
+NUMBER=${3:-}
+# One table a port, so that labs and other rules of the machine do not meet.
+TABLE="inet devgate_link_$PORT"
+
+# filter RULE...: each for what comes in, which on loopback is both directions.
+filter() {
+    local rule
+    {
+        echo "add table $TABLE"
+        echo "add chain $TABLE input { type filter hook input priority -10; policy accept; }"
+        for rule in "$@"; do echo "add rule $TABLE input $rule"; done
+    } | nft -f - || die "nft does not take the rules: CAP_NET_ADMIN and nf_tables are needed"
+}
+
+queue() { # -I|-D
+    local side
+    # The kernel's nft may lack queues; the older tables have them.
+    for side in --dport --sport; do
+        iptables-legacy "$1" INPUT -p tcp "$side" "$PORT" -j NFQUEUE --queue-num "$PORT" || return
+    done
+}
+
+case $1 in
+refuse) filter "tcp dport $PORT ct state new reject with tcp reset" ;;
+reset) filter "tcp dport $PORT reject with tcp reset" "tcp sport $PORT reject with tcp reset" ;;
+drop) filter "tcp dport $PORT drop" ;;
+halfopen) filter "tcp dport $PORT drop" "tcp sport $PORT drop" ;;
+unreach) filter "tcp dport $PORT ct state new reject with icmpx type host-unreachable" ;;
+loss)
+    filter "tcp dport $PORT numgen random mod 100 < $NUMBER drop" \
+        "tcp sport $PORT numgen random mod 100 < $NUMBER drop"
+    ;;
+mtu) filter "tcp dport $PORT meta length > $NUMBER drop" "tcp sport $PORT meta length > $NUMBER drop" ;;
+queue) queue -I || die "iptables-legacy does not take the rule: NFQUEUE is needed" ;;
+cut) ss -HK state established "( sport = :$PORT or dport = :$PORT )" >/dev/null ;;
+clear)
+    nft delete table $TABLE 2>/dev/null
+    queue -D 2>/dev/null
+    true
+    ;;
+*) die "unknown fault '$1'" ;;
+esac
