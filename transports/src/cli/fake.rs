@@ -235,9 +235,14 @@ impl Bench {
 
     /// What was said at `notice`.
     pub(crate) fn notices(&self) -> Vec<String> {
+        self.said(Level::Notice)
+    }
+
+    /// What was said at a level.
+    pub(crate) fn said(&self, level: Level) -> Vec<String> {
         let events = self.events.lock().expect("no poison");
-        let notices = events.iter().filter(|event| event.level == Level::Notice);
-        notices.map(|event| event.message.clone()).collect()
+        let said = events.iter().filter(|event| event.level == level);
+        said.map(|event| event.message.clone()).collect()
     }
 
     pub(crate) async fn open(

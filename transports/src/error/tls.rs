@@ -9,6 +9,8 @@ pub struct TlsProblem {
     pub peer: String,
     /// What is wrong.
     pub why: Untrusted,
+    /// The SHA-256 fingerprint of the certificate that the target showed, if it came to that.
+    pub shown: Option<String>,
 }
 
 /// What is wrong with TLS.
@@ -27,10 +29,9 @@ pub enum Untrusted {
     /// The certificate is not valid yet, or this node's clock is wrong.
     NotYetValid,
     /// The certificate is not the one that is pinned.
-    Fingerprint {
-        /// The SHA-256 fingerprint of the one that was shown, in hexadecimal.
-        shown: String,
-    },
+    Fingerprint,
+    /// The certificate is of a kind that cannot be verified.
+    Unfit(String),
     /// The target refuses our certificate, or wants one.
     ClientCertificate {
         /// What it said: the alert's name.
@@ -47,47 +48,58 @@ pub enum Untrusted {
 
 impl fmt::Display for TlsProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { peer, why } = self;
+        let Self { peer, why, shown } = self;
         match why {
             Untrusted::UnknownIssuer => write!(
                 f,
                 "the certificate of {peer} is signed by nobody who is trusted here: name its \
-                 authority in `ssl_ca_file`, or pin the certificate with `ssl_fingerprint`"
-            ),
+                 authority in `ssl_ca_file`"
+            )?,
             Untrusted::Name { presented } => {
                 write!(f, "the certificate of {peer} is not for that name")?;
                 if !presented.is_empty() {
                     write!(f, " but for {}", presented.join(", "))?;
                 }
-                write!(
-                    f,
-                    ": use such a name as `host`, or pin the certificate with `ssl_fingerprint`"
-                )
+                write!(f, ": use such a name as `host`")?;
             }
             Untrusted::Expired => write!(
                 f,
                 "the certificate of {peer} has expired: renew it, and check this node's clock"
-            ),
+            )?,
             Untrusted::NotYetValid => write!(
                 f,
                 "the certificate of {peer} is not valid yet: check the clocks of both sides"
-            ),
-            Untrusted::Fingerprint { shown } => write!(
+            )?,
+            Untrusted::Fingerprint => write!(
                 f,
-                "the certificate of {peer} is not the one that `ssl_fingerprint` pins: it shows \
-                 SHA256 {shown}. Either it was renewed, or somebody is in between"
-            ),
+                "the certificate of {peer} is not the one that `ssl_fingerprint` pins: either it \
+                 was renewed, or somebody is in between"
+            )?,
+            Untrusted::Unfit(said) => write!(
+                f,
+                "the certificate of {peer} cannot be verified ({said}): give it one that an \
+                 authority has signed"
+            )?,
             Untrusted::ClientCertificate { said } => write!(
                 f,
                 "{peer} does not take our certificate, or wants one ({said}): check \
                  `ssl_cert_file` and `ssl_key_file`"
-            ),
+            )?,
             Untrusted::TooOld { said } => write!(
                 f,
                 "no common TLS version or cipher with {peer} ({said}): it may know only TLS 1.1 or \
                  older, or RSA key exchange, which are not supported here"
+            )?,
+            Untrusted::Other(problem) => write!(f, "no TLS with {peer}: {problem}")?,
+        }
+        match (shown, why) {
+            (None, _) => Ok(()),
+            (Some(shown), Untrusted::Fingerprint) => write!(f, ". It shows SHA256 {shown}"),
+            (Some(shown), _) => write!(
+                f,
+                "; or pin it with `ssl_fingerprint`, if it is the target's own (it shows SHA256 \
+                 {shown})"
             ),
-            Untrusted::Other(problem) => write!(f, "no TLS with {peer}: {problem}"),
         }
     }
 }

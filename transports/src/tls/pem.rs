@@ -1,0 +1,143 @@
+//! Certificates and keys, from a file or as text.
+
+use std::borrow::Cow;
+use std::fs;
+
+use devgate_schemas::Sensitive;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::info::{path, problem};
+use crate::{Error, Result};
+
+/// Certificates as they stand in a file: of authorities, or from a leaf upwards.
+pub(super) type Certificates = Vec<CertificateDer<'static>>;
+
+/// What we show of ourselves, where a target asks.
+pub(super) struct Identity {
+    /// Our certificate, then those between it and its authority.
+    pub(super) chain: Certificates,
+    pub(super) key: PrivateKeyDer<'static>,
+}
+
+impl Identity {
+    /// Reads both settings, which come together or not at all.
+    pub(super) fn read(
+        certificate: Option<&str>,
+        key: Option<&Sensitive<String>>,
+    ) -> Result<Option<Self>> {
+        match (certificate, key) {
+            (None, None) => Ok(None),
+            (Some(_), None) => Err(problem("ssl_key_file", "is missing beside `ssl_cert_file`")),
+            (None, Some(_)) => Err(problem("ssl_cert_file", "is missing beside `ssl_key_file`")),
+            (Some(chain), Some(key)) => Ok(Some(Self {
+                chain: certificates("ssl_cert_file", chain)?,
+                key: private_key(key)?,
+            })),
+        }
+    }
+}
+
+/// The authorities of `ssl_ca_file`.
+pub(super) fn authorities(given: &str) -> Result<Certificates> {
+    certificates("ssl_ca_file", given)
+}
+
+fn certificates(setting: &'static str, given: &str) -> Result<Certificates> {
+    let text = text(setting, given)?;
+    let found: std::result::Result<Certificates, _> =
+        CertificateDer::pem_slice_iter(text.as_bytes()).collect();
+    match found {
+        Ok(found) if found.is_empty() => {
+            Err(problem(setting, "holds no certificate in PEM format"))
+        }
+        Ok(found) => Ok(found),
+        Err(error) => Err(problem(setting, &format!("is no PEM ({})", why(&error)))),
+    }
+}
+
+fn private_key(given: &Sensitive<String>) -> Result<PrivateKeyDer<'static>> {
+    let text = Sensitive::new(text("ssl_key_file", given.reveal())?.into_owned());
+    let text = text.reveal();
+    PrivateKeyDer::from_pem_slice(text.as_bytes()).map_err(|error| {
+        let why = if text.contains("ENCRYPTED") {
+            "is encrypted: `openssl pkey -in FILE` writes it without its passphrase".to_owned()
+        } else {
+            format!("holds no private key in PEM format ({})", why(&error))
+        };
+        problem("ssl_key_file", &why)
+    })
+}
+
+/// What is given as text, or the text of the file that is named.
+fn text<'a>(setting: &'static str, given: &'a str) -> Result<Cow<'a, str>> {
+    if given.contains("-----BEGIN ") {
+        return Ok(Cow::Borrowed(given));
+    }
+    // What is taken for a path may be a key that lost its first line: it is not quoted.
+    fs::read_to_string(path(given))
+        .map(Cow::Owned)
+        .map_err(|error| Error::Setting {
+            setting,
+            problem: format!("cannot read the file that it names: {error}"),
+        })
+}
+
+/// What is wrong with a PEM text, without what stands in it.
+fn why(error: &pem::Error) -> &'static str {
+    match error {
+        pem::Error::NoItemsFound => "nothing of that kind is in it",
+        pem::Error::MissingSectionEnd { .. } => "its last line is missing",
+        _ => "it is damaged",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tls::tests::{CLIENT, CLIENT_KEY};
+
+    fn sensitive(text: &str) -> Sensitive<String> {
+        Sensitive::new(text.to_owned())
+    }
+
+    fn refused(certificate: Option<&str>, key: Option<&str>) -> String {
+        let error = Identity::read(certificate, key.map(sensitive).as_ref());
+        error.err().expect("it is refused").to_string()
+    }
+
+    #[test]
+    fn certificates_and_keys_are_read_from_files_or_as_text() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            let file = folder.path().join(name);
+            fs::write(&file, text).expect("written");
+            file.display().to_string()
+        };
+        let files = (
+            write("cert.pem", CLIENT),
+            sensitive(&write("key.pem", CLIENT_KEY)),
+        );
+        let from_files = Identity::read(Some(&files.0), Some(&files.1)).expect("read");
+        let from_text = Identity::read(Some(CLIENT), Some(&sensitive(CLIENT_KEY))).expect("read");
+        let (from_files, from_text) = (from_files.expect("both"), from_text.expect("both"));
+        assert_eq!(from_files.chain, from_text.chain);
+        assert_eq!(from_files.key, from_text.key);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_without_showing_the_key() {
+        assert!(refused(Some(CLIENT), None).contains("ssl_key_file: is missing"));
+        assert!(refused(None, Some(CLIENT_KEY)).contains("ssl_cert_file: is missing"));
+        assert!(refused(Some("/nowhere"), Some(CLIENT_KEY)).contains("cannot read the file"));
+        assert!(refused(Some(CLIENT_KEY), Some(CLIENT_KEY)).contains("holds no certificate"));
+        let canary = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nY2FuYXJ5\n-----END ENCRYPTED PRIVATE KEY-----\n";
+        let error = refused(Some(CLIENT), Some(canary));
+        assert!(error.contains("is encrypted"), "{error}");
+        for mangled in ["canaryAAAA==", "-----BEGIN PRIVATE KEY-----\ncanary"] {
+            let error = refused(Some(CLIENT), Some(mangled));
+            assert!(error.starts_with("ssl_key_file: "), "{error}");
+            assert!(!error.contains("canary"), "{error}");
+        }
+    }
+}
