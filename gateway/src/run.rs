@@ -8,6 +8,7 @@ use std::sync::Arc;
 use devgate_schemas::{Level, Value};
 use devgate_transports::{Context, Patience};
 use futures_util::stream::{self, StreamExt};
+use serde_json::{Value as Json, json};
 
 use crate::cli::{Ending, Setting};
 use crate::failure::Failure;
@@ -72,9 +73,20 @@ impl<'a> Job<'a> {
         &self.stop
     }
 
+    /// Why something failed, without the secrets that are known of the target.
+    pub(crate) fn failure_without_secrets(&self, failure: Failure) -> Failure {
+        let told = self.without_secrets(json!(failure));
+        serde_json::from_value(told).unwrap_or(failure)
+    }
+
     /// A text without the secrets that are known of the target.
     pub(crate) fn masked(&self, text: &str) -> String {
         self.listener.masked_text(text)
+    }
+
+    /// What a target answers, without the secrets that are known of it.
+    pub(crate) fn without_secrets(&self, answer: Json) -> Json {
+        self.listener.masked_value(answer)
     }
 
     /// The context of calls on the target.

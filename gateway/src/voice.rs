@@ -9,6 +9,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use devgate_schemas::{Event, Level, Listen, Mask, Value};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::Value as Json;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -180,12 +181,16 @@ impl<'a> Listener<'a> {
         locked(&self.mask).text(text).into_owned()
     }
 
+    /// Data without the target's secrets.
+    pub(crate) fn masked_value(&self, value: Json) -> Json {
+        locked(&self.mask).value(Value::from(value)).to_json()
+    }
+
     /// What became of the target, without its secrets.
     pub(crate) fn masked(&self, answer: Answer) -> Answer {
-        let mask = locked(&self.mask);
         Answer {
-            value: mask.value(Value::from(answer.value)).to_json(),
-            text: answer.text.map(|text| mask.text(&text).into_owned()),
+            value: self.masked_value(answer.value),
+            text: answer.text.map(|text| self.masked_text(&text)),
             ..answer
         }
     }

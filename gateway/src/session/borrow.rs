@@ -9,6 +9,7 @@ use tokio::io::BufReader;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
+use super::lend::Lending;
 use super::socket::is_trusted;
 use super::wire::{Answer, LONGEST_ANSWER, Request, VARIABLE, parse_answer, read_line, write_line};
 use crate::failure::Failure;
@@ -43,7 +44,8 @@ impl Borrowed {
                 format!(
                     "there is no session here: {VARIABLE} is not set. It is set in remote tasks that \
                      devgate runs on this node for a target whose transport it knows, and in what \
-                     `devgate session run -t TARGET -- PROGRAM` starts"
+                     `devgate session run -t TARGET -- PROGRAM` starts. Elsewhere name the target \
+                     with -t, and a session is opened for it"
                 ),
             )),
         }
@@ -70,35 +72,11 @@ impl Borrowed {
         }
     }
 
-    /// Runs a command, and gives its output.
+    /// What is answered to a request.
     ///
     /// # Errors
     /// What the device or the gateway says.
-    pub(crate) async fn exec(&mut self, command: &str) -> Result<String, Failure> {
-        let mut answer = self.ask(&Request::Exec(command.to_owned())).await?;
-        match answer.remove("output") {
-            Some(Json::String(output)) => Ok(output),
-            _ => Err(cut()),
-        }
-    }
-
-    /// Types lines in configuration mode.
-    ///
-    /// # Errors
-    /// Which line the device refuses, or what the gateway says.
-    pub(crate) async fn configure(&mut self, lines: Vec<String>) -> Result<(), Failure> {
-        self.ask(&Request::Configure(lines)).await.map(drop)
-    }
-
-    /// Saves the running configuration.
-    ///
-    /// # Errors
-    /// What the device or the gateway says.
-    pub(crate) async fn save(&mut self) -> Result<(), Failure> {
-        self.ask(&Request::Save).await.map(drop)
-    }
-
-    async fn ask(&mut self, request: &Request) -> Result<Answer, Failure> {
+    pub(super) async fn ask(&mut self, request: &Request) -> Result<Answer, Failure> {
         // The gateway may have said why it refuses, and gone: then its word counts.
         let _ = write_line(&mut self.stream, &request.to_line()).await;
         match read_line(&mut self.stream, LONGEST_ANSWER).await {
@@ -109,6 +87,15 @@ impl Borrowed {
 }
 
 impl Outer {
+    /// Whether it is a session with the very same target, whatever may be done in it.
+    pub(super) fn is_with_target_of(&self, lending: &Lending<'_>) -> bool {
+        let own = lending.identity();
+        let same = |part| self.identity.get(part) == own.get(part);
+        ["target", "transport", "connection_info"]
+            .into_iter()
+            .all(same)
+    }
+
     /// The session that the environment names, if it answers.
     pub(super) async fn find(ctx: &Context<'_>) -> Option<Self> {
         let socket = env::var(VARIABLE).ok().filter(|path| !path.is_empty())?;
@@ -127,8 +114,9 @@ impl Outer {
     }
 }
 
-fn cut() -> Failure {
-    let message = "the gateway ended the session before it answered: whether the command reached \
+/// That what was said is no answer, or that none came.
+pub(super) fn cut() -> Failure {
+    let message = "the gateway ended the session before it answered: whether the request reached \
                    the device is not known";
     Failure::new("devgate/session-ended", message)
 }

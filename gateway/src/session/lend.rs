@@ -9,7 +9,7 @@ use std::io;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use devgate_transports::{CommandLine, Context, Error, Line, Mode};
+use devgate_transports::{CommandLine, Context, DataStore, Document, Error, Line, Mode};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
@@ -39,7 +39,7 @@ pub(crate) struct Lender {
 }
 
 /// A session that is lent.
-struct Lending<'a> {
+pub(crate) struct Lending<'a> {
     ctx: Context<'a>,
     reach: &'a Reach<'a>,
     mode: Mode,
@@ -59,12 +59,7 @@ impl Lender {
         mode: Mode,
         work: impl AsyncFnOnce(Option<&str>) -> T,
     ) -> T {
-        let lending = Lending {
-            ctx: *ctx,
-            reach,
-            mode,
-            held: Held::default(),
-        };
+        let lending = Lending::new(ctx, reach, mode);
         let outer = self.outer.get_or_init(|| Outer::find(ctx)).await;
         if let Some(outer) = outer
             && outer.identity == lending.identity()
@@ -87,7 +82,7 @@ impl Lender {
             never = lending.serve(&socket) => match never {},
         };
         drop(socket);
-        lending.held.close(ctx).await;
+        lending.close().await;
         outcome
     }
 
@@ -100,7 +95,21 @@ impl Lender {
     }
 }
 
-impl Lending<'_> {
+impl<'a> Lending<'a> {
+    /// A session that is opened when it is first asked for.
+    pub(super) fn new(ctx: &Context<'a>, reach: &'a Reach<'a>, mode: Mode) -> Self {
+        Self {
+            ctx: *ctx,
+            reach,
+            mode,
+            held: Held::default(),
+        }
+    }
+
+    pub(super) async fn close(self) {
+        self.held.close(&self.ctx).await;
+    }
+
     async fn serve(&self, socket: &Socket) -> Infallible {
         let mut clients = FuturesUnordered::new();
         loop {
@@ -160,55 +169,95 @@ impl Lending<'_> {
                 // What waited for its turn is not sent; what was sent is given up, and the session
                 // with it.
                 () = gone(&mut from) => return Ok(()),
-                answer = self.answer(&line) => answer,
+                answer = self.answer_line(&line) => answer,
             };
             write_line(&mut to, &answer_line(answer)).await?;
         }
     }
 
-    async fn answer(&self, line: &[u8]) -> Result<Json, Failure> {
-        match Request::parse(line)? {
+    async fn answer_line(&self, line: &[u8]) -> Result<Json, Failure> {
+        self.answer(Request::parse(line)?).await
+    }
+
+    /// Waits for its turn, and does what is asked for.
+    pub(super) async fn answer(&self, request: Request) -> Result<Json, Failure> {
+        match request {
             Request::Hello => Ok(json!({ "session": self.identity() })),
+            Request::Configure(_) | Request::Save | Request::Set(_) if self.mode == Mode::Noop => {
+                Err(noop())
+            }
             Request::Exec(command) => {
                 let command = Line::new(command);
-                let output = self
-                    .at_command_line(async |ctx, cli| cli.exec_once(ctx, &command).await)
-                    .await?;
+                let exec = async |ctx: &Context<'_>| {
+                    self.command_line(ctx)?.exec_once(ctx, &command).await
+                };
+                let output = self.turn(exec).await?;
                 Ok(json!({ "output": output }))
             }
-            Request::Configure(_) | Request::Save if self.mode == Mode::Noop => Err(noop()),
             Request::Configure(lines) => {
                 let lines: Vec<Line> = lines.into_iter().map(Line::new).collect();
-                self.at_command_line(async |ctx, cli| cli.configure(ctx, &lines).await)
-                    .await?;
+                let configure =
+                    async |ctx: &Context<'_>| self.command_line(ctx)?.configure(ctx, &lines).await;
+                self.turn(configure).await?;
                 Ok(json!({ "configured": lines.len() }))
             }
             Request::Save => {
-                self.at_command_line(async |ctx, cli| cli.save(ctx).await)
-                    .await?;
+                let save = async |ctx: &Context<'_>| self.command_line(ctx)?.save(ctx).await;
+                self.turn(save).await?;
                 Ok(json!({ "saved": true }))
+            }
+            Request::Get(what) => {
+                let get = async |ctx: &Context<'_>| self.data_store(ctx)?.get(ctx, &what).await;
+                Ok(told(self.turn(get).await?))
+            }
+            Request::Set(change) => {
+                let set = async |ctx: &Context<'_>| self.data_store(ctx)?.set(ctx, &change).await;
+                Ok(told(self.turn(set).await?))
             }
         }
     }
 
-    /// Waits for its turn at the device's command line, and does the work.
-    async fn at_command_line<T>(
+    async fn turn<T>(
         &self,
-        work: impl AsyncFnOnce(&Context<'_>, &dyn CommandLine) -> devgate_transports::Result<T>,
+        work: impl AsyncFnOnce(&Context<'_>) -> devgate_transports::Result<T>,
     ) -> Result<T, Failure> {
-        let turn = self.held.turn(&self.ctx, self.reach, async |ctx| {
-            let Some(command_line) = ctx.command_line() else {
-                let name = self.reach.transport();
-                let message = format!("transport `{name}` has no command line for such a request");
-                return Err(Error::Unsupported(message));
-            };
-            work(ctx, command_line).await
-        });
-        turn.await
+        self.held.turn(&self.ctx, self.reach, work).await
+    }
+
+    fn command_line<'c>(
+        &self,
+        ctx: &Context<'c>,
+    ) -> devgate_transports::Result<&'c dyn CommandLine> {
+        ctx.command_line().ok_or_else(|| {
+            self.lacks(
+                "no command line",
+                match ctx.data_store() {
+                    Some(_) => "it has data: `devgate session get` and `devgate session set`",
+                    None => NEITHER,
+                },
+            )
+        })
+    }
+
+    fn data_store<'c>(&self, ctx: &Context<'c>) -> devgate_transports::Result<&'c dyn DataStore> {
+        ctx.data_store().ok_or_else(|| {
+            self.lacks(
+                "no data that can be asked for",
+                match ctx.command_line() {
+                    Some(_) => "it has a command line: `devgate session exec`",
+                    None => NEITHER,
+                },
+            )
+        })
+    }
+
+    fn lacks(&self, what: &str, has: &str) -> Error {
+        let name = self.reach.transport();
+        Error::Unsupported(format!("transport `{name}` has {what}; {has}"))
     }
 
     /// Whose session it is, without a secret: two that are told alike are the same.
-    fn identity(&self) -> Json {
+    pub(super) fn identity(&self) -> Json {
         json!({
             "target": self.ctx.target(),
             "transport": self.reach.transport(),
@@ -228,8 +277,20 @@ async fn gone(from: &mut (impl AsyncBufRead + Unpin)) {
     }
 }
 
+/// What a transport has that has neither a command line nor data.
+const NEITHER: &str = "it can be used with `devgate verify` and `devgate facts`";
+
+/// What a target answers, as it goes over the socket.
+fn told(document: Document) -> Json {
+    match document {
+        Document::Data(data) => json!({ "data": data.to_json() }),
+        Document::Text(text) => json!({ "text": text }),
+    }
+}
+
 fn noop() -> Failure {
-    let message = "this run changes nothing (--noop): the configuration was not sent. A task that \
-                   supports noop tells what it would do instead (`_noop` is true in its input)";
+    let message = "this run changes nothing (--noop): what would change the device was not sent. A \
+                   task that supports noop tells what it would do instead (`_noop` is true in its \
+                   input)";
     Failure::new("devgate/noop", message)
 }

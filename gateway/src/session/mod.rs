@@ -1,6 +1,7 @@
 //! A session with one target: for the length of one piece of work of ours, or lent to a program for
 //! as long as that runs.
 
+mod ask;
 mod borrow;
 mod held;
 mod lend;
@@ -18,6 +19,7 @@ use crate::registry::Registry;
 use crate::run::{Job, interrupted};
 use crate::stop::Stage;
 
+pub(crate) use ask::{Asked, own};
 pub(crate) use borrow::Borrowed;
 pub(crate) use lend::Lender;
 pub(crate) use wire::VARIABLE;

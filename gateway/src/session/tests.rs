@@ -5,16 +5,18 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Event, Facts, Listen, TransportSchema};
+use devgate_schemas::{ConnectionInfo, Event, Facts, Listen, TransportSchema, Value};
 use devgate_transports::error::{Interrupted, Interruption};
 use devgate_transports::{
-    CommandLine, Connect, Context, Error, Line, Mode, Patience, Result, Transport,
+    CommandLine, Connect, Context, DataStore, Document, Error, Line, Mode, Patience, Request,
+    Result, Transport,
 };
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::oneshot;
 
+use super::ask::Asked;
 use super::borrow::Borrowed;
 use super::{Lender, Reach};
 use crate::failure::Failure;
@@ -24,8 +26,16 @@ use crate::failure::Failure;
 struct Device {
     schema: TransportSchema,
     seen: &'static Seen,
-    has_command_line: bool,
+    has: Has,
     refuses: bool,
+}
+
+/// What a session with it can do beside what every session can.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Has {
+    CommandLine,
+    Data,
+    Neither,
 }
 
 /// What the device has seen.
@@ -40,7 +50,7 @@ struct Seen {
 #[derive(Debug)]
 struct Session {
     seen: &'static Seen,
-    has_command_line: bool,
+    has: Has,
 }
 
 impl Device {
@@ -50,7 +60,7 @@ impl Device {
             schema: TransportSchema::built_in(schema),
             // The tests' devices are few, and their sessions need them for ever.
             seen: Box::leak(Box::default()),
-            has_command_line: true,
+            has: Has::CommandLine,
             refuses: false,
         }
     }
@@ -95,7 +105,7 @@ impl Connect for Device {
         }
         Ok(Box::new(Session {
             seen: self.seen,
-            has_command_line: self.has_command_line,
+            has: self.has,
         }))
     }
 }
@@ -116,7 +126,11 @@ impl Transport for Session {
     }
 
     fn command_line(&self) -> Option<&dyn CommandLine> {
-        self.has_command_line.then_some(self)
+        (self.has == Has::CommandLine).then_some(self)
+    }
+
+    fn data_store(&self) -> Option<&dyn DataStore> {
+        (self.has == Has::Data).then_some(self)
     }
 }
 
@@ -160,6 +174,30 @@ impl CommandLine for Session {
     }
 }
 
+#[async_trait]
+impl DataStore for Session {
+    async fn get(&self, _: &Context<'_>, what: &str) -> Result<Document> {
+        self.note(&format!("get {what}"));
+        match what {
+            "/xml" => Ok(Document::Text("<a/>".to_owned())),
+            _ => Ok(Document::Data(Value::from(json!({ "asked": what })))),
+        }
+    }
+
+    async fn set(&self, _: &Context<'_>, request: &Request) -> Result<Document> {
+        let Request { what, method, body } = request;
+        let (method, body) = (method.as_deref(), body.as_ref().map(Value::to_json));
+        self.note(&format!("set {what} {method:?} {body:?}"));
+        Err(Error::Interrupted(Box::new(Interrupted {
+            peer: "fake:22".to_owned(),
+            doing: "the request".to_owned(),
+            changing: true,
+            why: Interruption::Lost,
+            partial: String::new(),
+        })))
+    }
+}
+
 impl Session {
     fn note(&self, what: &str) {
         let typed = self.seen.typed.lock();
@@ -176,7 +214,11 @@ impl Listen for Deaf {
 }
 
 async fn exec(socket: &str, command: &str) -> std::result::Result<String, Failure> {
-    Borrowed::at(socket).await?.exec(command).await
+    at(socket).await?.exec(command).await
+}
+
+async fn at(socket: &str) -> std::result::Result<Asked<'static>, Failure> {
+    Ok(Asked::Lent(Borrowed::at(socket).await?))
 }
 
 #[tokio::test]
@@ -227,7 +269,7 @@ async fn the_socket_is_gone_with_the_work_and_so_is_who_held_on_to_it() {
     let device = Device::new();
     let (socket, mut kept) = device
         .lend(Mode::Enforce, async |socket| {
-            let kept = Borrowed::at(&socket).await.expect("somebody listens");
+            let kept = at(&socket).await.expect("somebody listens");
             (socket, kept)
         })
         .await;
@@ -286,7 +328,7 @@ async fn a_client_that_goes_gives_up_what_it_asked_for() {
 async fn configuration_is_typed_and_saved_but_not_under_noop() {
     let device = Device::new();
     let change = async |socket: String| {
-        let mut session = Borrowed::at(&socket).await?;
+        let mut session = at(&socket).await?;
         let lines = ["interface x", " shutdown"].map(str::to_owned);
         session.exec("show x").await?;
         session.configure(lines.to_vec()).await?;
@@ -300,18 +342,65 @@ async fn configuration_is_typed_and_saved_but_not_under_noop() {
 }
 
 #[tokio::test]
-async fn a_transport_without_a_command_line_says_so() {
+async fn data_is_asked_for_and_changed_once_but_not_under_noop() {
     let device = Device {
-        has_command_line: false,
+        has: Has::Data,
         ..Device::new()
     };
-    let refused = device
-        .lend(Mode::Enforce, async |socket| exec(&socket, "show x").await)
-        .await;
-    let failure = refused.expect_err("it has none");
-    assert_eq!(failure.kind, "devgate/device-error");
-    assert!(failure.msg.contains("`fake`"), "{failure}");
-    assert_eq!(device.counts(), [1, 1]);
+    let change = Request {
+        what: "/zones".to_owned(),
+        method: Some("PATCH".to_owned()),
+        body: Some(Value::from("<zone/>")),
+    };
+    let work = async |socket: String| {
+        let mut session = at(&socket).await?;
+        let data = Document::Data(Value::from(json!({"asked": "/json"})));
+        assert_eq!(session.get("/json".to_owned()).await, Ok(data));
+        let text = Document::Text("<a/>".to_owned());
+        assert_eq!(session.get("/xml".to_owned()).await, Ok(text));
+        session.set(change.clone()).await
+    };
+    let kinds = [
+        device.lend(Mode::Noop, work).await,
+        device.lend(Mode::Enforce, work).await,
+    ]
+    .map(|done| done.expect_err("it cannot be done").kind);
+    assert_eq!(kinds, ["devgate/noop", "puppetlabs.tasks/connect-error"]);
+    let typed = [
+        "get /json",
+        "get /xml",
+        "get /json",
+        "get /xml",
+        r#"set /zones Some("PATCH") Some(String("<zone/>"))"#,
+    ];
+    assert_eq!(device.typed(), typed);
+}
+
+#[tokio::test]
+async fn a_transport_that_cannot_do_what_is_asked_says_what_it_can() {
+    for (has, lacks, can) in [
+        (Has::CommandLine, "has no data", "`devgate session exec`"),
+        (Has::Data, "has no command line", "`devgate session get`"),
+        (Has::Neither, "has no command line", "`devgate verify`"),
+    ] {
+        let device = Device {
+            has,
+            ..Device::new()
+        };
+        let refused = device.lend(Mode::Enforce, async |socket| {
+            let mut session = at(&socket).await?;
+            match has {
+                Has::CommandLine => session.get("/x".to_owned()).await.map(drop),
+                Has::Data | Has::Neither => session.exec("show x").await.map(drop),
+            }
+        });
+        let failure = refused.await.expect_err("it cannot be done");
+        assert_eq!(failure.kind, "devgate/device-error");
+        for word in ["`fake`", lacks, can] {
+            assert!(failure.msg.contains(word), "{failure}");
+        }
+        assert_eq!(device.counts(), [1, 1]);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,12 +9,20 @@
 //! | `{"version": 1, "exec": "COMMAND"}`  | `"output": "TEXT"`   | runs a command, sent at most once    |
 //! | `{"version": 1, "configure": [LINE]}`| `"configured": N`    | types lines in configuration mode    |
 //! | `{"version": 1, "save": true}`       | `"saved": true`      | saves the running configuration      |
+//! | `{"version": 1, "get": "WHAT"}`      | `"data"` or `"text"` | asks for data: a path, an OID, …     |
+//! | `{"version": 1, "set": {"what": "WHAT", "method": "M", "body": BODY}}` | `"data"` or `"text"` | changes data, sent at most once |
+//!
+//! `get` and `set` are for sessions with data, the others for those at a command line. Of `set`,
+//! each part may be left out; a body that is a text is sent as it is, every other as JSON. `data` is
+//! JSON, `text` is what the target answers otherwise: XML.
 //!
 //! An answer holds the `version` too, and instead of all else an `_error {kind, msg, details}` when
-//! it failed. Verbs for other protocols than command lines stand beside these.
+//! it failed.
 
 use std::io;
 
+use devgate_schemas::Value;
+use devgate_transports as transports;
 use serde_json::{Map, Value as Json, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
@@ -34,12 +42,14 @@ pub(super) const LONGEST_REQUEST: usize = 4 * 1024 * 1024;
 pub(super) const LONGEST_ANSWER: usize = 400 * 1024 * 1024;
 
 /// What a client asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Request {
     Hello,
     Exec(String),
     Configure(Vec<String>),
     Save,
+    Get(String),
+    Set(transports::Request),
 }
 
 /// What an answer holds, its version apart.
@@ -69,6 +79,8 @@ impl Request {
                     .collect::<Option<_>>()
                     .map(Self::Configure),
                 ("save", _) => Some(Self::Save),
+                ("get", Json::String(what)) => Some(Self::Get(what)),
+                ("set", Json::Object(change)) => change_of(change).map(Self::Set),
                 _ => None,
             },
             _ => None,
@@ -76,7 +88,8 @@ impl Request {
         request.ok_or_else(|| {
             bad(
                 "a request has, beside `version`, one of `hello`: true, `exec`: a command, \
-                 `configure`: a list of lines, `save`: true",
+                 `configure`: a list of lines, `save`: true, `get`: what, `set`: an object of `what`, \
+                 `method` and `body`",
             )
         })
     }
@@ -87,8 +100,33 @@ impl Request {
             Self::Exec(command) => json!({ "exec": command }),
             Self::Configure(lines) => json!({ "configure": lines }),
             Self::Save => json!({ "save": true }),
+            Self::Get(what) => json!({ "get": what }),
+            Self::Set(transports::Request { what, method, body }) => {
+                let mut change = json!({ "what": what });
+                if let Some(method) = method {
+                    change["method"] = method.as_str().into();
+                }
+                if let Some(body) = body {
+                    change["body"] = body.to_json();
+                }
+                json!({ "set": change })
+            }
         })
     }
+}
+
+/// What is to be set, unless something in it is not understood.
+fn change_of(said: Map<String, Json>) -> Option<transports::Request> {
+    let mut change = transports::Request::default();
+    for (part, value) in said {
+        match (part.as_str(), value) {
+            ("what", Json::String(what)) => change.what = what,
+            ("method", Json::String(method)) => change.method = Some(method),
+            ("body", body) => change.body = Some(Value::from(body)),
+            _ => return None,
+        }
+    }
+    Some(change)
 }
 
 /// An answer as it is sent.
@@ -178,6 +216,17 @@ mod tests {
             Request::Exec("show \"x\"\nÿ".to_owned()),
             Request::Configure(vec!["interface swp1".to_owned(), " shutdown".to_owned()]),
             Request::Save,
+            Request::Get("/api/v1/servers".to_owned()),
+            Request::Set(transports::Request::default()),
+            Request::Set(transports::Request {
+                what: "/zones".to_owned(),
+                method: Some("PATCH".to_owned()),
+                body: Some(Value::from(json!({"name": "a.", "ttl": [1, 2.5, null]}))),
+            }),
+            Request::Set(transports::Request {
+                body: Some(Value::Undef),
+                ..Default::default()
+            }),
         ] {
             let line = request.to_line();
             assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
@@ -199,6 +248,12 @@ mod tests {
             (r#"{"version": 1, "a-canary": 1}"#, "one of `hello`"),
             (r#"{"version": 1, "exec": ["a-canary"]}"#, "one of `hello`"),
             (r#"{"version": 1, "configure": ["a", 1]}"#, "one of `hello`"),
+            (r#"{"version": 1, "get": ["a-canary"]}"#, "one of `hello`"),
+            (r#"{"version": 1, "set": "a-canary"}"#, "one of `hello`"),
+            (
+                r#"{"version": 1, "set": {"boby": "a-canary"}}"#,
+                "one of `hello`",
+            ),
             (
                 r#"{"version": 1, "save": true, "exec": "a-canary"}"#,
                 "one of `hello`",

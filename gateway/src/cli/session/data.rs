@@ -1,0 +1,149 @@
+//! `devgate session get` and `set`: data of a device, in the words of its protocol.
+
+use std::io::Read;
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use devgate_schemas::Value;
+use devgate_transports::{Document, Request};
+use serde_json::{Value as Json, json};
+
+use super::With;
+use crate::cli::{Ending, Global};
+use crate::output::Output;
+use crate::session::Asked;
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  REST, the path:          devgate session get -t dns1 \
+                  /api/v1/servers\n  NETCONF, a filter:       devgate session get -t r1 '<interfaces \
+                  xmlns=\"urn:ietf:params:xml:ns:yang:ietf-interfaces\"/>'\n  OVSDB, a table:          \
+                  devgate session get -t ovs1 Bridge\n  SNMP, an OID:            devgate session get -t \
+                  ups1 1.3.6.1.2.1.1\n\n`devgate transport show NAME` tells what a transport takes. \
+                  In a task, or in what `devgate session run` starts, -t is not needed."
+)]
+pub(in crate::cli) struct Get {
+    #[command(flatten)]
+    with: With,
+    /// What is asked for: a path, a filter, a table, an OID
+    #[arg(allow_hyphen_values = true)]
+    what: String,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  REST:     devgate session set -t dns1 /api/v1/servers/localhost/zones \
+                  - --method POST < zone.json\n            devgate session set -t dns1 \
+                  /api/v1/servers/localhost/zones/example.org. --method DELETE\n  NETCONF:  devgate \
+                  session set -t r1 - --method merge < config.xml\n  OVSDB:    devgate session set -t \
+                  ovs1 - < operations.json\n\nA single - is the body. A secret belongs on stdin: \
+                  everybody on this host can read arguments. Under --noop it is refused."
+)]
+pub(in crate::cli) struct Set {
+    #[command(flatten)]
+    with: With,
+    /// What is changed: a path, a table; nothing where the body says it all
+    #[arg(required = true, allow_hyphen_values = true)]
+    what: Option<String>,
+    /// What to set it to: JSON, or a text such as XML; - reads it from stdin
+    #[arg(allow_hyphen_values = true)]
+    body: Option<String>,
+    /// How: an HTTP method, a NETCONF default-operation, a JSON-RPC method (default: the
+    /// protocol's usual one)
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+}
+
+impl Get {
+    pub(super) async fn run(self, global: &Global, output: &Output) -> anyhow::Result<Ending> {
+        let Self { with, what } = self;
+        let get = async |session: &mut Asked<'_>| {
+            let document = session.get(what.clone()).await?;
+            print(json!({ "what": what }), document, output);
+            Ok(())
+        };
+        with.session(global, output, get).await
+    }
+}
+
+impl Set {
+    pub(super) async fn run(self, global: &Global, output: &Output) -> anyhow::Result<Ending> {
+        let (what, body) = match (self.what.unwrap_or_default(), self.body) {
+            (what, None) if what == "-" => (String::new(), Some(what)),
+            both => both,
+        };
+        let body = match body.as_deref() {
+            Some("-") => Some(stdin()?),
+            Some(_) | None => body,
+        };
+        if what.is_empty() && body.is_none() {
+            bail!(
+                "say what to set: WHAT, BODY or both (`devgate session set --help` has examples)"
+            );
+        }
+        let change = Request {
+            what,
+            method: self.method,
+            body: body.map(read),
+        };
+        let set = async |session: &mut Asked<'_>| {
+            let said = json!({ "what": change.what, "method": change.method });
+            let document = session.set(change).await?;
+            print(said, document, output);
+            Ok(())
+        };
+        self.with.session(global, output, set).await
+    }
+}
+
+/// All of stdin. It is there, or comes at once: nobody types a body.
+fn stdin() -> anyhow::Result<String> {
+    let mut text = String::new();
+    let read = std::io::stdin().read_to_string(&mut text);
+    read.context("cannot read the body from stdin")?;
+    Ok(text)
+}
+
+/// A body as it is meant: JSON where it is some, else a text. A JSON string is a text with its
+/// quotes.
+fn read(body: String) -> Value {
+    match serde_json::from_str(&body) {
+        Ok(Json::String(_)) | Err(_) => Value::from(body),
+        Ok(json) => Value::from(json),
+    }
+}
+
+/// Prints what a device answers: a text as it is, data as JSON; for programs with what it answers.
+fn print(mut asked: Json, document: Document, output: &Output) {
+    match document {
+        Document::Text(text) => {
+            asked["text"] = text.as_str().into();
+            output.document(&asked, || super::ended(text));
+        }
+        Document::Data(data) => {
+            let data = data.to_json();
+            let human = super::ended(format!("{data:#}"));
+            asked["data"] = data;
+            output.document(&asked, || human);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_json_where_it_is_some_and_else_a_text() {
+        for (body, expected) in [
+            (r#"{"a": [1]}"#, Value::from(json!({"a": [1]}))),
+            ("7", Value::Integer(7)),
+            ("null", Value::Undef),
+            ("<config/>", Value::from("<config/>")),
+            (r#""a""#, Value::from(r#""a""#)),
+            ("", Value::from("")),
+        ] {
+            assert_eq!(read(body.to_owned()), expected, "{body}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! `devgate session`: using a session with a device, and lending one to a program.
+
+mod data;
+mod exec;
+mod run;
+
+use std::sync::Arc;
+
+use anyhow::bail;
+use clap::{Args, Subcommand};
+
+use super::{Ending, Global, Setting};
+use crate::failure::Failure;
+use crate::interrupt::Interrupts;
+use crate::inventory::{Overrides, Target};
+use crate::output::Output;
+use crate::run::{Job, interrupted};
+use crate::session::{self, Asked, Borrowed};
+use crate::stop::{Stage, Stopper};
+
+/// Use a session with a device: run commands, ask for data, change it
+///
+/// devgate logs in for you. With `-t TARGET` any operator asks any device once. To ask often, have a
+/// session lent: devgate then logs in once for all that is asked, instead of once for each. Two
+/// things are lent one, in DEVGATE_SESSION: a remote task, for as long as it runs on this node, and
+/// what `devgate session run` starts.
+#[derive(Debug, Subcommand)]
+#[command(
+    after_help = "Examples:\n  devgate session exec -t switch1 show version\n  devgate session get -t \
+                  dns1 /api/v1/servers\n\nA task `uptime.sh` with `{\"remote\": true}` in \
+                  uptime.json, which is lent a session with its target:\n  #!/bin/sh\n  devgate \
+                  session exec show version | grep uptime\n\nA shell with a session of its own, on \
+                  switch1:\n  devgate session run -t switch1 -- bash"
+)]
+pub(super) enum Session {
+    /// Run a command on a device: for transports with a command line
+    ///
+    /// A remote task that devgate runs on this node need not log in by itself: DEVGATE_SESSION names
+    /// a private socket, and this command uses the session behind it. The first use logs in, all
+    /// others find the session open, one command at a time. The device's output goes to stdout as it
+    /// is. No command is ever sent twice.
+    Exec(exec::Exec),
+    /// Ask a device for data: for REST, NETCONF, OVSDB, SNMP and the like
+    ///
+    /// What is asked for is named in the words of the protocol. JSON is printed as JSON, everything
+    /// else as it is.
+    Get(data::Get),
+    /// Change data of a device: for REST, NETCONF, OVSDB and the like
+    ///
+    /// It is sent once, whatever happens: where the answer is lost, it is not known whether it took
+    /// effect, and you are told so. What the device answers is printed as by `session get`.
+    Set(data::Set),
+    /// Run a program that is lent one session with a target
+    ///
+    /// All that the program starts may use it with `devgate session exec`, `get` and `set`, and so
+    /// may the tasks of every `devgate task run` in it whose target is the same: they log in once.
+    /// The exit code is the program's.
+    Run(run::Run),
+}
+
+/// Whose session is used.
+#[derive(Args, Debug)]
+struct With {
+    /// The target, one: a session is opened for it, unless one with it is lent to this program
+    #[arg(short, long, value_name = "TARGET")]
+    target: Option<String>,
+}
+
+impl Session {
+    pub(super) async fn run(self, global: &Global, output: &Output) -> anyhow::Result<Ending> {
+        match self {
+            Self::Exec(exec) => exec.run(global, output).await,
+            Self::Get(get) => get.run(global, output).await,
+            Self::Set(set) => set.run(global, output).await,
+            Self::Run(run) => run.run(&Setting::load(global, output)?).await,
+        }
+    }
+}
+
+impl With {
+    /// Does `work` with a session with the target, or with the one that is lent to this program.
+    async fn session(
+        &self,
+        global: &Global,
+        output: &Output,
+        work: impl AsyncFnOnce(&mut Asked<'_>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Ending> {
+        let Some(target) = &self.target else {
+            // It needs no project: a task may run anywhere.
+            let mut lent = Asked::Lent(Borrowed::from_environment().await?);
+            return work(&mut lent).await.map(|()| Ending::Well);
+        };
+        let setting = Setting::load(global, output)?;
+        let target = one(&setting, target).await?;
+        let (stopper, mut interrupts) = (Stopper::default(), Interrupts::hear()?);
+        let job = Job::new(&target, &setting.voice, stopper.stop());
+        let asking = async {
+            match &target.fault {
+                Some(fault) => Err(Failure::from(&**fault).into()),
+                None => session::own(&setting.registry, &job, work).await,
+            }
+        };
+        let mut asking = Box::pin(asking);
+        let outcome = loop {
+            tokio::select! {
+                outcome = &mut asking => break outcome,
+                // The first leaves the work and closes the session, the second does not wait.
+                stage = interrupts.next() => match stage {
+                    Some(Stage::Finish) => stopper.raise(Stage::End),
+                    Some(_) | None => break Err(interrupted(true).into()),
+                },
+            }
+        };
+        match (outcome, interrupts.first()) {
+            (Ok(()), _) => Ok(Ending::Well),
+            (Err(error), None) => Err(job.failure_without_secrets(error.into()).into()),
+            (Err(error), Some(signal)) => {
+                output.refuse(job.failure_without_secrets(error.into()));
+                Ok(Ending::Interrupted(signal))
+            }
+        }
+    }
+}
+
+/// The one target that a word names.
+async fn one(setting: &Setting, word: &str) -> anyhow::Result<Arc<Target>> {
+    let words = [word.to_owned()];
+    let targets = setting.choose(&words, &Overrides::default()).await?;
+    match targets.as_slice() {
+        [target] => Ok(Arc::clone(target)),
+        others => bail!(
+            "a session is with one target, and `{word}` names {}",
+            others.len()
+        ),
+    }
+}
+
+/// A text that ends with a newline, unless it is empty.
+fn ended(mut text: String) -> String {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,56 @@
+//! `devgate session run`: a program that is lent a session.
+
+use std::ffi::OsString;
+
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use devgate_schemas::Sensitive;
+use devgate_transports::Mode;
+
+use crate::cli::{Ending, Setting};
+use crate::process::{self, Program};
+use crate::run::Job;
+use crate::session::{self, Lender, Reach};
+use crate::stop::Stopper;
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  devgate session run -t switch1 -- ./nightly-checks.sh")]
+pub(in crate::cli) struct Run {
+    /// The target: one
+    #[arg(short, long, value_name = "TARGET")]
+    target: String,
+    /// Refuse `devgate session exec --config` and `devgate session set`, as a task is refused under
+    /// --noop
+    #[arg(long)]
+    noop: bool,
+    /// The program and its arguments
+    #[arg(required = true, last = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+impl Run {
+    pub(super) async fn run(self, setting: &Setting) -> anyhow::Result<Ending> {
+        let target = super::one(setting, &self.target).await?;
+        let job = Job::new(&target, &setting.voice, Stopper::default().stop());
+        let reach = Reach::of(&setting.registry, &job)?;
+        let mode = if self.noop { Mode::Noop } else { Mode::Enforce };
+        let shown = self.program[0].display().to_string();
+        let ctx = job.context();
+        let lent = async |socket: Option<&str>| {
+            let socket = socket.context("there is no session to lend")?;
+            let program = Program {
+                words: self.program,
+                environment: vec![(
+                    session::VARIABLE.to_owned(),
+                    Sensitive::new(socket.to_owned()),
+                )],
+                stdin: None,
+            };
+            process::attached(&program)
+                .await
+                .map_err(|error| anyhow!("cannot run {shown}: {error}"))
+        };
+        let exit = Lender::default().lend(&ctx, &reach, mode, lent).await?;
+        Ok(Ending::Of(u8::try_from(exit.code()).unwrap_or(u8::MAX)))
+    }
+}

@@ -1,0 +1,118 @@
+//! Asking a session: one that another devgate lends, or one of our own.
+
+use devgate_schemas::Value;
+use devgate_transports::{self as transports, Document, Mode};
+use serde_json::Value as Json;
+
+use super::Reach;
+use super::borrow::{Borrowed, Outer, cut};
+use super::lend::Lending;
+use super::wire::{Answer, Request};
+use crate::failure::Failure;
+use crate::registry::Registry;
+use crate::run::{Job, interrupted};
+use crate::stop::Stage;
+
+/// A session that can be asked.
+pub(crate) enum Asked<'a> {
+    /// Another devgate lends it.
+    Lent(Borrowed),
+    /// It is ours, and what it answers holds no secret of the job's target.
+    Own(&'a Lending<'a>, &'a Job<'a>),
+}
+
+/// Does `work` with a session of our own with the job's target, and closes it behind it: also when
+/// the run is to end before the work is done.
+///
+/// Where this process was itself lent a session with the very same target, that one is asked, and
+/// what it must not do (`--noop`) is refused.
+///
+/// # Errors
+/// Why there can be no session, or what the work failed with.
+pub(crate) async fn own<T>(
+    registry: &Registry,
+    job: &Job<'_>,
+    work: impl AsyncFnOnce(&mut Asked<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let ctx = job.context();
+    let reach = Reach::of(registry, job)?;
+    let lending = Lending::new(&ctx, &reach, Mode::Enforce);
+    let outer = Outer::find(&ctx).await;
+    if let Some(outer) = outer.filter(|outer| outer.is_with_target_of(&lending)) {
+        return work(&mut Asked::Lent(Borrowed::at(&outer.socket).await?)).await;
+    }
+    let mut asked = Asked::Own(&lending, job);
+    let outcome = tokio::select! {
+        outcome = work(&mut asked) => outcome,
+        () = job.stop().reaches(Stage::End) => Err(interrupted(true).into()),
+    };
+    lending.close().await;
+    outcome
+}
+
+impl Asked<'_> {
+    /// Runs a command, and gives its output.
+    ///
+    /// # Errors
+    /// What the device or the gateway says.
+    pub(crate) async fn exec(&mut self, command: &str) -> Result<String, Failure> {
+        let mut answer = self.ask(Request::Exec(command.to_owned())).await?;
+        match answer.remove("output") {
+            Some(Json::String(output)) => Ok(output),
+            _ => Err(cut()),
+        }
+    }
+
+    /// Types lines in configuration mode.
+    ///
+    /// # Errors
+    /// Which line the device refuses, or what the gateway says.
+    pub(crate) async fn configure(&mut self, lines: Vec<String>) -> Result<(), Failure> {
+        self.ask(Request::Configure(lines)).await.map(drop)
+    }
+
+    /// Saves the running configuration.
+    ///
+    /// # Errors
+    /// What the device or the gateway says.
+    pub(crate) async fn save(&mut self) -> Result<(), Failure> {
+        self.ask(Request::Save).await.map(drop)
+    }
+
+    /// Asks for data.
+    ///
+    /// # Errors
+    /// What the device or the gateway says.
+    pub(crate) async fn get(&mut self, what: String) -> Result<Document, Failure> {
+        self.ask(Request::Get(what)).await.and_then(document)
+    }
+
+    /// Asks for what may change data.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub(crate) async fn set(&mut self, change: transports::Request) -> Result<Document, Failure> {
+        self.ask(Request::Set(change)).await.and_then(document)
+    }
+
+    async fn ask(&mut self, request: Request) -> Result<Answer, Failure> {
+        match self {
+            Self::Lent(borrowed) => borrowed.ask(&request).await,
+            Self::Own(lending, job) => {
+                let answer = lending.answer(request).await?;
+                match job.without_secrets(answer) {
+                    Json::Object(answer) => Ok(answer),
+                    _ => Err(cut()),
+                }
+            }
+        }
+    }
+}
+
+fn document(mut answer: Answer) -> Result<Document, Failure> {
+    match (answer.remove("text"), answer.remove("data")) {
+        (Some(Json::String(text)), None) => Ok(Document::Text(text)),
+        (None, Some(data)) => Ok(Document::Data(Value::from(data))),
+        _ => Err(cut()),
+    }
+}
