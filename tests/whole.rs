@@ -2,12 +2,14 @@
 
 mod lab_awkward;
 mod lab_errors;
+mod lab_fakes;
 mod lab_faults;
 mod lab_frr;
 mod lab_hosts;
 mod lab_links;
 mod lab_secrets;
 mod lab_session;
+mod lab_vty;
 mod offline;
 mod run_as;
 mod support;

@@ -38,6 +38,9 @@ const RESERVED: [&str; 6] = [
 /// Keys that inventories compute from a URI, whether the transport wants them or not.
 const COMPUTED: [&str; 6] = ["uri", "host", "protocol", "user", "port", "password"];
 
+/// What inventories call the way to all targets that have transports.
+const REMOTE: &str = "remote";
+
 impl TransportSchema {
     /// Options of a remote target that are the gateway's, whatever its transport: they limit the
     /// tasks that act on it.
@@ -212,6 +215,10 @@ impl TransportSchema {
         let mut unknown = Vec::new();
         for (key, value) in raw.into_hash() {
             let name = key.to_string();
+            if name == "protocol" && value.as_str() == Some(REMOTE) {
+                // Nobody named one: inventories put the way in its place.
+                continue;
+            }
             if let Some(attribute) = self.connection_info.get(&name) {
                 let mut value = value;
                 if value.has_secret() {

@@ -11,6 +11,7 @@ N=${FRR_N:-4}
 DAEMONS="zebra staticd bgpd"
 ADMIN_PASSWORD=lab-canary-pass
 OPER_PASSWORD=lab-canary-oper
+TELNET_USER_PASSWORD=lab-canary-vty-user
 VTY_PASSWORD=lab-canary-vty
 ENABLE_PASSWORD=lab-canary-enable
 
@@ -30,6 +31,7 @@ device_init() {
     for server in ssh keyboard_interactive legacy; do
         /usr/sbin/sshd -f "$D/etc/$server.conf" -E "$D/log/$server.log"
     done
+    socat TCP-LISTEN:"$(cat "$D/etc/vty.port")",bind=127.0.0.1,reuseaddr,fork UNIX-CONNECT:/run/frr/zebra.telnet &
     # As process 1 it reaps what loses its parent.
     while :; do sleep 3600 & wait $!; done
 }
@@ -44,6 +46,9 @@ device_daemons() {
         "$daemon" -d -A 127.0.0.1 --log "file:$D/log/$daemon.log"
     done
     vtysh -b
+    # zebra's own command line is at a port of this namespace; a socket of the file system leads out of it.
+    socat UNIX-LISTEN:/run/frr/zebra.telnet,fork TCP:127.0.0.1:2601 &
+    wait_for 5 test -S /run/frr/zebra.telnet
     touch "$D/run/configured"
     exec sleep infinity
 }
@@ -72,7 +77,7 @@ UsePAM no
 PasswordAuthentication yes
 KbdInteractiveAuthentication no
 PermitRootLogin no
-AllowUsers admin oper
+AllowUsers admin oper vty
 StrictModes no
 PrintMotd no
 PrintLastLog no
@@ -84,7 +89,7 @@ X
     /usr/sbin/sshd -t -f "$1/etc/$2.conf" || die "sshd refuses the configuration $1/etc/$2.conf"
 }
 
-# make_device NAME NUMBER: its files, under DIR/NAME; sets SSH_PORT, KBD_PORT and LEGACY_PORT.
+# make_device NAME NUMBER: its files, under DIR/NAME; sets SSH_PORT, KBD_PORT, LEGACY_PORT and VTY_PORT.
 make_device() {
     local D=$DIR/$1 port
     rm -rf "$D"
@@ -96,6 +101,11 @@ make_device() {
     printf '#!/bin/sh\nexec /usr/bin/vtysh -u "$@"\n' >"$D/bin/vtysh-view"
     chmod 755 "$D/bin/vtysh-view"
     add_user "$D" admin "$(id -u frr)" "$(id -g frr)" /usr/bin/vtysh "$ADMIN_PASSWORD"
+    take_port; VTY_PORT=$PORT
+    echo "$VTY_PORT" >"$D/etc/vty.port"
+    printf '#!/bin/sh\nexec telnet -E 127.0.0.1 %s\n' "$VTY_PORT" >"$D/bin/zebra-vty"
+    chmod 755 "$D/bin/zebra-vty"
+    add_user "$D" vty 7002 "$(getent group frrvty | cut -d: -f3)" "$D/bin/zebra-vty" "$TELNET_USER_PASSWORD"
     add_user "$D" oper 7001 "$(getent group frrvty | cut -d: -f3)" "$D/bin/vtysh-view" "$OPER_PASSWORD"
 
     cat >"$D/etc/frr/frr.conf" <<X
@@ -155,6 +165,7 @@ device_json() { # NAME
       "port": $SSH_PORT,
       "keyboard_interactive_port": $KBD_PORT,
       "legacy_port": $LEGACY_PORT,
+      "vty_port": $VTY_PORT,
       "vtysh": ["vtysh", "--vty_socket", "$D/run", "--config_dir", "$D/etc/frr"]
     }
 X
@@ -166,8 +177,11 @@ lab_json() { # DEVICES
   "dir": "$DIR",
   "users": {
     "admin": { "password": "$ADMIN_PASSWORD" },
-    "oper": { "password": "$OPER_PASSWORD" }
+    "oper": { "password": "$OPER_PASSWORD" },
+    "vty": { "password": "$TELNET_USER_PASSWORD" }
   },
+  "vty_password": "$VTY_PASSWORD",
+  "enable_password": "$ENABLE_PASSWORD",
   "private_key": "$DIR/id_ed25519",
   "known_hosts": "$DIR/known_hosts",
   "fault": "$here/fault.sh",
@@ -196,7 +210,7 @@ ready() {
 start() {
     local i name port devices=
     need vtysh frr; need sshd openssh-server; need ssh-keygen openssh-client; need openssl openssl
-    need ip iproute2; need nsenter util-linux; need nft nftables
+    need ip iproute2; need nsenter util-linux; need nft nftables; need socat socat; need telnet inetutils-telnet
     unshare --mount --uts --pid --fork --net true || die "no namespaces here: run as root with CAP_SYS_ADMIN"
     stop
     mkdir -p /run/sshd # sshd wants it, and the package leaves it to the init system

@@ -45,5 +45,8 @@ take_port() {
     NEXT_PORT=$((NEXT_PORT + 1))
 }
 
-# ports_of DEVICE: the ports of its SSH servers.
-ports_of() { sed -n 's/^ListenAddress .*://p' "$1"/etc/*.conf; }
+# ports_of DEVICE: the ports of its servers.
+ports_of() {
+    sed -n 's/^ListenAddress .*://p' "$1"/etc/*.conf
+    cat "$1/etc/vty.port" 2>/dev/null
+}

@@ -52,7 +52,7 @@ impl Device {
         Path::new(text(&self.device, "dir")).join(file)
     }
 
-    /// A port of its SSH servers: `port`, `keyboard_interactive_port` or `legacy_port`.
+    /// A port of its servers: `port`, `keyboard_interactive_port` or `legacy_port` of SSH, `vty_port` of telnet.
     pub(crate) fn port(&self, which: &str) -> u16 {
         let port = self.device[which]
             .as_u64()
@@ -61,12 +61,21 @@ impl Device {
     }
 
     pub(crate) fn password(&self) -> &str {
-        text(&self.lab["users"]["admin"], "password")
+        self.password_of("admin")
     }
 
     /// The password of `oper`, who may only look.
     pub(crate) fn readers_password(&self) -> &str {
-        text(&self.lab["users"]["oper"], "password")
+        self.password_of("oper")
+    }
+
+    pub(crate) fn password_of(&self, user: &str) -> &str {
+        text(&self.lab["users"][user], "password")
+    }
+
+    /// A password of its own command line: `vty_password` or `enable_password`.
+    pub(crate) fn secret(&self, which: &str) -> &str {
+        text(&self.lab, which)
     }
 
     pub(crate) fn private_key(&self) -> &str {
@@ -145,7 +154,7 @@ fn meet(root: &Path, name: &str) {
     File::create(met.join(name)).expect("a file can be made");
 }
 
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key]
         .as_str()
         .unwrap_or_else(|| panic!("lab.json has no {key}"))

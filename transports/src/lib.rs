@@ -12,6 +12,7 @@ mod ssh;
 mod ssh_cli;
 pub mod ssh_host;
 mod tcp;
+mod telnet;
 mod tls;
 
 use std::any::Any;

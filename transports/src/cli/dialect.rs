@@ -13,7 +13,9 @@ use serde::de::{self, Deserializer};
 pub struct Dialect {
     /// What its prompts look like.
     pub prompt: Prompts,
-    /// Questions between login and prompt, and what is typed in answer.
+    /// How the command line asks who is there, where it does so itself.
+    pub authentication: Authentication,
+    /// Other questions between login and prompt, and what is typed in answer.
     pub login: Vec<Answer>,
     /// Commands that are run when a session opens: they turn paging off.
     pub on_open: Vec<String>,
@@ -47,6 +49,16 @@ pub struct Prompts {
     pub config: Option<LinePattern>,
     /// Where privileged commands are run, if that differs from `exec`.
     pub privileged: Option<LinePattern>,
+}
+
+/// How a command line asks who is there. Each is answered once, by the target's settings.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Authentication {
+    /// What the question for the name looks like.
+    pub user_prompt: Pattern,
+    /// What the question for the password looks like.
+    pub password_prompt: Pattern,
 }
 
 /// A question of the device and what is typed in answer.
@@ -132,6 +144,18 @@ impl Dialect {
                 r"%[A-Z][A-Z0-9_]*(-[A-Z0-9_]+)?-[0-7]-[A-Z0-9_]+:",
             )],
             ..Self::default()
+        }
+    }
+}
+
+impl Default for Authentication {
+    fn default() -> Self {
+        Self {
+            // `Last login: ` is no question.
+            user_prompt: Pattern::built_in(
+                r"(?i)^\s*(?!last )(?:\S+ ){0,2}(?:user ?name|user|login(?: as)?) ?: ?$",
+            ),
+            password_prompt: Pattern::built_in(r"(?i)^\s*(?:\S+ ){0,3}password ?: ?$"),
         }
     }
 }
@@ -300,5 +324,25 @@ mod tests {
         assert!(!unsolicited[0].is_found_in("% Invalid input"));
         assert!(prompt.exec.is("r1#") && prompt.exec.is("> ") && !prompt.exec.is("Password:"));
         assert!(password_prompt().is_found_in("Password: "));
+        let Authentication {
+            user_prompt,
+            password_prompt,
+        } = Authentication::default();
+        for line in [
+            "Username: ",
+            "login: ",
+            "r1 login: ",
+            "User:",
+            "login as: ",
+            "User Name:",
+        ] {
+            assert!(user_prompt.is_found_in(line), "{line}");
+        }
+        for line in ["Last login: ", "last login: Mon", "r1#", "Users: "] {
+            assert!(!user_prompt.is_found_in(line), "{line}");
+        }
+        assert!(password_prompt.is_found_in("Password: "));
+        assert!(password_prompt.is_found_in("admin@r1's password:"));
+        assert!(!password_prompt.is_found_in("Password: never tell it"));
     }
 }

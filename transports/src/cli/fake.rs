@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::{Instant, timeout_at};
 
 use super::dialect::Dialect;
-use super::{Cli, Line, Terms};
+use super::{Cli, Credentials, Line, Terms};
 use crate::{Context, Patience, Result};
 
 /// What a device does in answer to a command, step by step.
@@ -259,7 +259,11 @@ impl Bench {
             command_timeout: Duration::from_secs(600),
         };
         let deadline = Instant::now() + terms.timeout;
-        Cli::open(&self.ctx(), stream, terms, deadline, enable_password).await
+        let credentials = Credentials {
+            login: None,
+            enable_password: enable_password.cloned(),
+        };
+        Cli::open(&self.ctx(), stream, terms, deadline, &credentials).await
     }
 
     /// A session with a device of the usual dialect.

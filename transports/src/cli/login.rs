@@ -12,21 +12,38 @@ use super::question::Question;
 use super::read::Expect;
 use super::wait::Wait;
 use super::{Cli, Echo, Line, Screen, State, Terms};
-use crate::error::{Interruption, Phase};
+use crate::error::{AuthenticationProblem, Interruption, Phase};
 use crate::{Context, Error, Result};
+
+/// What a command line may ask for until it is at its prompt.
+#[derive(Debug)]
+pub(crate) struct Credentials {
+    /// `None` where who is there is known already.
+    pub(crate) login: Option<Login>,
+    pub(crate) enable_password: Option<Line>,
+}
+
+/// Who logs in at a command line that asks for it itself.
+#[derive(Debug)]
+pub(crate) struct Login {
+    pub(crate) user: String,
+    pub(crate) password: Option<Line>,
+    /// The setting that has the password, for messages.
+    pub(crate) setting: &'static str,
+}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Brings a stream that has just been opened to its first proven prompt.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] or [`Error::Closed`] when no prompt comes until `deadline`, and
-    /// [`Error::Enable`] when privileged mode is refused.
+    /// [`Error::TimedOut`] or [`Error::Closed`] when no prompt comes until `deadline`,
+    /// [`Error::Authentication`] and [`Error::Enable`] when the login or privileged mode is refused.
     pub(crate) async fn open(
         ctx: &Context<'_>,
         stream: S,
         terms: Terms,
         deadline: Instant,
-        enable_password: Option<&Line>,
+        credentials: &Credentials,
     ) -> Result<Self> {
         let mut cli = Self {
             stream,
@@ -42,8 +59,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             state: State::Busy,
             chunk: Vec::new(),
         };
-        cli.first_prompt(ctx, deadline).await?;
-        cli.enable(ctx, deadline, enable_password).await?;
+        let Credentials {
+            login,
+            enable_password,
+        } = credentials;
+        cli.first_prompt(ctx, deadline, login.as_ref()).await?;
+        cli.enable(ctx, deadline, enable_password.as_ref()).await?;
         cli.state = State::AtPrompt;
         let dialect = Arc::clone(&cli.terms.dialect);
         for command in &dialect.on_open {
@@ -57,11 +78,21 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Ok(cli)
     }
 
-    async fn first_prompt(&mut self, ctx: &Context<'_>, deadline: Instant) -> Result<()> {
+    async fn first_prompt(
+        &mut self,
+        ctx: &Context<'_>,
+        deadline: Instant,
+        login: Option<&Login>,
+    ) -> Result<()> {
         let dialect = Arc::clone(&self.terms.dialect);
         let limit = deadline.saturating_duration_since(Instant::now());
         let mut wait = Wait::new(ctx, "the wait for a prompt", limit, limit);
         let mut questions: Vec<Question<'_>> = dialect.login.iter().map(Question::typed).collect();
+        if let Some(Login { user, password, .. }) = login {
+            let asked = &dialect.authentication;
+            questions.push(Question::name(&asked.user_prompt, user));
+            questions.push(Question::secret(&asked.password_prompt, password.as_ref()));
+        }
         let expect = Expect::AnyPrompt;
         match self
             .read_answer(&mut wait, expect, None, &mut questions, Proof::default())
@@ -73,8 +104,47 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 }
                 Ok(())
             }
-            Err(why) => Err(self.not_opened(Phase::Prompt, why, None)),
+            Err(why) => Err(match login {
+                Some(login) if is_refusal(&why, &questions) => self.not_let_in(login, &why),
+                _ => {
+                    let password = login.and_then(|login| login.password.as_ref());
+                    self.not_opened(Phase::Prompt, why, password)
+                }
+            }),
         }
+    }
+
+    /// Why the command line lets nobody in, in words that lead on.
+    fn not_let_in(&self, login: &Login, why: &Interruption) -> Error {
+        let Login {
+            user,
+            password,
+            setting,
+        } = login;
+        let said = |text: &str| match password {
+            Some(password) => password.mask(text),
+            None => text.to_owned(),
+        };
+        let lines = self.screen.text().lines().map(str::trim);
+        let last = lines.filter(|line| !line.is_empty()).last();
+        Error::Authentication(Box::new(AuthenticationProblem {
+            peer: self.terms.peer.clone(),
+            user: user.clone(),
+            tried: if password.is_some() {
+                "password, at its command line".to_owned()
+            } else {
+                "without a password".to_owned()
+            },
+            offered: Vec::new(),
+            said: match why {
+                Interruption::Asked(question) => said(question),
+                _ => said(last.unwrap_or_default()),
+            },
+            next: match password {
+                Some(_) => format!("check `user` and `{setting}`"),
+                None => format!("it asks for one: set `{setting}`"),
+            },
+        }))
     }
 
     async fn enable(
@@ -145,11 +215,30 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 limit: self.terms.timeout,
                 hint: if last.is_empty() {
                     ": it showed nothing; a slow device needs a longer `timeout`".to_owned()
+                } else if phase == Phase::Prompt && self.asks_who_is_there(&last) {
+                    format!(": it asks `{last}` after the login: set `line_password`")
                 } else {
                     format!(": its last line, `{last}`, is no prompt of this dialect")
                 },
             },
             why => self.interrupted(&phase.to_string(), why, text),
         }
+    }
+
+    fn asks_who_is_there(&self, line: &str) -> bool {
+        let asked = &self.terms.dialect.authentication;
+        [&asked.user_prompt, &asked.password_prompt]
+            .iter()
+            .any(|pattern| pattern.is_found_in(line))
+    }
+}
+
+/// Whether a login came to its end because it was refused: it is asked for again, or the connection
+/// was closed after the password.
+fn is_refusal(why: &Interruption, questions: &[Question<'_>]) -> bool {
+    match why {
+        Interruption::Asked(line) => questions.iter().any(|asked| asked.is_credential(line)),
+        Interruption::Lost => questions.iter().any(Question::has_told_secret),
+        _ => false,
     }
 }

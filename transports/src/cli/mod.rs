@@ -57,6 +57,7 @@ use crate::error::{Interrupted, Interruption};
 use crate::{Context, Error, Result};
 use dialect::Dialect;
 pub use line::Line;
+pub(crate) use login::{Credentials, Login};
 use prompt::Prompt;
 use proof::{Manner, Proof};
 use question::Question;

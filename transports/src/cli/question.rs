@@ -17,6 +17,8 @@ pub(super) struct Question<'a> {
     reply: Reply<'a>,
     /// How often it may still be answered.
     left: usize,
+    /// Whether the target's settings answer it, not the dialect.
+    is_credential: bool,
 }
 
 enum Reply<'a> {
@@ -38,6 +40,17 @@ impl<'a> Question<'a> {
             pattern: &answer.pattern,
             reply: Reply::Typed(&answer.answer),
             left: MOST_ANSWERS,
+            is_credential: false,
+        }
+    }
+
+    /// The question for a name, which is answered once.
+    pub(super) fn name(pattern: &'a Pattern, name: &'a str) -> Self {
+        Self {
+            pattern,
+            reply: Reply::Typed(name),
+            left: 1,
+            is_credential: true,
         }
     }
 
@@ -48,13 +61,30 @@ impl<'a> Question<'a> {
                 pattern,
                 reply: Reply::Secret(line),
                 left: 1,
+                is_credential: true,
             },
             None => Self {
                 pattern,
                 reply: Reply::Typed(""),
                 left: 0,
+                is_credential: true,
             },
         }
+    }
+
+    /// Whether it is for a name or a password and can still be answered: then it is to be expected.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.is_credential && self.left > 0
+    }
+
+    /// Whether a secret was typed in answer.
+    pub(super) fn has_told_secret(&self) -> bool {
+        matches!(self.reply, Reply::Secret(_)) && self.left == 0
+    }
+
+    /// Whether this line is it, and it is for a name or a password.
+    pub(super) fn is_credential(&self, line: &str) -> bool {
+        self.is_credential && self.pattern.is_found_in(line)
     }
 }
 

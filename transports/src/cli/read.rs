@@ -116,7 +116,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     quiet_seen = true;
                     if self.output_start.is_none() {
                         self.output_start = self.start_without_echo()?;
-                    } else if proof.may_ask() && self.is_worth_asking(expect, &proof) {
+                    } else if proof.may_ask() && self.is_worth_asking(expect, &proof, questions) {
                         self.probe(&mut proof, wait).await?;
                         wait.stir();
                         quiet_seen = false;
@@ -249,11 +249,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 
     /// Whether an empty line may bring clarity now that nothing comes.
-    fn is_worth_asking(&self, expect: Expect, proof: &Proof) -> bool {
+    fn is_worth_asking(&self, expect: Expect, proof: &Proof, questions: &[Question<'_>]) -> bool {
         let (tail, text) = (self.screen.last_line(), self.screen.text());
         let Some(prompt) = self.prompt.as_ref().filter(|_| expect != Expect::AnyPrompt) else {
-            // Some devices show their first prompt only after an empty line.
-            return self.is_prompt_like(tail) || (!proof.has_asked() && tail.trim().is_empty());
+            // Some devices show their first prompt only after an empty line. One that may still ask
+            // for a name would take it for one.
+            let may_wake = !proof.has_asked() && !questions.iter().any(Question::is_awaited);
+            return self.is_prompt_like(tail) || (may_wake && tail.trim().is_empty());
         };
         if prompt.is(tail)
             || prompt.behind(tail).is_some()

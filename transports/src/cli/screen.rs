@@ -8,6 +8,9 @@
 /// of a row, not of a line: line editors use it to go on in the next row.
 pub(crate) const COLUMNS: usize = 511;
 
+/// How many rows devices are told that the terminal has: many, so that few pages are made.
+pub(crate) const ROWS: usize = 10_000;
+
 /// The text that has arrived since the screen was last cleared; its last line may still grow.
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
@@ -228,6 +231,10 @@ impl Screen {
         }
         if let Some(line) = &mut self.overdrawn {
             line.cursor = to(line.cursor).min(line.cells.len());
+            if line.cursor == 0 && line.cells.iter().all(|&cell| cell == WIPED) {
+                // Blanks that are printed here from now on are blanks, and wipe nothing out.
+                line.cells.clear();
+            }
         }
     }
 
@@ -337,6 +344,8 @@ mod tests {
             shown_however_cut(b"--More--\r        \rab  cd\r\n"),
             "ab  cd\n"
         );
+        let prompt = b" --More-- \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08          \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08r1#    ";
+        assert_eq!(shown_however_cut(prompt), "r1#    ");
     }
 
     #[test]

@@ -5,12 +5,9 @@ use russh::{Channel, ChannelMsg, ChannelOpenFailure, ChannelStream};
 use tokio::time::{Instant, timeout_at};
 
 use super::Ssh;
-use crate::cli::screen::COLUMNS;
+use crate::cli::screen::{COLUMNS, ROWS};
 use crate::error::Phase;
 use crate::{Error, Result};
-
-/// How many rows devices are told that the terminal has: many, so that few pages are made.
-const ROWS: u32 = 10_000;
 
 impl Ssh {
     /// Opens a terminal with a shell.
@@ -20,9 +17,9 @@ impl Ssh {
     pub(crate) async fn shell(&self, deadline: Instant) -> Result<ChannelStream<Msg>> {
         let opening = async {
             let channel = self.handle.channel_open_session().await?;
-            let columns = u32::try_from(COLUMNS).unwrap_or(u32::MAX);
+            let size = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
             channel
-                .request_pty(false, "vt100", columns, ROWS, 0, 0, &[])
+                .request_pty(false, "vt100", size(COLUMNS), size(ROWS), 0, 0, &[])
                 .await?;
             channel.request_shell(false).await?;
             Ok::<_, russh::Error>(channel.into_stream())

@@ -1,5 +1,7 @@
-//! `ssh_cli`: devices whose only interface is a command line over SSH.
+//! `ssh_cli`: devices whose only interface is a command line, over SSH; over telnet where that is
+//! asked for.
 
+mod carrier;
 mod session;
 #[cfg(test)]
 mod tests;

@@ -1,27 +1,26 @@
-//! An open session with a command line over SSH.
+//! An open session with a command line.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, Value};
-use russh::ChannelStream;
-use russh::client::Msg;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::cli::dialect::Dialect;
-use crate::cli::{Cli, Line, Terms};
-use crate::info::{duration, secret};
+use crate::cli::{Cli, Credentials, Line, Terms};
+use crate::info::duration;
 use crate::ssh::Ssh;
-use crate::ssh::settings::Settings;
 use crate::{CommandLine, Context, Error, Result, Transport};
+
+use super::carrier::{Carrier, Stream};
 
 /// A session with a device's command line; it takes one command at a time.
 #[derive(Debug)]
 pub struct SshCliSession {
-    settings: Settings,
+    carrier: Carrier,
     terms: Terms,
-    enable_password: Option<Line>,
+    credentials: Credentials,
     /// `None` after the connection was lost or given up, until something needs it again.
     open: Mutex<Option<Open>>,
 }
@@ -29,8 +28,9 @@ pub struct SshCliSession {
 /// What is open between us and the device.
 #[derive(Debug)]
 struct Open {
-    cli: Cli<ChannelStream<Msg>>,
-    ssh: Ssh,
+    cli: Cli<Box<dyn Stream>>,
+    /// The connection that carries it, where that is SSH.
+    ssh: Option<Ssh>,
 }
 
 /// Whether a command may be sent again when the connection was lost before its end.
@@ -47,19 +47,19 @@ impl SshCliSession {
         info: &ConnectionInfo,
         dialect: Arc<Dialect>,
     ) -> Result<Self> {
-        let settings = Settings::read(info)?;
+        let carrier = Carrier::read(info)?;
         let terms = Terms {
-            peer: settings.peer(),
+            peer: carrier.peer(),
             dialect,
-            timeout: settings.timeout,
+            timeout: carrier.timeout(),
             idle_timeout: duration(info, "idle_timeout", 30.0),
             command_timeout: duration(info, "command_timeout", 600.0),
         };
-        let enable_password = secret(info, "enable_password").map(Line::secret);
+        let credentials = carrier.credentials(info);
         let session = Self {
-            settings,
+            carrier,
             terms,
-            enable_password,
+            credentials,
             open: Mutex::new(None),
         };
         let open = session.reach(ctx).await?;
@@ -121,11 +121,10 @@ impl SshCliSession {
     }
 
     async fn reach_once(&self, ctx: &Context<'_>) -> Result<Open> {
-        let deadline = Instant::now() + self.settings.timeout;
-        let ssh = Ssh::connect(ctx, &self.settings, deadline).await?;
-        let stream = ssh.shell(deadline).await?;
+        let deadline = Instant::now() + self.terms.timeout;
+        let (stream, ssh) = self.carrier.connect(ctx, deadline).await?;
         let terms = self.terms.clone();
-        let cli = Cli::open(ctx, stream, terms, deadline, self.enable_password.as_ref()).await?;
+        let cli = Cli::open(ctx, stream, terms, deadline, &self.credentials).await?;
         ctx.debug(format!("a session with {} is open", self.terms.peer));
         Ok(Open { cli, ssh })
     }
@@ -137,7 +136,9 @@ impl Open {
         cli.leave(ctx).await;
         // The channel goes first: one that nobody reads would hold the goodbye up.
         drop(cli);
-        ssh.close().await;
+        if let Some(ssh) = ssh {
+            ssh.close().await;
+        }
     }
 }
 
@@ -175,9 +176,11 @@ impl Transport for SshCliSession {
 
     async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
         let mut open = self.open.lock().await;
-        let version = self.ready(ctx, &mut open).await?.ssh.version();
+        let ready = self.ready(ctx, &mut open).await?;
         let mut facts = Facts::new();
-        facts.set("ssh.version", Value::from(version));
+        if let Some(ssh) = &ready.ssh {
+            facts.set("ssh.version", Value::from(ssh.version()));
+        }
         Ok(facts)
     }
 

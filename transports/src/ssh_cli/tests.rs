@@ -171,6 +171,7 @@ fn every_setting_teaches() {
             "password",
             "private_key",
             "private_key_passphrase",
+            "line_password",
             "enable_password"
         ]
     );

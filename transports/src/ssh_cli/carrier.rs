@@ -1,0 +1,111 @@
+//! What carries a command line: SSH, or where a device has nothing else, telnet.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use devgate_schemas::ConnectionInfo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+
+use crate::cli::{Credentials, Line, Login};
+use crate::info::secret;
+use crate::ssh::{self, Ssh};
+use crate::{Context, Result, telnet};
+
+/// How a device's command line is reached.
+#[derive(Debug)]
+pub(super) enum Carrier {
+    Ssh(Box<ssh::settings::Settings>),
+    Telnet(telnet::Settings),
+}
+
+/// The bytes of a terminal, whatever carries them.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + Sync> Stream for S {}
+
+impl Carrier {
+    /// Reads the settings of the carrier that is asked for.
+    ///
+    /// # Errors
+    /// [`Error::Setting`](crate::Error::Setting) for what no schema can check.
+    pub(super) fn read(info: &ConnectionInfo) -> Result<Self> {
+        if info.text("protocol") == Some("telnet") {
+            return Ok(Self::Telnet(telnet::Settings::read(info)?));
+        }
+        let settings = ssh::settings::Settings::read(info)?;
+        Ok(Self::Ssh(Box::new(settings)))
+    }
+
+    /// What the command line itself may ask for.
+    ///
+    /// Telnet has no login of its own, so there it is expected to ask who is there. Behind SSH that is
+    /// known, and what looks like the question is taken for one only if there is an answer to it.
+    pub(super) fn credentials(&self, info: &ConnectionInfo) -> Credentials {
+        let line_password = secret(info, "line_password");
+        let login = match self {
+            Self::Ssh(settings) => line_password.map(|password| Login {
+                user: settings.user.clone(),
+                password: Some(Line::secret(password)),
+                setting: "line_password",
+            }),
+            Self::Telnet(settings) => {
+                let setting = if line_password.is_some() {
+                    "line_password"
+                } else {
+                    "password"
+                };
+                Some(Login {
+                    user: settings.user.clone(),
+                    password: line_password
+                        .or_else(|| settings.password.clone())
+                        .map(Line::secret),
+                    setting,
+                })
+            }
+        };
+        let enable_password = secret(info, "enable_password").map(Line::secret);
+        Credentials {
+            login,
+            enable_password,
+        }
+    }
+
+    /// `host:port`, as messages name the target.
+    pub(super) fn peer(&self) -> String {
+        match self {
+            Self::Ssh(settings) => settings.peer(),
+            Self::Telnet(settings) => settings.peer(),
+        }
+    }
+
+    /// How long connecting and logging in may take together.
+    pub(super) fn timeout(&self) -> Duration {
+        match self {
+            Self::Ssh(settings) => settings.timeout,
+            Self::Telnet(settings) => settings.timeout,
+        }
+    }
+
+    /// Connects, and gives the terminal, with the SSH connection below it.
+    ///
+    /// # Errors
+    /// Why there is no terminal; everything ends by `deadline`.
+    pub(super) async fn connect(
+        &self,
+        ctx: &Context<'_>,
+        deadline: Instant,
+    ) -> Result<(Box<dyn Stream>, Option<Ssh>)> {
+        match self {
+            Self::Ssh(settings) => {
+                let ssh = Ssh::connect(ctx, settings, deadline).await?;
+                let stream = ssh.shell(deadline).await?;
+                Ok((Box::new(stream), Some(ssh)))
+            }
+            Self::Telnet(settings) => {
+                let stream = telnet::connect(ctx, settings, deadline).await?;
+                Ok((Box::new(stream), None))
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Telnet: a terminal on a bare TCP connection (RFC 854). Nothing is encrypted and nobody is who they
+//! say; it is for devices that have nothing else.
+
+mod codec;
+mod settings;
+
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context as Task, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use crate::{Context, Result, tcp};
+use codec::Codec;
+pub(crate) use settings::Settings;
+
+/// How much is read at once, and how much may wait to be sent.
+const CHUNK: usize = 8 * 1024;
+
+/// A stream of a terminal's bytes over one of telnet's.
+pub(crate) struct Telnet<S> {
+    stream: S,
+    codec: Codec,
+    chunk: Vec<u8>,
+    /// Text that has arrived, and how much of it was taken.
+    text: Vec<u8>,
+    taken: usize,
+    /// What is still to be sent: answers, and what was typed.
+    unsent: Vec<u8>,
+}
+
+/// Connects. What is said of oneself, the command line asks for.
+///
+/// # Errors
+/// As [`tcp::connect`].
+pub(crate) async fn connect(
+    ctx: &Context<'_>,
+    settings: &Settings,
+    deadline: Instant,
+) -> Result<Telnet<TcpStream>> {
+    let Settings {
+        host,
+        port,
+        timeout,
+        ..
+    } = settings;
+    let stream = tcp::connect(host, *port, *timeout, deadline).await?;
+    ctx.warning(format!(
+        "telnet to {} is not encrypted: whoever is in between reads and can change all of it, the \
+         password included",
+        settings.peer()
+    ));
+    Ok(Telnet::over(stream))
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Telnet<S> {
+    /// Speaks telnet over a stream that is open already.
+    fn over(stream: S) -> Self {
+        Self {
+            stream,
+            codec: Codec::default(),
+            chunk: vec![0; CHUNK],
+            text: Vec::new(),
+            taken: 0,
+            unsent: Vec::new(),
+        }
+    }
+
+    /// Sends what is still to be sent.
+    fn poll_send(&mut self, task: &mut Task<'_>) -> Poll<io::Result<()>> {
+        while !self.unsent.is_empty() {
+            match ready!(Pin::new(&mut self.stream).poll_write(task, &self.unsent))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                sent => drop(self.unsent.drain(..sent)),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Gives text that has arrived; whether there was any.
+    fn give(&mut self, buffer: &mut ReadBuf<'_>) -> bool {
+        let text = &self.text[self.taken..];
+        let given = text.len().min(buffer.remaining());
+        buffer.put_slice(&text[..given]);
+        self.taken += given;
+        if self.taken == self.text.len() {
+            self.text.clear();
+            self.taken = 0;
+        }
+        given > 0
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Telnet<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        task: &mut Task<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        loop {
+            let sending = this.poll_send(task)?;
+            if this.give(buffer) {
+                return Poll::Ready(Ok(()));
+            }
+            // Who asks without end and does not read the answers is not listened to.
+            if this.unsent.len() > CHUNK {
+                ready!(sending.map(Ok::<_, io::Error>))?;
+            }
+            let mut read = ReadBuf::new(&mut this.chunk);
+            ready!(Pin::new(&mut this.stream).poll_read(task, &mut read))?;
+            let received = read.filled();
+            if received.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            this.codec
+                .decode(received, &mut this.text, &mut this.unsent);
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Telnet<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        task: &mut Task<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        if this.unsent.len() > CHUNK {
+            ready!(this.poll_send(task))?;
+        }
+        let taken = &bytes[..bytes.len().min(CHUNK)];
+        this.codec.encode(taken, &mut this.unsent);
+        let _ = this.poll_send(task)?;
+        Poll::Ready(Ok(taken.len()))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        this.codec.end(&mut this.unsent);
+        ready!(this.poll_send(task))?;
+        Pin::new(&mut this.stream).poll_flush(task)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<io::Result<()>> {
+        ready!(self.as_mut().poll_flush(task))?;
+        Pin::new(&mut self.stream).poll_shutdown(task)
+    }
+}
+
+impl<S> fmt::Debug for Telnet<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Telnet").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn text_passes_both_ways_and_options_are_answered_in_between() {
+        let (near, mut far) = duplex(64);
+        let mut telnet = Telnet::over(near);
+        far.write_all(b"\xff\xfb\x01login: ")
+            .await
+            .expect("written");
+        let mut text = [0; 16];
+        let length = telnet.read(&mut text).await.expect("read");
+        assert_eq!(&text[..length], b"login: ");
+        telnet
+            .write_all("Zürich\n".as_bytes())
+            .await
+            .expect("written");
+        telnet.flush().await.expect("flushed");
+        let expected = [&[0xff, 0xfd, 1], "Zürich\r\0".as_bytes()].concat();
+        let mut sent = vec![0; expected.len()];
+        far.read_exact(&mut sent).await.expect("read");
+        assert_eq!(sent, expected);
+        drop(far);
+        assert_eq!(telnet.read(&mut text).await.expect("the end"), 0);
+    }
+
+    #[tokio::test]
+    async fn who_asks_without_end_and_reads_no_answer_is_not_listened_to() {
+        let (near, mut far) = duplex(1024);
+        let mut telnet = Telnet::over(near);
+        let asking = async {
+            // Refused options are answered each time.
+            while far.write_all(&[0xff, 0xfb, 99].repeat(100)).await.is_ok() {}
+        };
+        let mut text = [0; 16];
+        tokio::select! {
+            biased;
+            () = asking => panic!("everything was listened to"),
+            _ = telnet.read(&mut text) => panic!("there is no text"),
+            () = async { for _ in 0..1_000 { tokio::task::yield_now().await } } => {}
+        }
+        assert!(telnet.unsent.len() <= 2 * CHUNK, "{}", telnet.unsent.len());
+    }
+}
