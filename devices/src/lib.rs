@@ -10,6 +10,8 @@
 mod declared;
 mod error;
 mod family;
+#[doc(hidden)]
+pub mod fuzz;
 mod line;
 mod provider;
 mod simple;

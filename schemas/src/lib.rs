@@ -3,6 +3,8 @@
 mod attribute;
 mod event;
 mod facts;
+#[doc(hidden)]
+pub mod fuzz;
 mod mask;
 mod nearest;
 mod problem;

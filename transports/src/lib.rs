@@ -6,6 +6,8 @@ mod command_line;
 mod context;
 mod data_store;
 pub mod error;
+#[doc(hidden)]
+pub mod fuzz;
 mod info;
 mod patience;
 mod ssh;

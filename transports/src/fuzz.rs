@@ -1,0 +1,154 @@
+//! What must hold whatever a peer sends: called by the fuzz targets, and by the test that
+//! replays their corpora.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as Task, Poll};
+use std::time::Duration;
+
+use devgate_schemas::{Event, Listen};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::runtime::Builder;
+use tokio::time::Instant;
+
+use crate::cli::screen::Screen;
+use crate::cli::{Cli, Line, Terms};
+use crate::{Context, Dialect, Patience};
+
+/// A terminal shows the same whether bytes come at once or one by one.
+pub fn screen(data: &[u8]) {
+    let (mut whole, mut bytewise) = (Screen::default(), Screen::default());
+    whole.push(data);
+    for byte in data {
+        bytewise.push(&[*byte]);
+    }
+    assert_eq!(whole.text(), bytewise.text());
+    assert_eq!(whole.last_line(), bytewise.last_line());
+}
+
+/// Whatever a device answers, a session and its commands end, in time and without a panic.
+pub fn command_line(data: &[u8]) {
+    let limits = Duration::from_secs(10);
+    let runtime = Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    runtime.expect("a runtime can be made").block_on(async {
+        let patience = Patience::new();
+        let ctx = Context::new("fuzz", &Deaf, &patience);
+        let terms = Terms {
+            peer: "fuzz:22".to_owned(),
+            dialect: Arc::new(Dialect::generic()),
+            timeout: limits,
+            idle_timeout: limits,
+            command_timeout: limits * 3,
+        };
+        let started = Instant::now();
+        let device = Device::new(data);
+        let Ok(mut cli) = Cli::open(&ctx, device, terms, started + limits, None).await else {
+            return;
+        };
+        for command in ["show version", "show clock"] {
+            let asked = Instant::now();
+            let _ = cli.run(&ctx, &Line::new(command)).await;
+            assert!(asked.elapsed() <= limits * 4, "{:?}", asked.elapsed());
+        }
+    });
+}
+
+#[derive(Debug)]
+struct Deaf;
+
+impl Listen for Deaf {
+    fn hear(&self, _: Event) {}
+}
+
+/// A device that answers each line with what the data say: an echo, a prompt, other bytes.
+#[derive(Debug)]
+struct Device<'d> {
+    script: &'d [u8],
+    answer: VecDeque<u8>,
+    /// Whether it hangs up when it has nothing more to say, or falls silent.
+    hangs_up: bool,
+}
+
+impl<'d> Device<'d> {
+    fn new(script: &'d [u8]) -> Self {
+        let mut device = Self {
+            script,
+            answer: VecDeque::new(),
+            hangs_up: script.last().is_some_and(|last| last % 2 == 0),
+        };
+        device.hear(b"");
+        device
+    }
+
+    fn take(&mut self) -> Option<u8> {
+        let (first, rest) = self.script.split_first()?;
+        self.script = rest;
+        Some(*first)
+    }
+
+    fn hear(&mut self, typed: &[u8]) {
+        let Some(how) = self.take() else {
+            return;
+        };
+        if how & 1 == 0 {
+            self.answer.extend(typed);
+        }
+        if how & 2 == 0 {
+            self.answer.extend(b"\r\n");
+        }
+        if how & 4 != 0 {
+            let length = usize::from(self.take().unwrap_or_default()).min(self.script.len());
+            let (said, rest) = self.script.split_at(length);
+            self.answer.extend(said);
+            self.script = rest;
+        }
+        if how & 8 == 0 {
+            self.answer.extend(b"r1#");
+        }
+    }
+}
+
+impl AsyncRead for Device<'_> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Task<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.answer.is_empty() {
+            return if self.script.is_empty() && self.hangs_up {
+                Poll::Ready(Ok(()))
+            } else {
+                Poll::Pending
+            };
+        }
+        let some = self.answer.len().min(buffer.remaining()).min(7);
+        for byte in self.answer.drain(..some).collect::<Vec<_>>() {
+            buffer.put_slice(&[byte]);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Device<'_> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        _: &mut Task<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.hear(bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Task<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Task<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
