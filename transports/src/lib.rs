@@ -30,7 +30,7 @@ pub use context::{Context, Failure, Mode, Resources};
 pub use data_store::{DataStore, Document, Request};
 pub use error::{Error, Result};
 pub use patience::{Attempts, Patience};
-pub use ssh::config::SshConfig;
+pub use ssh::SshConfig;
 pub use ssh_cli::{SshCli, SshCliSession};
 pub use ssh_host::{HostSettings, SshHost};
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use devgate_schemas::Level;
@@ -36,7 +36,6 @@ pub(crate) struct Hosts<'v> {
     opener: mpsc::UnboundedSender<Arc<Member<'v>>>,
     to_open: Turn<mpsc::UnboundedReceiver<Arc<Member<'v>>>>,
     changed: Arc<Notify>,
-    ssh_config: OnceLock<SshConfig>,
 }
 
 impl<'v> Hosts<'v> {
@@ -52,7 +51,6 @@ impl<'v> Hosts<'v> {
             opener,
             to_open: Turn::new(to_open),
             changed: Arc::default(),
-            ssh_config: OnceLock::new(),
         }
     }
 
@@ -138,17 +136,11 @@ impl<'v> Hosts<'v> {
             return Arc::clone(member);
         }
         let teller = Teller::new(&host.name, self.voice);
-        let access = access(host, self.ssh_config(), &teller);
+        let access = access(host, &teller);
         let (opener, changed) = (self.opener.clone(), Arc::clone(&self.changed));
         let member = Arc::new(Member::new(teller, access, opener, changed));
         members.insert(host.name.clone(), Arc::clone(&member));
         member
-    }
-
-    /// What OpenSSH's configuration says of hosts, read when the first of them is needed.
-    fn ssh_config(&self) -> &SshConfig {
-        self.ssh_config
-            .get_or_init(|| SshConfig::load(|level, message| self.voice.say(level, &message)))
     }
 
     /// The right to act on a remote target's device, of which there are as many as its
@@ -168,7 +160,7 @@ impl<'v> Hosts<'v> {
 }
 
 /// What a host's own options say of how to use it.
-fn access(host: &Target, config: &SshConfig, teller: &Teller<'_>) -> Result<Access, Failure> {
+fn access(host: &Target, teller: &Teller<'_>) -> Result<Access, Failure> {
     let ctx = teller.ctx();
     let tell = |level: Level, message: String| ctx.say(level, message);
     let invalid = |why| Failure::invalid_connection_info(host, &why);
@@ -181,7 +173,7 @@ fn access(host: &Target, config: &SshConfig, teller: &Teller<'_>) -> Result<Acce
         Kind::Ssh => {
             let (settings, info) = Settings::ssh(host, tell).map_err(invalid)?;
             teller.hide(info.secrets());
-            let connection = HostSettings::read(&info, config, tell)?;
+            let connection = HostSettings::read(&info, SshConfig::usual(tell), tell)?;
             Ok(Access::Ssh(Box::new(connection), settings))
         }
         Kind::Remote { .. } | Kind::Other(_) => Err(run_on::no_runner(host)),

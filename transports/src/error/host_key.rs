@@ -12,8 +12,8 @@ pub enum HostKeyProblem {
     /// No file knows the host.
     #[error(
         "the host key of {peer} is not known: {algorithm} {fingerprint}; if it is the right one, \
-         add this line to {}:\n{line}\nor set `{first_use}: true` (remembers the first key) or \
-         `{verify}: false` (accepts any key)", file.display()
+         add this line to {}:\n{line}\nor set `{first_use}: true` (remembers the first key){}",
+        file.display(), any_key(*.verify)
     )]
     Unknown {
         /// Whom.
@@ -28,8 +28,8 @@ pub enum HostKeyProblem {
         file: PathBuf,
         /// The setting that remembers first keys.
         first_use: &'static str,
-        /// The setting that accepts any key.
-        verify: &'static str,
+        /// The setting that accepts any key; `None` where none does.
+        verify: Option<&'static str>,
     },
     /// A file has another key of this host.
     #[error(
@@ -99,4 +99,10 @@ pub enum HostKeyProblem {
         /// What the system says.
         cause: io::Error,
     },
+}
+
+fn any_key(setting: Option<&str>) -> String {
+    setting.map_or_else(String::new, |setting| {
+        format!(" or `{setting}: false` (accepts any key)")
+    })
 }

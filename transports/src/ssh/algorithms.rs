@@ -46,18 +46,6 @@ pub(crate) struct Algorithms {
 }
 
 impl Algorithms {
-    /// The usual ones of a strength.
-    pub(crate) fn usual(strength: Strength) -> Self {
-        Self {
-            strength,
-            kex: None,
-            ciphers: None,
-            macs: None,
-            host_keys: None,
-            user_keys: None,
-        }
-    }
-
     /// What is offered to a host of which keys of these algorithms are recorded; with `certified`,
     /// certificates of its keys too.
     ///
@@ -236,8 +224,19 @@ mod tests {
         list.iter().map(AsRef::as_ref).collect()
     }
 
+    fn usual(strength: Strength) -> Algorithms {
+        Algorithms {
+            strength,
+            kex: None,
+            ciphers: None,
+            macs: None,
+            host_keys: None,
+            user_keys: None,
+        }
+    }
+
     fn offered(strength: Strength, recorded: &[Algorithm]) -> Preferred {
-        let usual = Algorithms::usual(strength);
+        let usual = usual(strength);
         usual.preferred(recorded, false).expect("the usual ones")
     }
 
@@ -251,7 +250,7 @@ mod tests {
                 "^rsa-sha2-256,ssh-ed25519-cert-v01@openssh.com",
             )),
             user_keys: Some(Wish::parse("-ecdsa-*")),
-            ..Algorithms::usual(Strength::Sound)
+            ..usual(Strength::Sound)
         };
         let preferred = algorithms.preferred(&[], true).expect("offered");
         assert_eq!(names(&preferred.kex)[0], "curve25519-sha256");

@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::handler::{Client, Heard};
 use super::identities::{self, Found};
-use super::settings::Settings;
+use super::settings::{Role, Settings};
 use crate::error::{AuthenticationProblem, Phase};
 use crate::{Error, Result};
 
@@ -305,6 +305,7 @@ impl<'a> Login<'a> {
             user,
             password,
             private_key,
+            role,
             ..
         } = self.settings;
         let offered: Vec<&'static str> = self
@@ -314,11 +315,15 @@ impl<'a> Login<'a> {
             .map(<&'static str>::from)
             .collect();
         let key = self.settings.words.private_key;
-        let check = match (password, private_key) {
-            (Some(_), Some(_)) => format!("check `user`, `{key}` and `password`"),
-            (Some(_), None) => "check `user` and `password`".to_owned(),
-            (None, Some(_)) => format!("check `user` and `{key}`, or give a `password`"),
-            (None, None) => format!("give a `password` or a `{key}`, or start an agent"),
+        let check = match (role, password, private_key) {
+            (Role::OnTheWay { asked }, ..) => format!(
+                "a host on the way needs a key: of an agent, or as `IdentityFile` under `Host \
+                 {asked}` in ~/.ssh/config; its user stands in `proxyjump`, or as `User` there"
+            ),
+            (_, Some(_), Some(_)) => format!("check `user`, `{key}` and `password`"),
+            (_, Some(_), None) => "check `user` and `password`".to_owned(),
+            (_, None, Some(_)) => format!("check `user` and `{key}`, or give a `password`"),
+            (_, None, None) => format!("give a `password` or a `{key}`, or start an agent"),
         };
         let check = match self.useless.join("; ") {
             useless if useless.is_empty() => check,

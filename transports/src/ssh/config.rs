@@ -10,6 +10,7 @@ mod tests;
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use devgate_schemas::Level;
 
@@ -18,7 +19,7 @@ pub(crate) use lookup::{Names, Said, Strict};
 /// The system's configuration, which counts behind the user's.
 const SYSTEM: &str = "/etc/ssh/ssh_config";
 
-/// `~/.ssh/config` and `/etc/ssh/ssh_config`, read once for a whole run.
+/// `~/.ssh/config` and `/etc/ssh/ssh_config`, or what stands in their place.
 #[derive(Clone, Debug, Default)]
 pub struct SshConfig(Vec<Item>);
 
@@ -47,9 +48,15 @@ struct Place {
 }
 
 impl SshConfig {
-    /// Reads the files of the user who runs the gateway; one that does not exist says nothing.
-    /// `tell` hears what cannot be read, and what is skipped.
-    pub fn load(tell: impl FnMut(Level, String)) -> Self {
+    /// That of the user who runs the gateway, read once for the whole process. The `tell` of who
+    /// asks first hears what cannot be read, and what is skipped.
+    pub fn usual(tell: impl FnMut(Level, String)) -> &'static Self {
+        static USUAL: OnceLock<SshConfig> = OnceLock::new();
+        USUAL.get_or_init(|| Self::load(tell))
+    }
+
+    /// A file that does not exist says nothing.
+    fn load(tell: impl FnMut(Level, String)) -> Self {
         let user = env::home_dir().map(|home| home.join(".ssh/config"));
         let files: Vec<PathBuf> = user.into_iter().chain([PathBuf::from(SYSTEM)]).collect();
         Self::read(&files, tell)

@@ -22,16 +22,20 @@ impl Ssh {
     /// Connects, checks the host's key and logs in.
     ///
     /// # Errors
-    /// What went wrong, by phase; everything ends by `deadline`.
+    /// What went wrong, by phase; everything ends by `deadline`, and each host on the way has no
+    /// more than its own time.
     pub(crate) async fn connect(
         ctx: &Context<'_>,
         settings: &Settings,
         deadline: Instant,
     ) -> Result<Self> {
         let way: Vec<&Settings> = settings.jumps.iter().chain([settings]).collect();
+        let by = |host: &Settings| deadline.min(Instant::now() + host.timeout);
+        let mut deadline = by(way[0]);
         let first = tcp::connect(&way[0].host, way[0].port, way[0].timeout, deadline).await?;
         let mut ssh = Self::over(ctx, first, way[0], deadline).await?;
         for next in &way[1..] {
+            deadline = by(next);
             let stream = ssh.forward(&next.host, next.port, deadline).await?;
             let mut beyond = Self::over(ctx, stream, next, deadline).await?;
             beyond.via = Some(Box::new(ssh));

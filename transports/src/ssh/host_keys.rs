@@ -7,7 +7,8 @@ use tokio::task::spawn_blocking;
 
 use super::certificate;
 use super::known_hosts::{self, KnownHosts, Record, Standing};
-use super::settings::{Settings, Words};
+use super::settings::{Role, Settings};
+use super::words::Words;
 use crate::error::HostKeyProblem;
 
 /// What is demanded of a host's key.
@@ -33,6 +34,7 @@ pub(crate) struct HostKeyCheck {
     port: u16,
     keys: HostKeys,
     known: KnownHosts,
+    role: Role,
     words: &'static Words,
 }
 
@@ -65,6 +67,7 @@ impl HostKeys {
             port,
             keys: settings.host_keys.clone(),
             known,
+            role: settings.role.clone(),
             words: settings.words,
         })
     }
@@ -166,7 +169,8 @@ impl HostKeyCheck {
                 line,
                 file,
                 first_use: self.words.first_use,
-                verify: self.words.verify,
+                // Of hosts on the way that setting says nothing.
+                verify: (self.role == Role::Target).then_some(self.words.verify),
             },
         };
         Err(Box::new(problem))

@@ -3,26 +3,28 @@
 //! russh waits without end in several places (a silent host, a host that asks for a new password),
 //! so everything here has a deadline.
 
-pub(crate) mod algorithms;
+mod algorithms;
 mod auth;
 mod certificate;
 mod channel;
-pub(crate) mod config;
+mod config;
 mod connect;
 mod handler;
-pub(crate) mod host_keys;
+mod host_keys;
 mod identities;
-pub(crate) mod jump;
+mod jump;
 mod known_hosts;
 mod peer;
 mod private_key;
+pub(crate) mod read;
 #[cfg(test)]
 pub(crate) mod server;
 pub(crate) mod settings;
 mod socket;
 #[cfg(test)]
 mod tests;
-pub(crate) mod wish;
+mod wish;
+pub(crate) mod words;
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -33,6 +35,7 @@ use russh::Disconnect;
 use russh::client::Handle;
 use tokio::time::timeout;
 
+pub use config::SshConfig;
 use handler::Client;
 pub(crate) use peer::Peer;
 use socket::Owner;

@@ -7,7 +7,8 @@ use russh::keys::ssh_key::Error as KeyError;
 use russh::keys::{self, PrivateKey, decode_secret_key};
 use tokio::task::spawn_blocking;
 
-use super::settings::{Settings, Words};
+use super::settings::Settings;
+use super::words::Words;
 use crate::info::path;
 use crate::{Error, Result};
 
@@ -118,7 +119,7 @@ mod tests {
         read(
             &Sensitive::new(given.to_owned()),
             passphrase.as_ref(),
-            &super::super::settings::WORDS,
+            &super::super::words::DEVICE,
         )
         .map_err(|error| error.to_string())
     }

@@ -153,6 +153,8 @@ impl Server {
             ("password", Value::from(PASSWORD)),
             ("verify_hosts", Value::from(false)),
             ("timeout", Value::from(5)),
+            // Nothing of the user who runs the tests.
+            ("load_config", Value::from(false)),
         ]
         .into_iter()
         .collect();

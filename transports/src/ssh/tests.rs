@@ -9,7 +9,6 @@ use russh::keys::ssh_key::LineEnding;
 use russh::{MethodKind, Preferred, cipher, kex, mac};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
-use tokio::time::Instant;
 
 use super::Ssh;
 use super::server::{How, PASSWORD, Server, key};
@@ -19,9 +18,9 @@ use crate::error::{HostKeyProblem, Phase};
 use crate::{Error, Result};
 
 async fn connect(server: &Server, more: &[(&str, Value)]) -> Result<Ssh> {
-    let settings = Settings::read(&server.info(more))?;
     let bench = Bench::default();
-    Ssh::connect(&bench.ctx(), &settings, Instant::now() + settings.timeout).await
+    let settings = Settings::read(&bench.ctx(), &server.info(more))?;
+    Ssh::connect(&bench.ctx(), &settings, settings.deadline()).await
 }
 
 async fn refused(server: &Server, more: &[(&str, Value)]) -> (Error, String) {
@@ -248,8 +247,8 @@ async fn a_name_that_is_none_is_told_at_once() {
         matches!(error, Error::Resolve { .. }) && !error.is_transient(),
         "{text}"
     );
-    let settings =
-        Settings::read(&server.info(&[("host", Value::from("[::1]"))])).expect("settings");
+    let info = server.info(&[("host", Value::from("[::1]"))]);
+    let settings = Settings::read(&Bench::default().ctx(), &info).expect("settings");
     assert_eq!(settings.peer(), format!("[::1]:{}", server.port));
     assert_eq!(settings.timeout, Duration::from_secs(5));
 }

@@ -29,11 +29,11 @@ impl Carrier {
     ///
     /// # Errors
     /// [`Error::Setting`](crate::Error::Setting) for what no schema can check.
-    pub(super) fn read(info: &ConnectionInfo) -> Result<Self> {
+    pub(super) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         if info.text("protocol") == Some("telnet") {
             return Ok(Self::Telnet(telnet::Settings::read(info)?));
         }
-        let settings = ssh::settings::Settings::read(info)?;
+        let settings = ssh::settings::Settings::read(ctx, info)?;
         Ok(Self::Ssh(Box::new(settings)))
     }
 
@@ -84,6 +84,14 @@ impl Carrier {
         match self {
             Self::Ssh(settings) => settings.timeout,
             Self::Telnet(settings) => settings.timeout,
+        }
+    }
+
+    /// By when a session must be open that is begun now.
+    pub(super) fn deadline(&self) -> Instant {
+        match self {
+            Self::Ssh(settings) => settings.deadline(),
+            Self::Telnet(settings) => Instant::now() + settings.timeout,
         }
     }
 

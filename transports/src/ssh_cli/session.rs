@@ -47,7 +47,7 @@ impl SshCliSession {
         info: &ConnectionInfo,
         dialect: Arc<Dialect>,
     ) -> Result<Self> {
-        let carrier = Carrier::read(info)?;
+        let carrier = Carrier::read(ctx, info)?;
         let terms = Terms {
             peer: carrier.peer(),
             dialect,
@@ -121,7 +121,7 @@ impl SshCliSession {
     }
 
     async fn reach_once(&self, ctx: &Context<'_>) -> Result<Open> {
-        let deadline = Instant::now() + self.terms.timeout;
+        let deadline = self.carrier.deadline();
         let (stream, ssh) = self.carrier.connect(ctx, deadline).await?;
         let terms = self.terms.clone();
         let cli = Cli::open(ctx, stream, terms, deadline, &self.credentials).await?;

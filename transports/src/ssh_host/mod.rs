@@ -41,7 +41,7 @@ impl SshHost {
         let what = format!("connect to {}", shared.peer());
         let mut attempts = ctx.patience().attempts(ctx, what);
         loop {
-            let deadline = Instant::now() + settings.patience();
+            let deadline = shared.deadline();
             match attempts.within(Ssh::connect(ctx, shared, deadline)).await {
                 Ok(ssh) => {
                     return Ok(Self {

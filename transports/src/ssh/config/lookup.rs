@@ -226,6 +226,17 @@ impl<'c> Values<'c> {
 }
 
 impl Names<'_> {
+    /// The paths of a keyword, without those that are `none`.
+    ///
+    /// # Errors
+    /// As [`path`](Self::path).
+    pub(crate) fn paths(&self, keyword: &'static str, written: &[String]) -> Result<Vec<PathBuf>> {
+        let named = written
+            .iter()
+            .filter(|path| !path.eq_ignore_ascii_case("none"));
+        named.map(|path| self.path(keyword, path)).collect()
+    }
+
     /// A path as the files have it: `~/`, tokens and `${VARIABLE}` stand for something.
     ///
     /// # Errors

@@ -1,0 +1,248 @@
+//! Reading how a target is reached over SSH: from the inventory, then from OpenSSH's configuration
+//! of that host, then what is usual.
+
+use std::env;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use devgate_schemas::{ConnectionInfo, Sensitive, Value};
+
+use super::algorithms::{Algorithms, Strength};
+use super::config::{Names, Said, SshConfig, Strict};
+use super::host_keys::HostKeys;
+use super::jump::Jump;
+use super::settings::{Agent, Identities, Keepalive, Role, Settings, own_name};
+use super::wish::Wish;
+use super::words::{self, Words};
+use crate::info::{duration, host, path, port, secret};
+use crate::{Context, Error, Result};
+
+/// The host-wide file of known hosts.
+const SYSTEM_KNOWN_HOSTS: &str = "/etc/ssh/ssh_known_hosts";
+
+/// The keys that OpenSSH tries where nobody names one, of the kinds that are known here.
+const USUAL_KEYS: [&str; 3] = ["~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed25519"];
+
+/// How many lists of hosts on the way may follow from each other.
+const MOST_JUMPS: usize = 8;
+
+impl Settings {
+    /// How a device is reached: what the schema of every transport over SSH has, and the
+    /// configuration of the user who runs the gateway.
+    ///
+    /// # Errors
+    /// [`Error::Setting`], naming the setting or the file, for what no schema can check.
+    pub(crate) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+        let usual = || SshConfig::usual(|level, message| ctx.say(level, message));
+        Reading::new(info, usual, &words::DEVICE).target()
+    }
+}
+
+/// One target's connection info, and the configuration that counts behind it.
+#[derive(Debug)]
+pub(crate) struct Reading<'r> {
+    info: &'r ConnectionInfo,
+    config: Option<&'r SshConfig>,
+    words: &'static Words,
+}
+
+impl<'r> Reading<'r> {
+    /// The configuration is asked for only where the target does not say `load_config: false`.
+    pub(crate) fn new(
+        info: &'r ConnectionInfo,
+        config: impl FnOnce() -> &'r SshConfig,
+        words: &'static Words,
+    ) -> Self {
+        let loads = info.boolean(words.load_config) != Some(false);
+        Self {
+            info,
+            config: loads.then(config),
+            words,
+        }
+    }
+
+    /// The settings of the target, and of the hosts on the way to it.
+    ///
+    /// # Errors
+    /// [`Error::Setting`], naming the setting or the file, for what no schema can check.
+    pub(crate) fn target(&self) -> Result<Settings> {
+        let asked = Jump {
+            user: self.info.text("user").map(str::to_owned),
+            host: host(self.info)?,
+            port: port(self.info)?,
+        };
+        let said = self.said(&asked.host)?;
+        let mut settings = self.settings(&asked, &said, Role::Target)?;
+        let jumps = self.info.text("proxyjump").or(said.proxy_jump.as_deref());
+        settings.jumps = self.way(jumps.unwrap_or_default(), MOST_JUMPS)?;
+        Ok(settings)
+    }
+
+    fn said(&self, host: &str) -> Result<Said> {
+        self.config
+            .map_or_else(|| Ok(Said::default()), |config| config.said(host))
+    }
+
+    /// The hosts on the way, from the first to the last, with what leads to the first one.
+    ///
+    /// `most` is how many lists may follow from each other: configurations can go round in circles.
+    fn way(&self, jumps: &str, most: usize) -> Result<Vec<Settings>> {
+        let mut way = Vec::new();
+        for (index, jump) in Jump::list(jumps)?.iter().enumerate() {
+            let said = self.said(&jump.host)?;
+            if index == 0
+                && let Some(before) = &said.proxy_jump
+            {
+                if most == 0 {
+                    let problem = format!("`ProxyJump` leads on from `{}` without end", jump.host);
+                    let setting = "proxyjump";
+                    return Err(Error::Setting { setting, problem });
+                }
+                way = self.way(before, most - 1)?;
+            }
+            let asked = jump.host.clone();
+            way.push(self.settings(jump, &said, Role::OnTheWay { asked })?);
+        }
+        Ok(way)
+    }
+
+    /// The settings of one host: the target, or one on the way to it.
+    fn settings(&self, asked: &Jump, said: &Said, role: Role) -> Result<Settings> {
+        let (info, words) = (self.info, self.words);
+        // Credentials and weak algorithms are the target's: another host must neither see nor need
+        // them.
+        let nothing = ConnectionInfo::default();
+        let own = match role {
+            Role::Target => info,
+            Role::OnTheWay { .. } => &nothing,
+        };
+        let host = said.host_name.clone().unwrap_or_else(|| asked.host.clone());
+        let port = asked.port.or(said.port).unwrap_or(22);
+        let user = match asked.user.as_ref().or(said.user.as_ref()) {
+            Some(user) => user.clone(),
+            None => own_name()?,
+        };
+        let names = Names {
+            asked: &asked.host,
+            host: &host,
+            port,
+            user: &user,
+        };
+        let seconds =
+            |said: Option<Duration>, usual: f64| said.map_or(usual, |said| said.as_secs_f64());
+        let usual = seconds(said.alive_interval, 15.0);
+        let interval = duration(info, words.alive_interval, usual);
+        let most = info.integer(words.alive_most);
+        let most = most.and_then(|most| usize::try_from(most).ok());
+        let usual = seconds(said.connect_timeout, 10.0);
+        Ok(Settings {
+            port,
+            password: secret(own, "password"),
+            private_key: private_key(own, words),
+            passphrase: secret(own, words.passphrase),
+            identities: identities(said, &names)?,
+            host_key_alias: said.host_key_alias.clone(),
+            host_keys: self.host_keys(said, &names, &role)?,
+            algorithms: algorithms(own, said, words),
+            timeout: duration(info, words.timeout, usual),
+            goodbye: duration(info, words.goodbye, 5.0),
+            keepalive: (interval > Duration::ZERO).then_some(Keepalive {
+                interval,
+                most: most.or(said.alive_most).unwrap_or(3),
+            }),
+            role,
+            jumps: Vec::new(),
+            words,
+            host,
+            user,
+        })
+    }
+
+    fn host_keys(&self, said: &Said, names: &Names<'_>, role: &Role) -> Result<HostKeys> {
+        let (info, words) = (self.info, self.words);
+        let verify = match (info.boolean(words.verify), role) {
+            // That any key of the target will do says nothing of other hosts.
+            (Some(false), Role::OnTheWay { .. }) => None,
+            (verify, _) => verify,
+        };
+        let strict = match (verify, said.strict) {
+            (Some(false), _) | (None, Some(Strict::No)) => return Ok(HostKeys::Any),
+            (_, strict) => strict,
+        };
+        let mut files = match (info.text(words.known_hosts), &said.known_hosts) {
+            (Some(file), _) => vec![path(file)],
+            (None, Some(files)) => names.paths("UserKnownHostsFile", files)?,
+            (None, None) => env::home_dir()
+                .map(|home| home.join(".ssh/known_hosts"))
+                .into_iter()
+                .collect(),
+        };
+        files.push(PathBuf::from(SYSTEM_KNOWN_HOSTS));
+        let first_use = info.boolean(words.first_use);
+        Ok(HostKeys::Known {
+            files,
+            first_use: first_use.unwrap_or(strict == Some(Strict::AcceptNew)),
+        })
+    }
+}
+
+/// The keys to try where the inventory names no credentials.
+fn identities(said: &Said, names: &Names<'_>) -> Result<Identities> {
+    Ok(Identities {
+        files: if said.identity_files.is_empty() {
+            USUAL_KEYS.iter().map(|file| path(file)).collect()
+        } else {
+            names.paths("IdentityFile", &said.identity_files)?
+        },
+        certificates: names.paths("CertificateFile", &said.certificate_files)?,
+        only: said.identities_only,
+        agent: match said.identity_agent.as_deref() {
+            None | Some("SSH_AUTH_SOCK") => Agent::Usual,
+            Some(none) if none.eq_ignore_ascii_case("none") => Agent::None,
+            Some(socket) => Agent::At(names.path("IdentityAgent", socket)?),
+        },
+    })
+}
+
+fn algorithms(info: &ConnectionInfo, said: &Said, words: &Words) -> Algorithms {
+    let legacy = info.text(words.algorithms) == Some("legacy");
+    let configured = |said: &Option<String>| {
+        // Many systems configure lists without weak algorithms for all hosts.
+        let said = said.as_deref().filter(|_| !legacy);
+        said.map(Wish::parse)
+    };
+    let wish = |key: &str, said: &Option<String>| {
+        let wished = list(info, key).map(Wish::These);
+        wished.or_else(|| configured(said))
+    };
+    Algorithms {
+        strength: if legacy {
+            Strength::Legacy
+        } else {
+            Strength::Sound
+        },
+        kex: wish(words.kex, &said.kex),
+        ciphers: wish(words.ciphers, &said.ciphers),
+        macs: wish(words.macs, &said.macs),
+        host_keys: wish(words.host_keys, &said.host_keys),
+        user_keys: configured(&said.user_keys),
+    }
+}
+
+fn list(info: &ConnectionInfo, key: &str) -> Option<Vec<String>> {
+    let Value::Array(items) = info.get(key)? else {
+        return None;
+    };
+    let texts = items.iter().filter_map(Value::as_str);
+    Some(texts.map(str::to_owned).collect())
+}
+
+/// The key that is named, by its path or its text.
+fn private_key(info: &ConnectionInfo, words: &Words) -> Option<Sensitive<String>> {
+    let text = match info.secret(words.private_key)?.reveal() {
+        Value::String(path) => path,
+        Value::Hash(hash) => hash.get("key-data")?.as_str()?,
+        _ => return None,
+    };
+    Some(Sensitive::new(text.to_owned()))
+}

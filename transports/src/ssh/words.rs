@@ -1,0 +1,73 @@
+//! The names that settings have for those who write them: one reading, two vocabularies.
+
+use super::algorithms::Kind;
+
+/// The settings' names as an inventory writes them: what is read, and where messages lead.
+#[derive(Debug)]
+pub(crate) struct Words {
+    pub(crate) private_key: &'static str,
+    pub(crate) passphrase: &'static str,
+    pub(crate) verify: &'static str,
+    pub(crate) known_hosts: &'static str,
+    pub(crate) first_use: &'static str,
+    pub(crate) load_config: &'static str,
+    pub(crate) timeout: &'static str,
+    pub(crate) goodbye: &'static str,
+    pub(crate) alive_interval: &'static str,
+    pub(crate) alive_most: &'static str,
+    pub(crate) algorithms: &'static str,
+    pub(crate) kex: &'static str,
+    pub(crate) ciphers: &'static str,
+    pub(crate) macs: &'static str,
+    pub(crate) host_keys: &'static str,
+}
+
+/// The names that transports to devices use.
+pub(crate) static DEVICE: Words = Words {
+    private_key: "private_key",
+    passphrase: "private_key_passphrase",
+    verify: "verify_hosts",
+    known_hosts: "known_hosts_file",
+    first_use: "trust_on_first_use",
+    load_config: "load_config",
+    timeout: "timeout",
+    goodbye: "disconnect_timeout",
+    alive_interval: "keepalive_interval",
+    alive_most: "keepalive_count_max",
+    algorithms: "ssh_algorithms",
+    kex: "kex_algorithms",
+    ciphers: "encryption_algorithms",
+    macs: "mac_algorithms",
+    host_keys: "host_key_algorithms",
+};
+
+/// The keys of Bolt's `config.ssh`, and a few more in its manner.
+pub(crate) static HOST: Words = Words {
+    private_key: "private-key",
+    passphrase: "private-key-passphrase",
+    verify: "host-key-check",
+    known_hosts: "known-hosts-file",
+    first_use: "trust-on-first-use",
+    load_config: "load-config",
+    timeout: "connect-timeout",
+    goodbye: "disconnect-timeout",
+    alive_interval: "keepalive-interval",
+    alive_most: "keepalive-count-max",
+    algorithms: "ssh-algorithms",
+    kex: "kex-algorithms",
+    ciphers: "encryption-algorithms",
+    macs: "mac-algorithms",
+    host_keys: "host-key-algorithms",
+};
+
+impl Words {
+    /// The setting for a kind of algorithms.
+    pub(super) fn of(&self, kind: Kind) -> &'static str {
+        match kind {
+            Kind::Kex => self.kex,
+            Kind::Ciphers => self.ciphers,
+            Kind::Macs => self.macs,
+            Kind::HostKeys => self.host_keys,
+        }
+    }
+}
