@@ -24,8 +24,8 @@ const REVEALS: &[(&str, usize)] = &[
     ("transports/src/ssh/auth.rs", 2),
     ("transports/src/ssh/identities.rs", 2),
     ("transports/src/ssh/private_key.rs", 4),
-    ("transports/src/ssh_host/settings.rs", 1),
     ("transports/src/tls/pem.rs", 2),
+    ("transports/src/ssh/read.rs", 1),
     ("gateway/src/hosts/shell/script.rs", 2),
     ("gateway/src/hosts/shell/talk.rs", 2),
 ];
