@@ -105,7 +105,7 @@ impl Settings {
 }
 
 /// The name of the user who runs this.
-pub(super) fn own_name() -> Result<String> {
+pub(crate) fn own_name() -> Result<String> {
     own_name_after(env::var("USER").ok())
 }
 
