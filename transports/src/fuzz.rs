@@ -14,7 +14,7 @@ use tokio::runtime::Builder;
 use tokio::time::Instant;
 
 use crate::cli::screen::Screen;
-use crate::cli::{Cli, Line, Terms};
+use crate::cli::{Cli, Credentials, Line, Terms};
 use crate::{Context, Dialect, Patience};
 
 /// A terminal shows the same whether bytes come at once or one by one.
@@ -47,7 +47,12 @@ pub fn command_line(data: &[u8]) {
         };
         let started = Instant::now();
         let device = Device::new(data);
-        let Ok(mut cli) = Cli::open(&ctx, device, terms, started + limits, None).await else {
+        let nothing = Credentials {
+            login: None,
+            enable_password: None,
+        };
+        let opening = Cli::open(&ctx, device, terms, started + limits, &nothing);
+        let Ok(mut cli) = opening.await else {
             return;
         };
         for command in ["show version", "show clock"] {
