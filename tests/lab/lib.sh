@@ -50,3 +50,39 @@ ports_of() {
     sed -n 's/^ListenAddress .*://p' "$1"/etc/*.conf
     cat "$1/etc/vty.port" 2>/dev/null
 }
+
+# claim_ports: until this script ends, no other lab takes the ports that are found free here.
+claim_ports() {
+    mkdir -p "$TAKEN"
+    exec 9>"$TAKEN.lock"
+    flock 9
+}
+
+# launch NAME PORTS COMMAND...: starts a server; its ports are its own from now on.
+launch() {
+    local name=$1 ports=$2 port
+    shift 2
+    setsid "$@" >"$DIR/$name.log" 2>&1 </dev/null 9>&- &
+    note_process $! "$DIR/$name.process"
+    echo "$ports" >"$DIR/$name.ports"
+    for port in $ports; do cp "$DIR/$name.process" "$TAKEN/$port"; done
+}
+
+# answers NAME COMMAND...: waits until a client's command succeeds.
+answers() {
+    local name=$1
+    shift
+    wait_for 30 "$@" || { tail -n 20 "$DIR/$name.log" >&2; die "$name does not answer (log: $DIR/$name.log)"; }
+    noted "$DIR/$name.process" >/dev/null || die "$name has ended (log: $DIR/$name.log)"
+}
+
+# end NAME: ends what launch has started.
+end() {
+    local pid port
+    if pid=$(noted "$DIR/$1.process"); then
+        kill -KILL "$pid"
+        wait_for 10 gone "$pid" || say "process $pid does not end"
+        for port in $(cat "$DIR/$1.ports"); do rm -f "$TAKEN/$port"; done
+    fi
+    rm -f "$DIR/$1.process" "$DIR/$1.ports"
+}

@@ -8,8 +8,10 @@ mod data_store;
 pub mod error;
 #[doc(hidden)]
 pub mod fuzz;
+mod http;
 mod info;
 mod patience;
+mod rest;
 mod ssh;
 mod ssh_cli;
 pub mod ssh_host;
@@ -30,13 +32,14 @@ pub use context::{Context, Failure, Mode, Resources};
 pub use data_store::{DataStore, Document, Request};
 pub use error::{Error, Result};
 pub use patience::{Attempts, Patience};
+pub use rest::{Rest, RestSession};
 pub use ssh::SshConfig;
 pub use ssh_cli::{SshCli, SshCliSession};
 pub use ssh_host::{HostSettings, SshHost};
 
 /// The bare protocols, by which a target can be reached without a family.
 pub fn all() -> Vec<Box<dyn Connect>> {
-    vec![Box::new(SshCli::new())]
+    vec![Box::new(SshCli::new()), Box::new(Rest::new())]
 }
 
 /// Opens sessions of one kind: the factory, which lives as long as the process.

@@ -114,7 +114,8 @@ impl Patience {
         }
     }
 
-    fn left(&self) -> Duration {
+    /// How long this run may still wait.
+    pub fn left(&self) -> Duration {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -151,10 +152,19 @@ impl Attempts<'_> {
     /// # Errors
     /// The error itself if it is permanent, [`Error::PatienceSpent`] if no time is left.
     pub async fn pause(&mut self, error: Error) -> Result<()> {
+        self.pause_for(error, Duration::ZERO).await
+    }
+
+    /// The same, for a target that has said itself how long to wait at least.
+    ///
+    /// # Errors
+    /// As [`pause`](Self::pause).
+    pub async fn pause_for(&mut self, error: Error, least: Duration) -> Result<()> {
         if !error.is_transient() {
             return Err(error);
         }
         let pause = self.pauses.next_backoff().unwrap_or(LONGEST_PAUSE);
+        let pause = pause.max(least);
         let left = self.patience.left();
         self.tries = self.tries.max(1);
         if pause >= left {

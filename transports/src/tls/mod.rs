@@ -29,7 +29,8 @@ use crate::info::{problem as setting_problem, secret};
 use crate::tcp::peer;
 use crate::{Context, Error, Result};
 use pem::Identity;
-pub(crate) use problem::from_io;
+pub(crate) use problem::{found_in, from_io};
+pub(crate) use verify::fingerprint_of;
 use verify::{Demand, Verifier};
 
 /// The settings of every transport over TLS, to build its own schema on.

@@ -184,7 +184,11 @@ pub(super) fn fingerprint(text: &str) -> Result<[u8; 32]> {
         })
 }
 
-/// As `openssl x509 -fingerprint` shows it.
+/// The fingerprint of a certificate (DER), as `openssl x509 -fingerprint -sha256` shows it.
+pub(crate) fn fingerprint_of(certificate: &[u8]) -> String {
+    in_hex(&Sha256::digest(certificate))
+}
+
 fn in_hex(bytes: &[u8]) -> String {
     let pairs: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
     pairs.join(":")

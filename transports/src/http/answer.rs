@@ -1,0 +1,146 @@
+//! What a server answers, and what it says when it says no.
+
+use std::time::Duration;
+
+use devgate_schemas::{Hash, Value};
+use reqwest::header::HeaderMap;
+use reqwest::{StatusCode, Version};
+use serde_json::Value as Json;
+
+use crate::Document;
+
+/// An answer, whole.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) version: Version,
+    /// Its headers, and its trailers.
+    pub(crate) headers: HeaderMap,
+    /// The server's certificate (DER).
+    pub(crate) certificate: Option<Vec<u8>>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    /// A header's first value, where it is text.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The body as text; what is no UTF-8 is replaced.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The body as JSON, if it is that.
+    pub(crate) fn json(&self) -> Option<Json> {
+        serde_json::from_slice(&self.body).ok()
+    }
+
+    /// The body as JSON where it says that it is, or where it says nothing; else as text.
+    pub(crate) fn document(&self) -> Document {
+        let kind = self.header("content-type").unwrap_or_default();
+        let may_be_json =
+            kind.contains("json") || kind.is_empty() || kind.starts_with("text/plain");
+        match self.json().filter(|_| may_be_json) {
+            Some(json) => Document::Data(Value::from(json)),
+            None => Document::Text(self.text()),
+        }
+    }
+
+    /// Whether the server only has no time just now (RFC 9110, 15.6.4; RFC 6585, 4).
+    pub(super) fn is_busy(&self) -> bool {
+        matches!(
+            self.status,
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+        )
+    }
+
+    /// How long the server asks to wait, in seconds; a date is passed over (RFC 9110, 10.2.3).
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        let seconds = self.header("retry-after")?.trim().parse().ok()?;
+        Some(Duration::from_secs(seconds))
+    }
+
+    /// What the server says of an error, in the words that it means for people.
+    pub(super) fn said(&self) -> String {
+        match self.json() {
+            Some(json) => words(&json).unwrap_or_else(|| json.to_string()),
+            // A page for browsers says no more than the status does.
+            None if self.body.trim_ascii_start().starts_with(b"<!") => String::new(),
+            None => self.text().trim().to_owned(),
+        }
+    }
+
+    /// An error for programs.
+    pub(super) fn details(&self) -> Value {
+        let body = match self.document() {
+            Document::Data(value) => value,
+            Document::Text(text) => Value::from(text),
+        };
+        let status = Value::from(i64::from(self.status.as_u16()));
+        Value::Hash(
+            [("status", status), ("body", body)]
+                .into_iter()
+                .collect::<Hash>(),
+        )
+    }
+}
+
+/// The text in an error's usual forms: problem details (RFC 9457), RESTCONF's `errors` (RFC 8040,
+/// 7.1), `{"error": …}`, `{"message": …}`, and lists of them.
+fn words(json: &Json) -> Option<String> {
+    const NAMES: [&str; 9] = [
+        "detail",
+        "message",
+        "error-message",
+        "msg",
+        "error",
+        "errors",
+        "ietf-restconf:errors",
+        "title",
+        "text",
+    ];
+    match json {
+        Json::String(text) => Some(text.clone()),
+        Json::Array(items) => {
+            let said: Vec<String> = items.iter().filter_map(words).collect();
+            (!said.is_empty()).then(|| said.join("; "))
+        }
+        Json::Object(pairs) => NAMES.iter().find_map(|name| words(pairs.get(*name)?)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_errors_words_are_found_in_its_usual_forms() {
+        for (body, said) in [
+            (json!({ "error": "Not Found" }), "Not Found"),
+            (
+                json!({ "error": "Conflict", "errors": ["a", "b"] }),
+                "Conflict",
+            ),
+            (json!({ "errors": ["a", { "message": "b" }] }), "a; b"),
+            (
+                json!({ "type": "about:blank", "title": "t", "detail": "d" }),
+                "d",
+            ),
+            (json!({ "error": { "code": 1, "message": "m" } }), "m"),
+            (
+                json!({ "ietf-restconf:errors": { "error": [
+                    { "error-type": "protocol", "error-tag": "lock-denied", "error-message": "held" }
+                ] } }),
+                "held",
+            ),
+        ] {
+            assert_eq!(words(&body).as_deref(), Some(said), "{body}");
+        }
+        assert_eq!(words(&json!({ "code": 5 })), None);
+    }
+}

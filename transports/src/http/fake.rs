@@ -1,0 +1,108 @@
+//! A server for tests: it answers each request with what comes next, and keeps what it was asked.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
+use tokio::net::{TcpListener, TcpStream};
+
+/// What the server does with a request.
+#[derive(Clone, Debug)]
+pub(crate) enum Do {
+    /// Answers with a status, headers (each with its line's end) and a body.
+    Answer(u16, &'static str, &'static str),
+    /// Writes this, and hangs up.
+    Write(&'static str),
+    /// Hangs up.
+    Close,
+    /// Says nothing.
+    Hang,
+}
+
+/// A server on a port of its own.
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    /// Starts it; what comes after the last answer is a 404.
+    pub(crate) async fn start(script: impl IntoIterator<Item = Do>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let script: Arc<Mutex<VecDeque<Do>>> = Arc::new(Mutex::new(script.into_iter().collect()));
+        let asked = Arc::<Mutex<Vec<String>>>::default();
+        let server = Self {
+            port,
+            asked: Arc::clone(&asked),
+        };
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (script, asked) = (Arc::clone(&script), Arc::clone(&asked));
+                tokio::spawn(async move { serve(stream, &script, &asked).await });
+            }
+        });
+        server
+    }
+
+    /// The requests so far: each its line, its headers and its body.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.asked.lock().expect("no poison").clone()
+    }
+
+    /// The lines of the requests so far: `GET /a`.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let line = |request: String| {
+            let line = request.lines().next().unwrap_or_default();
+            line.trim_end_matches(" HTTP/1.1").to_owned()
+        };
+        self.asked().into_iter().map(line).collect()
+    }
+}
+
+async fn serve(
+    stream: TcpStream,
+    script: &Mutex<VecDeque<Do>>,
+    asked: &Mutex<Vec<String>>,
+) -> Option<()> {
+    let mut stream = BufStream::new(stream);
+    loop {
+        let mut request = String::new();
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if stream.read_line(&mut line).await.ok()? == 0 {
+                return None;
+            }
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a length");
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+            request += &line;
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).await.ok()?;
+        request += &String::from_utf8_lossy(&body);
+        asked.lock().expect("no poison").push(request);
+        let next = script.lock().expect("no poison").pop_front();
+        match next.unwrap_or(Do::Answer(404, "", "")) {
+            Do::Answer(status, headers, body) => {
+                let length = body.len();
+                let answer = format!(
+                    "HTTP/1.1 {status} x\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
+                );
+                stream.write_all(answer.as_bytes()).await.ok()?;
+                stream.flush().await.ok()?;
+            }
+            Do::Write(text) => {
+                stream.write_all(text.as_bytes()).await.ok()?;
+                stream.flush().await.ok()?;
+                return None;
+            }
+            Do::Close => return None,
+            Do::Hang => std::future::pending().await,
+        }
+    }
+}

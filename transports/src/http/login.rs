@@ -1,0 +1,143 @@
+//! Logins that are a request of their own, whose answer gives a token or cookies.
+
+use devgate_schemas::{Sensitive, Value};
+use reqwest::Method;
+use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderName, HeaderValue, SET_COOKIE};
+
+use super::{Answer, Ask, Repeat, Session, Settings};
+use crate::error::Phase;
+use crate::info::problem;
+use crate::{Error, Result};
+
+/// How to log in.
+#[derive(Clone, Debug)]
+pub(crate) struct Login {
+    pub(crate) method: Method,
+    /// Below the base path.
+    pub(crate) path: String,
+    /// With `{user}` and `{password}` in its texts; without a body, they go as basic authentication.
+    /// A text is a form, everything else JSON.
+    pub(crate) body: Option<Value>,
+    pub(crate) carried: Carried,
+}
+
+/// How an answer proves a login, and how that is shown with each request.
+#[derive(Clone, Debug)]
+pub(crate) enum Carried {
+    /// The cookies that it sets.
+    Cookies,
+    /// A token.
+    Token {
+        /// Where it is: a JSON pointer into the body (RFC 6901), or the name of a header.
+        at: String,
+        /// The header that carries it.
+        header: HeaderName,
+        /// What the header says, with `{token}` in it.
+        value: String,
+    },
+}
+
+impl Login {
+    /// The request that logs in.
+    pub(super) fn ask(&self, settings: &Settings) -> Result<Ask> {
+        let missing = |setting| problem(setting, "is missing: `login` sends it");
+        let user = settings.user.as_ref().ok_or_else(|| missing("user"))?;
+        let password = settings
+            .password
+            .as_ref()
+            .ok_or_else(|| missing("password"))?;
+        // A login that is lost has changed nothing but a list of logins.
+        let ask = Ask::new(self.method.clone(), &self.path).repeat(Repeat::Allowed);
+        let password = password.reveal();
+        let fill = |text: &str, written: fn(&str) -> String| {
+            text.replace("{user}", &written(user))
+                .replace("{password}", &written(password))
+        };
+        let (kind, body) = match &self.body {
+            None => return Ok(ask),
+            Some(Value::String(form)) => (
+                "application/x-www-form-urlencoded",
+                fill(form, form_encoded),
+            ),
+            Some(other) => {
+                let mut json = other.reveal_json();
+                in_texts(&mut json, &|text| fill(text, str::to_owned));
+                ("application/json", json.to_string())
+            }
+        };
+        Ok(ask
+            .header(CONTENT_TYPE, HeaderValue::from_static(kind))
+            .body(body))
+    }
+
+    /// What the answer to a login gives.
+    ///
+    /// # Errors
+    /// [`Error::Protocol`]: it gives nothing of what was expected.
+    pub(super) fn session(&self, peer: &str, ask: &Ask, answer: &Answer) -> Result<Session> {
+        let found = match &self.carried {
+            Carried::Cookies => cookies(answer).map(|cookies| (COOKIE, cookies.clone(), cookies)),
+            Carried::Token { at, header, value } => token(answer, at)
+                .map(|token| (header.clone(), value.replace("{token}", &token), token)),
+        };
+        let (header, value, token) = found.ok_or_else(|| Error::Protocol {
+            peer: peer.to_owned(),
+            protocol: "HTTP",
+            phase: Phase::Authentication,
+            problem: match &self.carried {
+                Carried::Cookies => format!("`{}` sets no cookie", ask.shown()),
+                Carried::Token { at, .. } => {
+                    format!("`{}` gives no token at `{at}`: check `login`", ask.shown())
+                }
+            },
+        })?;
+        Ok(Session {
+            header,
+            value: Sensitive::new(value),
+            token: Sensitive::new(token),
+        })
+    }
+}
+
+fn token(answer: &Answer, at: &str) -> Option<String> {
+    if !at.is_empty() && !at.starts_with('/') {
+        return answer.header(at).map(str::to_owned);
+    }
+    Some(answer.json()?.pointer(at)?.as_str()?.to_owned())
+}
+
+/// Each cookie's name and value, as they are sent back.
+fn cookies(answer: &Answer) -> Option<String> {
+    let set = answer.headers.get_all(SET_COOKIE).iter();
+    let pairs: Vec<&str> = set
+        .filter_map(|cookie| cookie.to_str().ok()?.split(';').next())
+        .map(str::trim)
+        .filter(|pair| !pair.ends_with('='))
+        .collect();
+    (!pairs.is_empty()).then(|| pairs.join("; "))
+}
+
+/// Applies a change to every text in a document.
+fn in_texts(json: &mut serde_json::Value, change: &dyn Fn(&str) -> String) {
+    match json {
+        serde_json::Value::String(text) => *text = change(text),
+        serde_json::Value::Array(items) => items.iter_mut().for_each(|item| in_texts(item, change)),
+        serde_json::Value::Object(pairs) => {
+            pairs.values_mut().for_each(|value| in_texts(value, change));
+        }
+        _ => {}
+    }
+}
+
+/// As a form's values are written (WHATWG URL, 5.2), with `%20` for a blank, which is read alike.
+fn form_encoded(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._*".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}

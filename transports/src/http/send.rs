@@ -1,0 +1,230 @@
+//! One exchange: a request, sent once, and its answer.
+
+use std::error::Error as StdError;
+use std::io;
+use std::time::Duration;
+
+use bytes::Bytes;
+use devgate_schemas::REDACTED;
+use http_body::Frame;
+use http_body_util::BodyExt;
+use reqwest::tls::TlsInfo;
+use reqwest::{Body, Response};
+use tokio::time::{Instant, timeout_at};
+
+use super::settings::secret_header;
+use super::{Answer, Ask, Http, Proof, Repeat, Session};
+use crate::error::{Interrupted, Interruption, Phase};
+use crate::{Context, Error, Result, tls};
+
+/// How much of an answer is taken.
+pub(crate) const MOST: usize = 64 << 20;
+
+impl Http {
+    /// Sends a request and takes its answer whole.
+    pub(super) async fn exchange(
+        &self,
+        ctx: &Context<'_>,
+        ask: &Ask,
+        proof: Proof<'_>,
+    ) -> Result<Answer> {
+        let settings = &self.settings;
+        let (limit, client) = self.client(ctx.patience())?;
+        let mut request = client.request(ask.method.clone(), settings.url(&ask.path)?);
+        request = match proof {
+            Proof::Nothing => request,
+            Proof::Settings => settings.authorize(request)?,
+            Proof::Session(Session { header, value, .. }) => {
+                request.header(header, secret_header("login", value)?)
+            }
+        };
+        for (name, value) in &ask.headers {
+            request = request.header(name, value);
+        }
+        if let Some(body) = &ask.body {
+            request = request.body(body.clone());
+        }
+        let mut waiting = Waiting::new(settings.command_timeout, settings.idle_timeout);
+        let response = match waiting.within(limit, request.send()).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => {
+                let why = self.not_asked(&error, limit);
+                return Err(why.unwrap_or_else(|| self.interrupted(ask, Interruption::Lost, "")));
+            }
+            Err(why) => return Err(self.interrupted(ask, why, "")),
+        };
+        let mut answer = Answer::of(&response);
+        let mut body = Body::from(response);
+        loop {
+            let why = match waiting.within(Duration::ZERO, body.frame()).await {
+                Ok(None) => break,
+                Ok(Some(Ok(frame))) => match answer.take(frame) {
+                    Ok(()) => continue,
+                    Err(why) => why,
+                },
+                Ok(Some(Err(_))) => Interruption::Lost,
+                Err(why) => why,
+            };
+            let partial = proof.hidden(answer.text());
+            return Err(self.interrupted(ask, why, &partial));
+        }
+        if !answer.status.is_success() {
+            // What is said of an error is shown.
+            answer.body = proof.hidden(answer.text()).into_bytes();
+        }
+        Ok(answer)
+    }
+
+    /// That the answer to a request is not whole, and what that may mean.
+    fn interrupted(&self, ask: &Ask, why: Interruption, partial: &str) -> Error {
+        let again = why == Interruption::Lost && ask.repeat == Repeat::Allowed;
+        Error::Interrupted(Box::new(Interrupted {
+            peer: self.settings.peer.clone(),
+            doing: format!("`{}`", ask.shown()),
+            changing: ask.changes() && !again,
+            why,
+            partial: partial.to_owned(),
+        }))
+    }
+
+    /// Why no answer came, where it is certain that nothing was asked; otherwise `None`.
+    fn not_asked(&self, error: &reqwest::Error, limit: Duration) -> Option<Error> {
+        let peer = self.settings.peer.clone();
+        if let Some(error) = tls::found_in(&peer, error) {
+            return Some(error);
+        }
+        let cause = io_error(error);
+        if error.is_dns() {
+            let host = self.settings.host.clone();
+            return Some(Error::Resolve { host, cause });
+        }
+        if error.is_connect() {
+            return Some(if error.is_timeout() {
+                Error::TimedOut {
+                    peer,
+                    phase: Phase::Connection,
+                    limit,
+                    hint: ": check `host` and `port`, and what filters the way to it".to_owned(),
+                }
+            } else if cause.kind() == io::ErrorKind::UnexpectedEof {
+                Error::Closed {
+                    peer,
+                    phase: Phase::Tls,
+                    said: String::new(),
+                }
+            } else {
+                Error::Unreachable { peer, cause }
+            });
+        }
+        is_no_http(error).then(|| Error::Protocol {
+            peer,
+            protocol: "HTTP",
+            phase: Phase::Request,
+            problem: "what it answers is no HTTP: check `port` and `protocol`".to_owned(),
+        })
+    }
+}
+
+/// How long is waited for an answer, in all and for each part of it.
+struct Waiting {
+    end: Instant,
+    limit: Duration,
+    idle: Duration,
+}
+
+impl Waiting {
+    fn new(limit: Duration, idle: Duration) -> Self {
+        let end = Instant::now() + limit;
+        Self { end, limit, idle }
+    }
+
+    /// Waits for the next part; `more` is what may come before the server has anything to say.
+    async fn within<T>(
+        &mut self,
+        more: Duration,
+        part: impl Future<Output = T>,
+    ) -> std::result::Result<T, Interruption> {
+        let silent = Instant::now() + self.idle + more;
+        let part = timeout_at(silent.min(self.end), part).await;
+        part.map_err(|_| {
+            if silent < self.end {
+                Interruption::Silent(self.idle)
+            } else {
+                Interruption::TooLong(self.limit)
+            }
+        })
+    }
+}
+
+impl Proof<'_> {
+    /// A text without the login's token, should the server repeat it.
+    fn hidden(&self, text: String) -> String {
+        match self {
+            Self::Session(session) => text.replace(session.token.reveal().as_str(), REDACTED),
+            Self::Nothing | Self::Settings => text,
+        }
+    }
+}
+
+impl Answer {
+    /// An answer's head.
+    fn of(response: &Response) -> Self {
+        let tls = response.extensions().get::<TlsInfo>();
+        Self {
+            status: response.status(),
+            version: response.version(),
+            headers: response.headers().clone(),
+            certificate: tls.and_then(TlsInfo::peer_certificate).map(<[u8]>::to_vec),
+            body: Vec::new(),
+        }
+    }
+
+    /// Takes one more part of the answer: a piece of its body, or its trailers.
+    fn take(&mut self, part: Frame<Bytes>) -> std::result::Result<(), Interruption> {
+        match part.into_data() {
+            Ok(data) if self.body.len() + data.len() > MOST => Err(Interruption::TooMuch(MOST)),
+            Ok(data) => {
+                self.body.extend_from_slice(&data);
+                Ok(())
+            }
+            Err(part) => {
+                // What a server knows only behind the body: Caddy's ETag.
+                self.headers
+                    .extend(part.into_trailers().unwrap_or_default());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What the system says, where it says anything.
+fn io_error(error: &reqwest::Error) -> io::Error {
+    let found = chain(error).find_map(|error| error.downcast_ref::<io::Error>());
+    match found {
+        Some(error) => match error.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => io::Error::new(error.kind(), error.to_string()),
+        },
+        None => {
+            let last = chain(error).last().map(ToString::to_string);
+            io::Error::other(last.unwrap_or_default())
+        }
+    }
+}
+
+/// Whether the answer could not be read as HTTP; its library tells that in words alone.
+fn is_no_http(error: &reqwest::Error) -> bool {
+    chain(error).any(|error| {
+        let text = error.to_string();
+        text.ends_with(" parsed") || text.contains("frame with invalid")
+    })
+}
+
+fn chain<'e>(
+    error: &'e (dyn StdError + 'static),
+) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |error| {
+        let error: &'e (dyn StdError + 'static) = *error;
+        error.source()
+    })
+}

@@ -1,0 +1,196 @@
+//! Whom to ask, with which credentials, and how long to wait.
+
+use std::time::Duration;
+
+use devgate_schemas::{ConnectionInfo, Sensitive};
+use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method, RequestBuilder, Url};
+
+use super::Login;
+use crate::info::{duration, host, port, problem, secret};
+use crate::tls::Tls;
+use crate::{Context, Result, tcp};
+
+/// What a session needs to be told, read from a target's connection info.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(super) host: String,
+    /// `host:port`.
+    pub(super) peer: String,
+    scheme: &'static str,
+    /// Empty, or with a slash before and none behind.
+    base_path: String,
+    pub(super) user: Option<String>,
+    pub(super) password: Option<Sensitive<String>>,
+    key: Option<Key>,
+    tls: Tls,
+    pub(super) timeout: Duration,
+    pub(super) idle_timeout: Duration,
+    pub(super) command_timeout: Duration,
+}
+
+/// What is sent with each request instead of a user and a password.
+#[derive(Debug)]
+enum Key {
+    Bearer(Sensitive<String>),
+    Header(HeaderName, Sensitive<String>),
+}
+
+impl Settings {
+    /// Reads the settings of [`SCHEMA`](super::SCHEMA), and warns of credentials that go in clear.
+    ///
+    /// # Errors
+    /// [`Error::Setting`](crate::Error::Setting) for what no schema can check.
+    pub(crate) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+        let host = host(info)?;
+        let with_tls = info.text("protocol") != Some("http");
+        let (scheme, usual) = if with_tls {
+            ("https", 443)
+        } else {
+            ("http", 80)
+        };
+        let peer = tcp::peer(&host, port(info)?.unwrap_or(usual));
+        let key = match (secret(info, "token"), secret(info, "apikey")) {
+            (Some(token), _) => Some(Key::Bearer(token)),
+            (None, Some(key)) => {
+                let name = info.text("apikey_header").unwrap_or("X-API-Key");
+                let name = HeaderName::try_from(name)
+                    .map_err(|_| problem("apikey_header", "is no name of a header"))?;
+                Some(Key::Header(name, key))
+            }
+            (None, None) => None,
+        };
+        let password = secret(info, "password");
+        if !with_tls && (key.is_some() || password.is_some()) {
+            ctx.warning(format!(
+                "the credentials for {peer} go in clear (`protocol: http`): anyone in between can \
+                 read them"
+            ));
+        }
+        let base_path = info.text("base_path").unwrap_or_default().trim_matches('/');
+        Ok(Self {
+            host,
+            peer,
+            scheme,
+            base_path: if base_path.is_empty() {
+                String::new()
+            } else {
+                format!("/{base_path}")
+            },
+            user: info.text("user").map(str::to_owned),
+            password,
+            key,
+            tls: if with_tls {
+                Tls::read(ctx, info)?
+            } else {
+                Tls::none()
+            },
+            timeout: duration(info, "timeout", 10.0),
+            idle_timeout: duration(info, "idle_timeout", 30.0),
+            command_timeout: duration(info, "command_timeout", 600.0),
+        })
+    }
+
+    /// A client that may take so long to connect.
+    pub(super) fn client(&self, limit: Duration) -> Result<Client> {
+        let mut config = self.tls.config().clone();
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Client::builder()
+            .tls_backend_preconfigured(config)
+            .tls_info(true)
+            .no_proxy()
+            .redirect(Policy::none())
+            .referer(false)
+            .user_agent(concat!("devgate/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(limit)
+            .build()
+            .map_err(|error| problem("host", &format!("cannot be asked: {error}")))
+    }
+
+    /// The URL of a path, which begins at the base path.
+    ///
+    /// # Errors
+    /// [`Error::ControlCharacter`](crate::Error::ControlCharacter), which a URL would swallow.
+    pub(super) fn url(&self, path: &str) -> Result<Url> {
+        if let Some(character) = path.chars().find(|c| c.is_control()) {
+            return Err(crate::Error::ControlCharacter {
+                what: format!("the path {path:?}"),
+                character,
+            });
+        }
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        let url = format!(
+            "{}://{}{}{slash}{path}",
+            self.scheme, self.peer, self.base_path
+        );
+        Url::parse(&url).map_err(|error| problem("host", &format!("makes no URL ({error})")))
+    }
+
+    /// A path of the server, without the base path that every path gets.
+    pub(super) fn below_base(&self, path: &str) -> String {
+        path.strip_prefix(&self.base_path)
+            .unwrap_or(path)
+            .to_owned()
+    }
+
+    /// The credentials that go with each request.
+    pub(super) fn authorize(&self, request: RequestBuilder) -> Result<RequestBuilder> {
+        Ok(match (&self.key, &self.user, &self.password) {
+            (Some(Key::Bearer(token)), ..) => request.bearer_auth(token.reveal()),
+            (Some(Key::Header(name, key)), ..) => {
+                let value = secret_header("apikey", key)?;
+                request.header(name, value)
+            }
+            (None, Some(user), Some(password)) => {
+                request.basic_auth(user, Some(password.reveal().as_str()))
+            }
+            (None, ..) => request,
+        })
+    }
+
+    /// Whose credentials were tried and how, and what to check; `None` if there are none.
+    pub(super) fn tried(&self, login: Option<&Login>) -> Option<(String, String, &'static str)> {
+        let user = self.user.clone().unwrap_or_default();
+        let check = "check `user` and `password`";
+        if let Some(login) = login {
+            return Some((user, format!("{} {}", login.method, login.path), check));
+        }
+        Some(match (&self.key, &self.user, &self.password) {
+            (Some(Key::Bearer(_)), ..) => (
+                "token".to_owned(),
+                "bearer token".to_owned(),
+                "check `token`",
+            ),
+            (Some(Key::Header(name, _)), ..) => (
+                "apikey".to_owned(),
+                format!("header {name}"),
+                "check `apikey` and `apikey_header`",
+            ),
+            (None, Some(_), Some(_)) => (user, "basic".to_owned(), check),
+            (None, ..) => return None,
+        })
+    }
+}
+
+/// A secret as a header that is not shown.
+pub(super) fn secret_header(
+    setting: &'static str,
+    secret: &Sensitive<String>,
+) -> Result<HeaderValue> {
+    let mut value = HeaderValue::from_str(secret.reveal())
+        .map_err(|_| problem(setting, "holds a character that no header may hold"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// A method by its name.
+pub(crate) fn method(name: &str) -> Result<Method> {
+    let name = name.to_uppercase();
+    match Method::from_bytes(name.as_bytes()) {
+        Ok(method) if name.bytes().all(|byte| byte.is_ascii_alphabetic()) => Ok(method),
+        _ => Err(crate::Error::Unsupported(format!(
+            "`{name}` is no method of HTTP: GET, POST, PUT, PATCH or DELETE are"
+        ))),
+    }
+}

@@ -1,0 +1,92 @@
+//! Answers that come in pages.
+
+use devgate_schemas::Value;
+use serde_json::Value as Json;
+
+use super::RestSession;
+use crate::error::{Interrupted, Interruption};
+use crate::http::{Answer, Ask, MOST};
+use crate::{Context, Document, Error, Result};
+
+/// How many pages are taken for one answer.
+const MOST_PAGES: usize = 1000;
+
+impl RestSession {
+    /// The items of an answer and of those that follow it, or the answer as it is.
+    pub(super) async fn all_pages(
+        &self,
+        ctx: &Context<'_>,
+        ask: Ask,
+        first: Answer,
+    ) -> Result<Document> {
+        let Some((mut items, mut next)) = self.page(&first) else {
+            return Ok(first.document());
+        };
+        let mut taken = first.body.len();
+        let mut pages = 1;
+        while let Some(address) = next {
+            let following = self.http.at(&ask, &address)?;
+            pages += 1;
+            if pages > MOST_PAGES || taken > MOST {
+                return Err(Error::Interrupted(Box::new(Interrupted {
+                    peer: self.http.peer().to_owned(),
+                    doing: format!("`{}`, on page {pages}", ask.shown()),
+                    changing: false,
+                    why: Interruption::TooMuch(taken),
+                    partial: String::new(),
+                })));
+            }
+            let answer = self.ask(ctx, &following).await?;
+            taken += answer.body.len();
+            let Some((more, after)) = self.page(&answer) else {
+                break;
+            };
+            items.extend(more);
+            next = after;
+        }
+        ctx.debug(format!("{} items came in {pages} pages", items.len()));
+        Ok(Document::Data(Value::from(Json::Array(items))))
+    }
+
+    /// An answer's items, and where the next page is; `None` if it is no page.
+    fn page(&self, answer: &Answer) -> Option<(Vec<Json>, Option<String>)> {
+        let json = answer.json()?;
+        if let Some(paging) = &self.settings.paging {
+            let items = json.pointer(&paging.items)?.as_array()?.clone();
+            let next = json.pointer(&paging.next).and_then(Json::as_str);
+            return Some((
+                items,
+                next.filter(|next| !next.is_empty()).map(str::to_owned),
+            ));
+        }
+        let Json::Array(items) = json else {
+            return None;
+        };
+        Some((items, next_link(answer.header("link")?)))
+    }
+}
+
+/// Where a header `Link` says that the next page is (RFC 8288, 3).
+fn next_link(links: &str) -> Option<String> {
+    links.split(',').find_map(|link| {
+        let (address, parameters) = link.split_once('>')?;
+        let is_next = parameters.split(';').any(|parameter| {
+            let (name, value) = parameter.split_once('=').unwrap_or_default();
+            name.trim().eq_ignore_ascii_case("rel") && value.trim().trim_matches('"') == "next"
+        });
+        let address = address.trim().strip_prefix('<')?;
+        is_next.then(|| address.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_page_is_found_among_links() {
+        let links = r#"<https://x/a?page=1>; rel="prev", </a?page=3>; title=b; rel=next"#;
+        assert_eq!(next_link(links).as_deref(), Some("/a?page=3"));
+        assert_eq!(next_link(r#"</a>; rel="last""#), None);
+    }
+}

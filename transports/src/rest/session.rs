@@ -1,0 +1,153 @@
+//! An open session with an API.
+
+use async_trait::async_trait;
+use devgate_schemas::{ConnectionInfo, Facts, Value};
+use reqwest::Version;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH};
+
+use super::settings::{Settings, login};
+use crate::error::Refused;
+use crate::http::{self, Answer, Ask, Http, Repeat, method};
+use crate::tls::fingerprint_of;
+use crate::{Context, DataStore, Document, Error, Request, Result, Transport};
+
+/// A session with an API over HTTP.
+#[derive(Debug)]
+pub struct RestSession {
+    pub(super) http: Http,
+    pub(super) settings: Settings,
+}
+
+impl RestSession {
+    /// Opens a session: nothing is sent but a login, where that is a request of its own.
+    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+        let settings = Settings::read(info)?;
+        let http = Http::new(http::Settings::read(ctx, info)?, login(info)?)?;
+        http.log_in(ctx).await?;
+        Ok(Self { http, settings })
+    }
+
+    /// Asks, and takes an answer that tells no failure in its body either.
+    pub(super) async fn ask(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
+        let answer = self.http.request(ctx, ask).await?;
+        if let Some(etag) = answer.header("etag") {
+            ctx.info(format!("the ETag of `{}` is {etag}", ask.shown()));
+        }
+        let failure = self.settings.failure.as_ref();
+        let failure = failure.and_then(|failure| failure.found(&answer.json()?));
+        let Some((result, said)) = failure else {
+            return Ok(answer);
+        };
+        Err(Error::Refused(Box::new(Refused {
+            peer: self.http.peer().to_owned(),
+            request: ask.shown(),
+            status: format!("result {result}"),
+            said,
+            hint: String::new(),
+            details: answer.json().map(Value::from),
+            busy: false,
+        })))
+    }
+
+    /// A request for a path, which headers may follow, a line each.
+    pub(super) fn read_ask(&self, method: reqwest::Method, what: &str) -> Result<Ask> {
+        let mut lines = what.lines().map(str::trim);
+        let path = lines.next().unwrap_or_default();
+        let mut ask = Ask::new(method, path).header(ACCEPT, self.settings.accept.clone());
+        for line in lines.filter(|line| !line.is_empty()) {
+            let (name, value) = header(line)?;
+            if name == IF_MATCH {
+                // Were it sent again, what it has changed itself would not match any more.
+                ask = ask.repeat(Repeat::Never);
+            }
+            ask = ask.header(name, value);
+        }
+        Ok(ask)
+    }
+
+    /// What the session's head tells of the target: asked for with what `verify` asks for.
+    async fn greet(&self, ctx: &Context<'_>) -> Result<Answer> {
+        let ask = self.read_ask(reqwest::Method::GET, &self.settings.verify_path)?;
+        let answer = self.http.answer(ctx, &ask).await?;
+        match answer.status.as_u16() {
+            403 | 500.. => Err(self.http.refused(&ask, &answer, String::new())),
+            _ => Ok(answer),
+        }
+    }
+}
+
+/// `If-Match: "1a"`.
+fn header(line: &str) -> Result<(HeaderName, HeaderValue)> {
+    let parts = line.split_once(':').and_then(|(name, value)| {
+        let name = HeaderName::try_from(name.trim()).ok()?;
+        Some((name, HeaderValue::from_str(value.trim()).ok()?))
+    });
+    parts.ok_or_else(|| {
+        Error::Unsupported(
+            "a line behind the path is no header: expected its name, a colon and its value"
+                .to_owned(),
+        )
+    })
+}
+
+#[async_trait]
+impl DataStore for RestSession {
+    async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
+        let ask = self.read_ask(reqwest::Method::GET, what)?;
+        let answer = self.ask(ctx, &ask).await?;
+        self.all_pages(ctx, ask, answer).await
+    }
+
+    /// By POST, unless the request says another method. PUT and DELETE are sent again when the
+    /// connection was lost (RFC 9110, 9.2.2), unless `If-Match` is among their headers.
+    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+        let method = method(request.method.as_deref().unwrap_or("POST"))?;
+        let mut ask = self.read_ask(method, &request.what)?;
+        if let Some(body) = &request.body {
+            let (kind, body) = match body {
+                Value::String(text) if text.trim_start().starts_with('<') => {
+                    ("application/xml", text.clone())
+                }
+                Value::String(text) => ("text/plain", text.clone()),
+                data => ("application/json", data.reveal_json().to_string()),
+            };
+            let wished = self.settings.content_type.clone();
+            let kind = wished.unwrap_or(HeaderValue::from_static(kind));
+            ask = ask.header_if_none(CONTENT_TYPE, kind).body(body);
+        }
+        Ok(self.ask(ctx, &ask).await?.document())
+    }
+}
+
+#[async_trait]
+impl Transport for RestSession {
+    async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
+        self.greet(ctx).await.map(drop)
+    }
+
+    async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
+        let answer = self.greet(ctx).await?;
+        let mut facts = Facts::new();
+        if let Some(server) = answer.header("server") {
+            facts.set("http.server", Value::from(server));
+        }
+        let version = match answer.version {
+            Version::HTTP_09 | Version::HTTP_10 => "1.0",
+            Version::HTTP_2 => "2",
+            _ => "1.1",
+        };
+        facts.set("http.version", Value::from(version));
+        if let Some(certificate) = &answer.certificate {
+            facts.set("tls.fingerprint", Value::from(fingerprint_of(certificate)));
+        }
+        Ok(facts)
+    }
+
+    async fn close(self: Box<Self>, ctx: &Context<'_>) {
+        ctx.debug(format!("the session with {} is closed", self.http.peer()));
+    }
+
+    fn data_store(&self) -> Option<&dyn DataStore> {
+        Some(self)
+    }
+}

@@ -1,0 +1,127 @@
+//! What makes one API different from another, read from a target's connection info.
+
+use devgate_schemas::{ConnectionInfo, Hash, Value};
+use reqwest::Method;
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use serde_json::Value as Json;
+
+use crate::Result;
+use crate::http::{Carried, Login, method};
+use crate::info::problem;
+
+/// What makes one API different from another.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) accept: HeaderValue,
+    pub(super) content_type: Option<HeaderValue>,
+    pub(super) verify_path: String,
+    pub(super) failure: Option<Failure>,
+    pub(super) paging: Option<Paging>,
+}
+
+/// How an answer tells a failure that its status does not tell.
+#[derive(Debug)]
+pub(super) struct Failure {
+    at: String,
+    ok: Vec<Json>,
+    text: Option<String>,
+}
+
+/// Where an answer that is a page has what.
+#[derive(Debug)]
+pub(super) struct Paging {
+    pub(super) next: String,
+    pub(super) items: String,
+}
+
+impl Settings {
+    pub(super) fn read(info: &ConnectionInfo) -> Result<Self> {
+        let header = |setting: &'static str| {
+            let value = info.text(setting).map(HeaderValue::from_str);
+            let value = value.transpose();
+            value.map_err(|_| problem(setting, "holds a character that no header may hold"))
+        };
+        Ok(Self {
+            accept: header("accept")?.unwrap_or(HeaderValue::from_static("*/*")),
+            content_type: header("content_type")?,
+            verify_path: info.text("verify_path").unwrap_or("/").to_owned(),
+            failure: hash(info, "failure").map(Failure::read).transpose()?,
+            paging: hash(info, "paging").map(Paging::read).transpose()?,
+        })
+    }
+}
+
+impl Failure {
+    fn read(failure: &Hash) -> Result<Self> {
+        let ok = match failure.get("ok") {
+            Some(Value::Array(ok)) => ok.iter().map(Value::to_json).collect(),
+            _ => Vec::new(),
+        };
+        Ok(Self {
+            at: pointer("failure", failure, "at")?.unwrap_or_default(),
+            ok,
+            text: pointer("failure", failure, "text")?,
+        })
+    }
+
+    /// The result that is a failure, and what is said of it.
+    pub(super) fn found(&self, answer: &Json) -> Option<(String, String)> {
+        let result = answer
+            .pointer(&self.at)
+            .filter(|result| !self.ok.contains(result))?;
+        let text = self.text.as_ref().and_then(|at| answer.pointer(at));
+        let text = text.map(|text| {
+            text.as_str()
+                .map_or_else(|| text.to_string(), str::to_owned)
+        });
+        Some((result.to_string(), text.unwrap_or_default()))
+    }
+}
+
+impl Paging {
+    fn read(paging: &Hash) -> Result<Self> {
+        Ok(Self {
+            next: pointer("paging", paging, "next")?.unwrap_or_default(),
+            items: pointer("paging", paging, "items")?.unwrap_or_default(),
+        })
+    }
+}
+
+/// The login that is a request of its own, if there is one.
+pub(super) fn login(info: &ConnectionInfo) -> Result<Option<Login>> {
+    let Some(login) = hash(info, "login") else {
+        return Ok(None);
+    };
+    let text = |name: &str| login.get(name).and_then(Value::as_str);
+    let carried = match text("token") {
+        None => Carried::Cookies,
+        Some(at) => Carried::Token {
+            at: at.to_owned(),
+            header: text("header")
+                .map_or(Ok(AUTHORIZATION), HeaderName::try_from)
+                .map_err(|_| problem("login", "`header` is no name of a header"))?,
+            value: text("value").unwrap_or("Bearer {token}").to_owned(),
+        },
+    };
+    Ok(Some(Login {
+        method: text("method").map_or(Ok(Method::POST), method)?,
+        path: text("path").unwrap_or("/").to_owned(),
+        body: login.get("body").cloned(),
+        carried,
+    }))
+}
+
+fn hash<'a>(info: &'a ConnectionInfo, setting: &str) -> Option<&'a Hash> {
+    info.get(setting)?.as_hash()
+}
+
+/// A JSON pointer (RFC 6901).
+fn pointer(setting: &'static str, of: &Hash, name: &str) -> Result<Option<String>> {
+    match of.get(name).and_then(Value::as_str) {
+        Some(text) if !text.is_empty() && !text.starts_with('/') => Err(problem(
+            setting,
+            &format!("`{name}` is no JSON pointer: one begins with `/`, as `/0/result` does"),
+        )),
+        text => Ok(text.map(str::to_owned)),
+    }
+}

@@ -1,0 +1,390 @@
+//! Sessions with a server of these tests: credentials, retries, failures, pages.
+
+use devgate_schemas::{Hash, Level, Unread, Value};
+use serde_json::json;
+
+use super::*;
+use crate::cli::fake::Bench;
+use crate::error::{Interruption, Phase};
+use crate::http::fake::{Do, Server};
+use crate::{DataStore, Document, Error, Request};
+
+/// What an inventory would say of the server, and `more`.
+fn info(server: &Server, more: serde_json::Value) -> ConnectionInfo {
+    let mut raw =
+        json!({ "host": "127.0.0.1", "port": server.port, "protocol": "http", "timeout": 5 });
+    for (key, value) in more.as_object().expect("settings are an object") {
+        raw[key] = value.clone();
+    }
+    let Value::Hash(raw) = Value::from(raw) else {
+        unreachable!("it is an object")
+    };
+    let read = Rest::new().schema().read(Unread::new(raw), |_, _| {});
+    read.expect("it fits")
+}
+
+async fn open(bench: &Bench, server: &Server, more: serde_json::Value) -> Result<RestSession> {
+    Rest::new().open(&bench.ctx(), &info(server, more)).await
+}
+
+/// What a GET gives in a session of its own.
+async fn get(server: &Server, more: serde_json::Value, what: &str) -> Result<Document> {
+    let bench = Bench::default();
+    let session = open(&bench, server, more).await?;
+    session.get(&bench.ctx(), what).await
+}
+
+fn data(json: serde_json::Value) -> Document {
+    Document::Data(Value::from(json))
+}
+
+const OK: Do = Do::Answer(200, "content-type: application/json\r\n", "{\"a\": 1}");
+
+#[tokio::test]
+async fn credentials_go_along_in_each_of_their_ways() {
+    for (settings, header) in [
+        (
+            json!({ "user": "me", "password": "canary" }),
+            "authorization: Basic bWU6Y2FuYXJ5",
+        ),
+        (json!({ "token": "canary" }), "authorization: Bearer canary"),
+        (json!({ "apikey": "canary" }), "x-api-key: canary"),
+        (
+            json!({ "apikey": "canary", "apikey_header": "X-Auth" }),
+            "x-auth: canary",
+        ),
+    ] {
+        let server = Server::start([OK]).await;
+        let bench = Bench::default();
+        let session = open(&bench, &server, settings).await.expect("a session");
+        let answer = session.get(&bench.ctx(), "/x").await.expect("an answer");
+        assert_eq!(answer, data(json!({ "a": 1 })));
+        let asked = server.asked().concat();
+        assert!(asked.contains(header), "{asked}");
+        assert!(bench.said(Level::Warning)[0].contains("go in clear"));
+        assert!(!format!("{session:?}").contains("canary"));
+    }
+}
+
+#[tokio::test]
+async fn credentials_that_are_refused_are_tried_once() {
+    let refusal = || [Do::Answer(401, "www-authenticate: Basic realm=x\r\n", "no")];
+    let server = Server::start(refusal()).await;
+    let error = get(&server, json!({ "user": "me", "password": "canary" }), "/x").await;
+    let error = error.expect_err("refused");
+    assert!(matches!(error, Error::Authentication(_)), "{error:?}");
+    assert!(
+        error
+            .to_string()
+            .contains("refuses the login of `me` (basic), saying `no`"),
+        "{error}"
+    );
+    assert_eq!(server.lines(), ["GET /x"]);
+    let server = Server::start(refusal()).await;
+    let error = get(&server, json!({}), "/x")
+        .await
+        .expect_err("refused")
+        .to_string();
+    assert!(error.contains("it wants credentials (Basic)"), "{error}");
+}
+
+#[tokio::test]
+async fn a_login_gives_a_token_that_is_renewed_once_when_it_expires() {
+    let token = |text| Do::Answer(200, "", text);
+    let server = Server::start([
+        token(r#"{"t": "canary-1"}"#),
+        OK,
+        Do::Answer(401, "", "expired"),
+        token(r#"{"t": "canary-2"}"#),
+        OK,
+        Do::Answer(401, "", "expired"),
+        token(r#"{"t": "canary-3"}"#),
+        Do::Answer(401, "", "no canary-3"),
+    ])
+    .await;
+    let bench = Bench::default();
+    let settings = json!({
+        "user": "me", "password": "can\"ary",
+        "login": {
+            "path": "/login", "body": { "name": "{user}", "password": "{password}" },
+            "token": "/t", "value": "{token}",
+        },
+    });
+    let session = open(&bench, &server, settings).await.expect("a session");
+    for _ in 0..2 {
+        session.get(&bench.ctx(), "/x").await.expect("an answer");
+    }
+    let error = session
+        .get(&bench.ctx(), "/x")
+        .await
+        .expect_err("refused")
+        .to_string();
+    assert!(
+        error.contains("refuses the login of `me` (POST /login)"),
+        "{error}"
+    );
+    assert!(!error.contains("canary"), "{error}");
+    let asked = server.asked();
+    assert!(
+        asked[0].ends_with(r#"{"name":"me","password":"can\"ary"}"#),
+        "{}",
+        asked[0]
+    );
+    assert!(!asked[0].contains("authorization"), "{}", asked[0]);
+    let tokens: Vec<bool> = [(1, "1"), (2, "1"), (4, "2"), (5, "2"), (7, "3")]
+        .map(|(at, number)| asked[at].contains(&format!("authorization: canary-{number}\r\n")))
+        .to_vec();
+    assert_eq!(tokens, [true; 5], "{asked:#?}");
+}
+
+#[tokio::test]
+async fn a_login_gives_cookies() {
+    let cookies =
+        "set-cookie: a=1; Path=/; HttpOnly\r\nset-cookie: b=2\r\nset-cookie: old=; Max-Age=0\r\n";
+    let server = Server::start([Do::Answer(204, cookies, ""), OK]).await;
+    let settings = json!({
+        "user": "me", "password": "can&ary",
+        "login": { "path": "/login", "body": "u={user}&p={password}" },
+    });
+    get(&server, settings, "/x").await.expect("an answer");
+    let asked = server.asked();
+    assert!(asked[0].ends_with("u=me&p=can%26ary"), "{}", asked[0]);
+    assert!(asked[1].contains("cookie: a=1; b=2\r\n"), "{}", asked[1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_only_asks_or_sets_all_is_sent_again_when_the_connection_is_lost_and_nothing_else() {
+    for (method, again) in [
+        ("GET", true),
+        ("PUT", true),
+        ("DELETE", true),
+        ("POST", false),
+        ("PATCH", false),
+    ] {
+        let server = Server::start([Do::Close, OK]).await;
+        let bench = Bench::default();
+        let session = open(&bench, &server, json!({})).await.expect("a session");
+        let request = Request {
+            what: "/x".into(),
+            method: Some(method.into()),
+            body: None,
+        };
+        let result = session.set(&bench.ctx(), &request).await;
+        assert_eq!(server.lines().len(), 1 + usize::from(again), "{method}");
+        assert_eq!(bench.notices().len(), usize::from(again), "{method}");
+        match result {
+            Ok(_) => assert!(again),
+            Err(Error::Interrupted(why)) => {
+                assert!(
+                    why.changing && why.why == Interruption::Lost && !again,
+                    "{why}"
+                );
+            }
+            Err(error) => panic!("{method}: {error}"),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_put_with_if_match_is_sent_once() {
+    let server = Server::start([Do::Close, OK]).await;
+    let bench = Bench::default();
+    let session = open(&bench, &server, json!({})).await.expect("a session");
+    let what = "/x\nIf-Match: \"1\"".to_owned();
+    let request = Request {
+        what,
+        method: Some("PUT".into()),
+        body: Some(Value::from(1)),
+    };
+    let error = session.set(&bench.ctx(), &request).await.expect_err("lost");
+    assert!(matches!(error, Error::Interrupted(_)), "{error:?}");
+    let asked = server.asked();
+    assert!(
+        asked.len() == 1 && asked[0].contains("if-match: \"1\""),
+        "{asked:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_busy_server_is_waited_for_as_long_as_it_asks_within_patience() {
+    let busy = |headers| Do::Answer(503, headers, "{\"error\": \"restarting\"}");
+    let server = Server::start([busy("retry-after: 7\r\n"), OK]).await;
+    let started = tokio::time::Instant::now();
+    get(&server, json!({}), "/x").await.expect("an answer");
+    assert!(
+        started.elapsed().as_secs_f64() >= 7.0,
+        "{:?}",
+        started.elapsed()
+    );
+    let server = Server::start([busy("retry-after: 120\r\n"), OK]).await;
+    let error = get(&server, json!({}), "/x").await.expect_err("too long");
+    let text = error.to_string();
+    assert!(
+        text.contains("restarting") && text.contains("asks to wait 120 s"),
+        "{text}"
+    );
+    assert_eq!(server.lines().len(), 1);
+    let server = Server::start([busy("retry-after: 1\r\n"), OK]).await;
+    let bench = Bench::default();
+    let session = open(&bench, &server, json!({})).await.expect("a session");
+    let request = Request {
+        what: "/x".into(),
+        ..Request::default()
+    };
+    session
+        .set(&bench.ctx(), &request)
+        .await
+        .expect_err("it may have begun");
+    assert_eq!(server.lines(), ["POST /x"]);
+}
+
+#[tokio::test]
+async fn what_a_server_says_of_an_error_is_told() {
+    let server = Server::start([Do::Answer(404, "", r#"{"error": "no such zone"}"#)]).await;
+    let error = get(&server, json!({ "base_path": "api/v1/" }), "/x y")
+        .await
+        .expect_err("refused");
+    assert!(!error.is_transient());
+    let text = error.to_string();
+    assert!(
+        text.contains("refuses `GET /x y` (404 Not Found): no such zone"),
+        "{text}"
+    );
+    assert_eq!(server.lines(), ["GET /api/v1/x%20y"]);
+    let Error::Refused(refused) = error else {
+        panic!("{error:?}")
+    };
+    let details = json!({ "status": 404, "body": { "error": "no such zone" } });
+    assert_eq!(refused.details, Some(Value::from(details)));
+}
+
+#[tokio::test]
+async fn a_failure_that_is_told_with_200_is_one() {
+    let settings = json!({ "failure": { "at": "/0/result", "ok": [0, 3], "text": "/0/text" } });
+    for (result, fails) in [(0, false), (3, false), (1, true)] {
+        let body = format!(r#"[{{"result": {result}, "text": "unknown"}}]"#);
+        let server = Server::start([Do::Answer(200, "", body.leak())]).await;
+        let result = get(&server, settings.clone(), "/").await;
+        assert_eq!(result.is_err(), fails);
+        if let Err(error) = result {
+            assert!(error.to_string().contains("(result 1): unknown"), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_are_put_together_by_link_or_by_pointer() {
+    let link = "link: </x?page=2>; rel=\"next\"\r\n";
+    let server = Server::start([Do::Answer(200, link, "[1, 2]"), Do::Answer(200, "", "[3]")]).await;
+    assert_eq!(
+        get(&server, json!({}), "/x").await.expect("all"),
+        data(json!([1, 2]))
+    );
+    assert_eq!(server.lines(), ["GET /x", "GET /x?page=2"]);
+}
+
+#[tokio::test]
+async fn nothing_goes_to_another_server() {
+    let server = Server::start([
+        Do::Answer(302, "location: /there\r\n", ""),
+        OK,
+        Do::Answer(302, "location: http://192.0.2.1/\r\n", ""),
+        Do::Answer(200, "link: <http://192.0.2.1/>; rel=next\r\n", "[1]"),
+    ])
+    .await;
+    let settings = json!({ "token": "canary" });
+    get(&server, settings.clone(), "/here")
+        .await
+        .expect("followed");
+    assert_eq!(server.lines(), ["GET /here", "GET /there"]);
+    for what in ["/redirected", "/paged"] {
+        let error = get(&server, settings.clone(), what)
+            .await
+            .expect_err("elsewhere")
+            .to_string();
+        assert!(error.contains("another server than 127.0.0.1:"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_http_or_no_whole_answer_is_told() {
+    let server = Server::start([Do::Write("SSH-2.0-x\r\n")]).await;
+    let error = get(&server, json!({}), "/x").await.expect_err("no HTTP");
+    assert!(
+        matches!(
+            error,
+            Error::Protocol {
+                phase: Phase::Request,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    let server =
+        Server::start([Do::Write("HTTP/1.1 200 x\r\ncontent-length: 9\r\n\r\nhalf")]).await;
+    let bench = Bench::default();
+    let session = open(&bench, &server, json!({})).await.expect("a session");
+    let error = session
+        .set(&bench.ctx(), &Request::default())
+        .await
+        .expect_err("half");
+    assert_eq!(error.partial_output(), Some("half"), "{error}");
+    let server = Server::start([Do::Hang]).await;
+    let error = get(
+        &server,
+        json!({ "idle_timeout": 0.1, "timeout": 0.1 }),
+        "/x",
+    )
+    .await;
+    let error = error.expect_err("silence").to_string();
+    assert!(error.contains("sent nothing for 0.1 s"), "{error}");
+}
+
+#[tokio::test]
+async fn nothing_is_sent_of_a_request_that_is_none() {
+    let server = Server::start([]).await;
+    for what in ["/a\tb", "/a\u{7}", "/a\nno header"] {
+        get(&server, json!({}), what).await.expect_err("refused");
+    }
+    let bench = Bench::default();
+    let session = open(&bench, &server, json!({})).await.expect("a session");
+    let request = Request {
+        method: Some("ge t".into()),
+        ..Request::default()
+    };
+    let error = session
+        .set(&bench.ctx(), &request)
+        .await
+        .expect_err("no method")
+        .to_string();
+    assert!(error.contains("`GE T` is no method"), "{error}");
+    assert_eq!(server.lines(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_server_is_verified_by_any_answer_that_is_its_own() {
+    for (status, well) in [
+        (200, true),
+        (404, true),
+        (302, true),
+        (401, false),
+        (403, false),
+        (500, false),
+    ] {
+        let server = Server::start([Do::Answer(status, "server: x/1\r\n", "")]).await;
+        let bench = Bench::default();
+        let session = open(&bench, &server, json!({})).await.expect("a session");
+        assert_eq!(session.verify(&bench.ctx()).await.is_ok(), well, "{status}");
+    }
+    let server = Server::start([Do::Answer(404, "server: x/1\r\n", "")]).await;
+    let bench = Bench::default();
+    let session = open(&bench, &server, json!({})).await.expect("a session");
+    let facts = session.facts(&bench.ctx()).await.expect("facts");
+    let expected: Hash = [
+        ("server", Value::from("x/1")),
+        ("version", Value::from("1.1")),
+    ]
+    .into_iter()
+    .collect();
+    assert_eq!(facts.get("http"), Some(&Value::Hash(expected)));
+}
