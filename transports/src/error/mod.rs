@@ -298,9 +298,10 @@ impl Error {
 }
 
 fn legacy_helps(setting: Option<&str>) -> String {
-    setting.map_or_else(String::new, |setting| {
-        format!("; `{setting}: legacy` allows one of these, weak as it is")
-    })
+    setting.map_or_else(
+        || "; none of these may be used: docs/ssh.md says which can be".to_owned(),
+        |setting| format!("; `{setting}: legacy` allows one of these, weak as it is"),
+    )
 }
 
 /// Whether the name server had no answer, not even that there is no such name. The library tells it

@@ -16,6 +16,7 @@ use russh::keys::{Algorithm, HashAlg, PrivateKey, PrivateKeyWithHashAlg};
 use russh::{MethodKind, MethodSet};
 use tokio::time::{Instant, timeout_at};
 
+use super::algorithms::Strength;
 use super::handler::{Client, Heard};
 use super::identities::{self, Found};
 use super::settings::{Role, Settings};
@@ -171,6 +172,9 @@ impl<'a> Login<'a> {
     }
 
     /// The hashes to sign with: those that the host says it takes, or both where it says nothing.
+    ///
+    /// With weak algorithms allowed, SHA-1 comes behind whatever is said: some hosts name hashes
+    /// that they were told to refuse.
     async fn hashes(&mut self, algorithm: &Algorithm) -> Result<Vec<Option<HashAlg>>> {
         let algorithms = &self.settings.algorithms;
         if !matches!(algorithm, Algorithm::Rsa { .. }) {
@@ -182,6 +186,9 @@ impl<'a> Login<'a> {
             Ok(_) => vec![Some(HashAlg::Sha512), None],
             Err(()) => return Err(self.timed_out()),
         };
+        if algorithms.strength == Strength::Legacy && !hashes.contains(&None) {
+            hashes.push(None);
+        }
         hashes.retain(|hash| algorithms.takes_user_key(&Algorithm::Rsa { hash: *hash }));
         Ok(hashes)
     }

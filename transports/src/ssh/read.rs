@@ -246,3 +246,92 @@ fn private_key(info: &ConnectionInfo, words: &Words) -> Option<Sensitive<String>
     };
     Some(Sensitive::new(text.to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use devgate_schemas::{Hash, Unread};
+
+    use super::*;
+    use crate::{Connect, SshCli};
+
+    /// A device's settings, with an inventory and a configuration that say this.
+    fn read(said: &[(&str, Value)], config: &str) -> Settings {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("config");
+        std::fs::write(&file, config).expect("written");
+        let config = SshConfig::from_file(&file, |_, told| panic!("{told}"));
+        let mut raw: Hash = [("host", Value::from("core1"))].into_iter().collect();
+        for (key, value) in said {
+            raw.insert(*key, value.clone());
+        }
+        let cli = SshCli::new();
+        let info = cli
+            .schema()
+            .read(Unread::new(raw), |_, told| panic!("{told}"));
+        let info = info.expect("it fits");
+        let reading = Reading::new(&info, || &config, &words::DEVICE);
+        reading.target().expect("settings")
+    }
+
+    const CONFIG: &str = "Host core1\nHostName 192.0.2.1\nPort 2222\nUser admin\nProxyJump me@hop\n\
+        Host hop\nHostName 192.0.2.9\nConnectTimeout 3\nHost *\nStrictHostKeyChecking no\n\
+        KexAlgorithms curve25519-sha256\nServerAliveInterval 7\n";
+
+    #[test]
+    fn the_inventory_counts_before_the_configuration_and_that_before_what_is_usual() {
+        let settings = read(&[], CONFIG);
+        assert_eq!(settings.peer(), "192.0.2.1:2222");
+        assert_eq!((settings.user.as_str(), settings.jumps.len()), ("admin", 1));
+        assert!(matches!(settings.host_keys, HostKeys::Any));
+        let interval = |settings: &Settings| settings.keepalive.map(|alive| alive.interval);
+        assert_eq!(interval(&settings), Some(Duration::from_secs(7)));
+
+        let said = [
+            ("port", Value::from(22)),
+            ("user", Value::from("oper")),
+            ("proxyjump", Value::from("none")),
+            ("verify_hosts", Value::from(true)),
+            ("keepalive_interval", Value::from(0)),
+        ];
+        let settings = read(&said, CONFIG);
+        assert_eq!(settings.peer(), "192.0.2.1:22");
+        assert_eq!((settings.user.as_str(), settings.jumps.len()), ("oper", 0));
+        assert!(matches!(settings.host_keys, HostKeys::Known { .. }));
+        assert!(settings.keepalive.is_none());
+
+        let settings = read(&[("load_config", Value::from(false))], CONFIG);
+        assert_eq!(settings.peer(), "core1:22");
+        assert_eq!(interval(&settings), Some(Duration::from_secs(15)));
+        assert_eq!(settings.timeout, Duration::from_secs(10));
+    }
+
+    #[test]
+    fn hosts_on_the_way_get_nothing_that_is_the_target_s_own() {
+        let said = [
+            ("password", Value::from("canary")),
+            ("private_key", Value::from("/keys/canary")),
+            ("ssh_algorithms", Value::from("legacy")),
+            ("verify_hosts", Value::from(false)),
+            ("timeout", Value::from(5)),
+        ];
+        let config = CONFIG.replace("StrictHostKeyChecking no", "");
+        let settings = read(&said, &config);
+        // What is said for all hosts must not take back what is said for this one.
+        assert_eq!(settings.algorithms.strength, Strength::Legacy);
+        assert_eq!(settings.algorithms.kex, None);
+        let [hop] = settings.jumps.as_slice() else {
+            panic!("one host is on the way: {settings:?}")
+        };
+        assert_eq!(
+            (hop.peer().as_str(), hop.user.as_str()),
+            ("192.0.2.9:22", "me")
+        );
+        assert!(hop.password.is_none() && hop.private_key.is_none());
+        assert_eq!(hop.algorithms.strength, Strength::Sound);
+        assert!(hop.algorithms.kex.is_some());
+        assert!(matches!(hop.host_keys, HostKeys::Known { .. }));
+        let asked = "hop".to_owned();
+        assert_eq!(hop.role, Role::OnTheWay { asked });
+        assert_eq!(hop.timeout, Duration::from_secs(5));
+    }
+}

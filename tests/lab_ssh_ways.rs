@@ -1,0 +1,126 @@
+//! The ways to a device over SSH: OpenSSH's configuration, hosts on the way, agents, certificates.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::lab::{Device, lab, text};
+use crate::support::project::Project;
+
+/// The lab's host of this name.
+fn host<'l>(hosts: &'l Value, name: &str) -> &'l Value {
+    let all = hosts["hosts"].as_array().expect("lab.json lists hosts");
+    let found = all.iter().find(|host| host["name"] == name);
+    found.expect("the lab has it")
+}
+
+/// What OpenSSH's configuration says of the bastion; `key` is the file that it names.
+fn bastion(hosts: &Value, key: &str) -> String {
+    format!(
+        "Host bastion\nHostName 127.0.0.1\nPort {}\nUser runner\nIdentityFile {key}\nIdentityAgent none\n",
+        host(hosts, "bastion")["port"],
+    )
+}
+
+#[test]
+fn what_the_inventory_does_not_say_openssh_s_configuration_says_of_a_device() {
+    let device = Device::lease();
+    let mut project = Project::new();
+    let lines = format!(
+        "Host core1\nHostName 127.0.0.1\nPort {}\nUser admin\nIdentityFile {}\nUserKnownHostsFile {}\n\
+         Host *\nUser nobody\nPort 9\n",
+        device.port("port"),
+        device.private_key(),
+        device.known_hosts(),
+    );
+    project.write("home/.ssh/config", &lines);
+    let named = json!({ "remote-transport": "frr", "host": "core1" });
+    project.add_target("router", named);
+    project.devgate("verify -t router").succeeded();
+    project.add_target(
+        "without",
+        json!({ "remote-transport": "frr", "host": "core1", "load_config": false }),
+    );
+    project
+        .devgate("verify -t without")
+        .failed()
+        .says(&["the name `core1` cannot be resolved"]);
+    // The inventory counts before the file.
+    project.add_target(
+        "closed",
+        json!({ "remote-transport": "frr", "host": "core1", "user": "nobody-here" }),
+    );
+    project
+        .devgate("verify -t closed")
+        .failed()
+        .says(&["refuses the login of `nobody-here`"]);
+}
+
+#[test]
+fn a_device_is_reached_through_a_host_on_the_way_whose_refusal_names_its_own_settings() {
+    let (device, hosts) = (Device::lease(), lab("hosts"));
+    let mut project = Project::new();
+    let known = [device.known_hosts(), text(&hosts, "known_hosts")]
+        .map(|file| fs::read_to_string(file).expect("known hosts"));
+    let known = project.write("known_hosts", &known.concat());
+    project.write(
+        "home/.ssh/config",
+        &bastion(&hosts, text(&hosts, "private_key")),
+    );
+    let settings = json!({ "proxyjump": "bastion", "known_hosts_file": known });
+    project.add("router", &device, settings);
+    project.devgate("facts -t router").succeeded();
+    let log = fs::read_to_string(text(host(&hosts, "bastion"), "log")).expect("a log");
+    let asked = format!("127.0.0.1 port {}", device.port("port"));
+    assert!(
+        log.contains(&asked),
+        "the bastion was not asked for {asked}"
+    );
+
+    // It is offered none of the device's credentials.
+    project.write("home/.ssh/config", &bastion(&hosts, "/nowhere"));
+    project.devgate("verify -t router").failed().says(&[
+        "refuses the login of `runner`",
+        "a host on the way needs a key",
+        "`IdentityFile` under `Host bastion`",
+    ]);
+}
+
+#[test]
+fn an_agent_signs_for_a_device() {
+    let device = Device::lease();
+    let project = Project::with_settings(&device, json!({ "password": null }));
+    // ssh-agent ends with the program that it starts.
+    let add = format!("ssh-add -q {} && exec \"$@\"", device.private_key());
+    let starter = ["ssh-agent", "sh", "-c", &add, "sh"];
+    let run = project.start_by(&starter, "verify -t router").finish();
+    run.succeeded();
+    project
+        .devgate("verify -t router")
+        .failed()
+        .says(&["start an agent"]);
+}
+
+#[test]
+fn certificates_prove_a_device_and_its_user() {
+    let hosts = lab("hosts");
+    let mut project = Project::new();
+    // Its known hosts have the authority alone, and it takes certificates alone.
+    let info = |key: &str| {
+        json!({
+            "remote-transport": "ssh_cli",
+            "host": "127.0.0.1",
+            "port": host(&hosts, "h5")["port"],
+            "user": "runner",
+            "private_key": text(&hosts, key),
+            "known_hosts_file": text(&hosts, "known_hosts"),
+        })
+    };
+    project.add_target("certified", info("certified_key"));
+    project.add_target("bare", info("private_key"));
+    project.devgate("verify -t certified").succeeded();
+    project
+        .devgate("verify -t bare")
+        .failed()
+        .says(&["refuses the login of `runner` (private key"]);
+}
