@@ -8,6 +8,7 @@ mod lab_frr;
 mod lab_hosts;
 mod lab_legacyssh;
 mod lab_links;
+mod lab_pool;
 mod lab_secrets;
 mod lab_session;
 mod lab_ssh_ways;

@@ -14,6 +14,9 @@ use crate::tasks::TaskError;
 /// The kind of what a device refuses, or does not know.
 const DEVICE_ERROR: &str = "devgate/device-error";
 
+/// The kind of what is wrong with a connection.
+const CONNECT_ERROR: &str = "puppetlabs.tasks/connect-error";
+
 /// A failure of one target, in the form of the task specification ("Errors").
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Failure {
@@ -51,6 +54,11 @@ impl Failure {
             target.name
         );
         Self::new("devgate/unknown-target", message)
+    }
+
+    /// Whether it is the connection that failed, and not what was asked for over it.
+    pub(crate) fn is_of_connection(&self) -> bool {
+        self.kind == CONNECT_ERROR
     }
 
     /// The same failure with one more detail.
@@ -128,7 +136,7 @@ impl From<devgate_transports::Error> for Failure {
                 DEVICE_ERROR
             }
             Error::ControlCharacter { .. } | Error::Unsupported(_) => DEVICE_ERROR,
-            _ => "puppetlabs.tasks/connect-error",
+            _ => CONNECT_ERROR,
         };
         let mut failure = Self::new(kind, with_causes(&error));
         if let Error::Refused(refused) = &error {

@@ -3,10 +3,13 @@
 use std::cell::Cell;
 use std::future::ready;
 use std::num::NonZeroUsize;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 
 use devgate_schemas::{Level, Value};
 use devgate_transports::{Context, Patience};
+use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value as Json, json};
 
@@ -128,12 +131,18 @@ pub(crate) async fn over(
             let answer = match &target.fault {
                 Some(fault) => Err(Failure::from(&**fault)),
                 // Boxed, so that little is moved when a target is queued.
-                None => Box::pin(work(&job)).await,
+                None => {
+                    let work = AssertUnwindSafe(Box::pin(work(&job))).catch_unwind().await;
+                    work.unwrap_or_else(|_| Err(panicked()))
+                }
             };
             let answer = answer.unwrap_or_else(Answer::from);
             (at, job.listener.masked(answer))
         });
     let mut answers = Box::pin(answers.buffer_unordered(setting.concurrency(concurrency)));
+    let sessions = &setting.sessions;
+    sessions.expect(targets.iter().map(|target| target.place()));
+    let mut keeping = pin!(sessions.keep(voice));
     let mut done = vec![false; targets.len()];
     let (mut finished, mut failed) = (0, 0);
     loop {
@@ -141,11 +150,13 @@ pub(crate) async fn over(
             answer = answers.next() => {
                 let Some((at, answer)) = answer else { break };
                 done[at] = true;
+                sessions.done(|| targets[at].place());
                 finished += 1;
                 failed += usize::from(answer.status == Status::Failure);
                 voice.progress(begun.get() - finished, failed);
                 voice.step(|| results.item(&targets[at].name, &answer));
             }
+            never = &mut keeping => match never {},
             stage = interrupts.next() => {
                 let Some(stage) = stage else { break };
                 voice.say(Level::Err, &told(stage, begun.get() - finished));
@@ -155,6 +166,10 @@ pub(crate) async fn over(
     }
     // What is still under way ends here, before it is said that it has.
     drop(answers);
+    tokio::select! {
+        () = sessions.close(voice) => {}
+        _ = interrupts.next() => {}
+    }
     voice.end();
     let Some(signal) = interrupts.first() else {
         return Ok(Ran::new(results.end(None)));
@@ -179,6 +194,14 @@ pub(crate) fn interrupted(begun: bool) -> Failure {
         "interrupted: nothing was done"
     };
     Failure::new("devgate/interrupted", what).with("begun", begun)
+}
+
+/// That the work on a target has met a mistake in devgate, which the other targets do not suffer
+/// for.
+fn panicked() -> Failure {
+    let message = "devgate itself has failed here: what it says on stderr is a bug, and worth a \
+                   report; what had been done by then is not known";
+    Failure::new("devgate/bug", message)
 }
 
 /// What a person hears who stops a run.

@@ -37,7 +37,7 @@ pub(crate) struct TaskRun<'a, 'v> {
     /// Where it runs.
     pub(crate) hosts: &'a Hosts<'v>,
     /// Who lends it the session with its target.
-    pub(crate) lender: &'a Lender,
+    pub(crate) lender: &'a Lender<'a>,
     /// Transports of which it was told that nobody knows them: once is enough for ten thousand targets.
     pub(crate) unknown: &'a RefCell<BTreeSet<String>>,
 }

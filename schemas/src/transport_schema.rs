@@ -43,8 +43,14 @@ const REMOTE: &str = "remote";
 
 impl TransportSchema {
     /// Options of a remote target that are the gateway's, whatever its transport: they limit the
-    /// tasks that act on it.
-    pub const GATEWAYS: [&str; 3] = ["concurrency", "output-limit", "task-timeout"];
+    /// tasks that act on it, and the sessions with it.
+    pub const GATEWAYS: [&str; 5] = [
+        "concurrency",
+        "output-limit",
+        "session-idle",
+        "session-limit",
+        "task-timeout",
+    ];
 
     /// Reads a schema's definition: `{name, desc, connection_info: {attribute: {type, …}}}`, and of
     /// ours `groups`: `[{exactly_one_of: [password, token]}]`.

@@ -18,7 +18,8 @@ use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::output::Output;
 use crate::results::{Action, Answer, Status};
-use crate::{run, session};
+use crate::run;
+use crate::session::{self, Access};
 
 const ACTION: Action = Action::new("device");
 
@@ -127,7 +128,11 @@ async fn enforce(
     desired: &[Desired<'_>],
     mode: Mode,
 ) -> Result<(Report, Option<Failure>), Failure> {
-    session::within(&setting.registry, job, async |ctx, _| {
+    let access = match mode {
+        Mode::Enforce => Access::Write,
+        Mode::Noop => Access::Read,
+    };
+    session::within(setting, job, access, async |ctx, _| {
         let report = device_run::run(ctx, desired, mode).await;
         let mut unsaved = None;
         if report.summary.changed > 0
@@ -154,7 +159,7 @@ async fn show(
     let ran = run::over(setting, targets, concurrency, output, ACTION, async |job| {
         let family = family(setting, job.target)?;
         let kind = setting.registry.resource_type(family.name(), type_name)?;
-        let rows = session::within(&setting.registry, job, async |ctx, _| {
+        let rows = session::within(setting, job, Access::Read, async |ctx, _| {
             rows(ctx, kind, title).await
         });
         Ok(Answer::success(json!({ "resources": rows.await? })))

@@ -8,7 +8,8 @@ use devgate_schemas::Value;
 use super::{Ending, Setting, Targets};
 use crate::output::Output;
 use crate::results::{Action, Answer};
-use crate::{run, session};
+use crate::run;
+use crate::session::{self, Access};
 
 /// Collect the facts of targets.
 ///
@@ -38,7 +39,7 @@ pub(super) async fn collect(
 ) -> anyhow::Result<Ending> {
     let action = Action::new("facts");
     let ran = run::over(setting, targets, concurrency, output, action, async |job| {
-        let facts = session::within(&setting.registry, job, async |ctx, transport| {
+        let facts = session::within(setting, job, Access::Read, async |ctx, transport| {
             Ok(transport.facts(ctx).await?)
         });
         let facts = Value::Hash(facts.await?.into_hash());

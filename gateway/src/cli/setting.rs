@@ -15,6 +15,7 @@ use crate::output::Output;
 use crate::plugins::Plugins;
 use crate::project::Project;
 use crate::registry::Registry;
+use crate::session::Pool;
 use crate::tasks::Catalogue;
 use crate::voice::Voice;
 
@@ -35,6 +36,7 @@ pub(crate) struct Setting {
     strict: bool,
     pub(crate) project: Project,
     pub(crate) registry: Registry,
+    pub(crate) sessions: Pool,
     pub(crate) voice: Voice,
 }
 
@@ -72,6 +74,7 @@ impl Setting {
             strict: global.strict,
             project,
             registry,
+            sessions: Pool::default(),
             voice,
         })
     }

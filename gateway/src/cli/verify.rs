@@ -6,7 +6,8 @@ use serde_json::json;
 use super::{Ending, Setting, Targets};
 use crate::output::Output;
 use crate::results::{Action, Answer};
-use crate::{run, session};
+use crate::run;
+use crate::session::{self, Access};
 
 /// Test that targets can be reached and that their credentials are accepted.
 #[derive(Args, Debug)]
@@ -26,7 +27,7 @@ impl Verify {
             output,
             Action::new("verify"),
             async |job| {
-                session::within(&setting.registry, job, async |ctx, transport| {
+                session::within(setting, job, Access::Read, async |ctx, transport| {
                     Ok(transport.verify(ctx).await?)
                 })
                 .await?;

@@ -18,7 +18,7 @@ use super::run_on;
 use super::settings::{Budget, Settings};
 use super::teller::Teller;
 use crate::failure::Failure;
-use crate::inventory::{Inventory, Kind, Target};
+use crate::inventory::{Inventory, Kind, Place, Target};
 use crate::lock::locked;
 use crate::voice::Voice;
 
@@ -32,7 +32,7 @@ pub(crate) struct Hosts<'v> {
     members: Mutex<HashMap<String, Arc<Member<'v>>>>,
     /// By what `run-on` says.
     pools: Turn<HashMap<String, Result<Arc<Pool<'v>>, Failure>>>,
-    devices: Mutex<HashMap<String, Arc<Semaphore>>>,
+    devices: Mutex<HashMap<Place, Arc<Semaphore>>>,
     opener: mpsc::UnboundedSender<Arc<Member<'v>>>,
     to_open: Turn<mpsc::UnboundedReceiver<Arc<Member<'v>>>>,
     changed: Arc<Notify>,
@@ -149,7 +149,7 @@ impl<'v> Hosts<'v> {
         let count = budget.concurrency.map_or(1, usize::from);
         let semaphore = Arc::clone(
             locked(&self.devices)
-                .entry(device(target))
+                .entry(target.place())
                 .or_insert_with(|| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)))),
         );
         semaphore
@@ -177,15 +177,6 @@ fn access(host: &Target, teller: &Teller<'_>) -> Result<Access, Failure> {
             Ok(Access::Ssh(Box::new(connection), settings))
         }
         Kind::Remote { .. } | Kind::Other(_) => Err(run_on::no_runner(host)),
-    }
-}
-
-/// What tells one device from another: where it is, or its name.
-fn device(target: &Target) -> String {
-    let info = target.connection_info();
-    match (info.get("host"), info.get("port")) {
-        (Some(host), port) => format!("{host:?}:{port:?}"),
-        (None, _) => target.name.clone(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use devgate_schemas::{Hash, Key, Unread, Value};
@@ -74,6 +75,10 @@ pub(crate) enum Kind {
     /// By a transport that exists in Bolt and not here, or nobody can tell which.
     Other(&'static str),
 }
+
+/// Where a target is: two in the same place are one device, whatever they are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Place(u64);
 
 impl Default for Kind {
     fn default() -> Self {
@@ -215,6 +220,30 @@ impl Target {
             Kind::Remote { run_on, .. } => run_on,
             Kind::Local | Kind::Ssh | Kind::Other(_) => LOCALHOST,
         }
+    }
+
+    /// Where it is: its host and port, and what leads there; without a host, its name. A port that
+    /// nobody names is that of its transport.
+    pub(crate) fn place(&self) -> Place {
+        let mut place = DefaultHasher::new();
+        let text = |key: &str| self.options.get(key).and_then(Value::as_str);
+        let uri = self.uri.as_ref();
+        let host = uri.and_then(|uri| uri.host.as_deref()).or(text("host"));
+        let port = uri.and_then(|uri| uri.port).map(i64::from);
+        let port = port.or_else(|| self.options.get("port")?.as_integer());
+        match (host, port) {
+            (None, _) => self.name.hash(&mut place),
+            (Some(host), Some(port)) => (host, port).hash(&mut place),
+            (Some(host), None) => (host, self.remote_transport()).hash(&mut place),
+        }
+        text("proxyjump").hash(&mut place);
+        Place(place.finish())
+    }
+
+    /// These of its transport's options.
+    pub(crate) fn options_of<'n>(&self, names: impl Iterator<Item = &'n str>) -> Unread {
+        let option = |name: &'n str| Some((name, self.options.get(name)?.clone()));
+        Unread::new(names.filter_map(option).collect())
     }
 
     /// What a task gets as `_target` and a transport as connection info: the transport's options,

@@ -8,8 +8,8 @@ use super::Reach;
 use super::borrow::{Borrowed, Outer, cut};
 use super::lend::Lending;
 use super::wire::{Answer, Request};
+use crate::cli::Setting;
 use crate::failure::Failure;
-use crate::registry::Registry;
 use crate::run::{Job, interrupted};
 use crate::stop::Stage;
 
@@ -30,13 +30,13 @@ pub(crate) enum Asked<'a> {
 /// # Errors
 /// Why there can be no session, or what the work failed with.
 pub(crate) async fn own<T>(
-    registry: &Registry,
+    setting: &Setting,
     job: &Job<'_>,
     work: impl AsyncFnOnce(&mut Asked<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let ctx = job.context();
-    let reach = Reach::of(registry, job)?;
-    let lending = Lending::new(&ctx, &reach, Mode::Enforce);
+    let reach = Reach::of(&setting.registry, job)?;
+    let lending = Lending::new(&ctx, setting.sessions.lease(&reach), Mode::Enforce);
     let outer = Outer::find(&ctx).await;
     if let Some(outer) = outer.filter(|outer| outer.is_with_target_of(&lending)) {
         return work(&mut Asked::Lent(Borrowed::at(&outer.socket).await?)).await;
@@ -46,7 +46,7 @@ pub(crate) async fn own<T>(
         outcome = work(&mut asked) => outcome,
         () = job.stop().reaches(Stage::End) => Err(interrupted(true).into()),
     };
-    lending.close().await;
+    lending.end().await;
     outcome
 }
 

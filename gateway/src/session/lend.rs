@@ -1,8 +1,9 @@
 //! Lending the session with a target to a program: a private socket over which the program asks for
 //! commands, for as long as it runs.
 //!
-//! There is one session: whoever asks waits for his turn. The gateway cannot know which commands
-//! change a device, so none that may have arrived is ever sent again.
+//! Whoever asks waits for his turn with a session of the pool, which is kept for as long as it is
+//! lent. The gateway cannot know which commands change a device, so none that may have arrived is
+//! ever sent again.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,7 +20,8 @@ use tokio::time::timeout;
 
 use super::Reach;
 use super::borrow::Outer;
-use super::held::Held;
+use super::device::Access;
+use super::pool::{Lease, Pool};
 use super::socket::{Socket, Sockets, is_trusted};
 use super::wire::{LONGEST_REQUEST, Request, answer_line, read_line, write_line};
 use crate::failure::Failure;
@@ -31,8 +33,9 @@ const MOST_CLIENTS: usize = 32;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Lends sessions, each with one target, for as long as one run of devgate.
-#[derive(Debug, Default)]
-pub(crate) struct Lender {
+#[derive(Debug)]
+pub(crate) struct Lender<'p> {
+    pool: &'p Pool,
     /// Made for the first that is lent: to remove a folder may cost more than a hundred sockets.
     sockets: OnceLock<Result<Sockets, String>>,
     outer: OnceCell<Option<Outer>>,
@@ -41,12 +44,20 @@ pub(crate) struct Lender {
 /// A session that is lent.
 pub(crate) struct Lending<'a> {
     ctx: Context<'a>,
-    reach: &'a Reach<'a>,
+    lease: Lease<'a>,
     mode: Mode,
-    held: Held,
 }
 
-impl Lender {
+impl<'p> Lender<'p> {
+    /// Who lends the sessions of a pool.
+    pub(crate) fn new(pool: &'p Pool) -> Self {
+        Self {
+            pool,
+            sockets: OnceLock::new(),
+            outer: OnceCell::new(),
+        }
+    }
+
     /// Does `work` while a socket, whose path it is given, lends the session with the target; closes
     /// the session behind it.
     ///
@@ -59,7 +70,7 @@ impl Lender {
         mode: Mode,
         work: impl AsyncFnOnce(Option<&str>) -> T,
     ) -> T {
-        let lending = Lending::new(ctx, reach, mode);
+        let lending = Lending::new(ctx, self.pool.lease(reach), mode);
         let outer = self.outer.get_or_init(|| Outer::find(ctx)).await;
         if let Some(outer) = outer
             && outer.identity == lending.identity()
@@ -82,7 +93,7 @@ impl Lender {
             never = lending.serve(&socket) => match never {},
         };
         drop(socket);
-        lending.close().await;
+        lending.end().await;
         outcome
     }
 
@@ -97,17 +108,17 @@ impl Lender {
 
 impl<'a> Lending<'a> {
     /// A session that is opened when it is first asked for.
-    pub(super) fn new(ctx: &Context<'a>, reach: &'a Reach<'a>, mode: Mode) -> Self {
+    pub(super) fn new(ctx: &Context<'a>, lease: Lease<'a>, mode: Mode) -> Self {
         Self {
             ctx: *ctx,
-            reach,
+            lease,
             mode,
-            held: Held::default(),
         }
     }
 
-    pub(super) async fn close(self) {
-        self.held.close(&self.ctx).await;
+    /// Lends nothing any more.
+    pub(super) async fn end(self) {
+        self.lease.end(&self.ctx).await;
     }
 
     async fn serve(&self, socket: &Socket) -> Infallible {
@@ -191,37 +202,39 @@ impl<'a> Lending<'a> {
                 let exec = async |ctx: &Context<'_>| {
                     self.command_line(ctx)?.exec_once(ctx, &command).await
                 };
-                let output = self.turn(exec).await?;
+                let output = self.turn(Access::Write, exec).await?;
                 Ok(json!({ "output": output }))
             }
             Request::Configure(lines) => {
                 let lines: Vec<Line> = lines.into_iter().map(Line::new).collect();
                 let configure =
                     async |ctx: &Context<'_>| self.command_line(ctx)?.configure(ctx, &lines).await;
-                self.turn(configure).await?;
+                self.turn(Access::Write, configure).await?;
                 Ok(json!({ "configured": lines.len() }))
             }
             Request::Save => {
                 let save = async |ctx: &Context<'_>| self.command_line(ctx)?.save(ctx).await;
-                self.turn(save).await?;
+                self.turn(Access::Write, save).await?;
                 Ok(json!({ "saved": true }))
             }
             Request::Get(what) => {
                 let get = async |ctx: &Context<'_>| self.data_store(ctx)?.get(ctx, &what).await;
-                Ok(told(self.turn(get).await?))
+                Ok(told(self.turn(Access::Read, get).await?))
             }
             Request::Set(change) => {
                 let set = async |ctx: &Context<'_>| self.data_store(ctx)?.set(ctx, &change).await;
-                Ok(told(self.turn(set).await?))
+                Ok(told(self.turn(Access::Write, set).await?))
             }
         }
     }
 
     async fn turn<T>(
         &self,
+        access: Access,
         work: impl AsyncFnOnce(&Context<'_>) -> devgate_transports::Result<T>,
     ) -> Result<T, Failure> {
-        self.held.turn(&self.ctx, self.reach, work).await
+        let turn = self.lease.turn(access).await;
+        turn.work(&self.ctx, async |ctx, _| work(ctx).await).await
     }
 
     fn command_line<'c>(
@@ -252,7 +265,7 @@ impl<'a> Lending<'a> {
     }
 
     fn lacks(&self, what: &str, has: &str) -> Error {
-        let name = self.reach.transport();
+        let name = self.lease.reach().transport();
         Error::Unsupported(format!("transport `{name}` has {what}; {has}"))
     }
 
@@ -260,8 +273,8 @@ impl<'a> Lending<'a> {
     pub(super) fn identity(&self) -> Json {
         json!({
             "target": self.ctx.target(),
-            "transport": self.reach.transport(),
-            "connection_info": self.reach.info.to_json(),
+            "transport": self.lease.reach().transport(),
+            "connection_info": self.lease.reach().key.info.to_json(),
             "mode": match self.mode {
                 Mode::Enforce => "enforce",
                 Mode::Noop => "noop",

@@ -97,10 +97,10 @@ impl With {
         let asking = async {
             match &target.fault {
                 Some(fault) => Err(Failure::from(&**fault).into()),
-                None => session::own(&setting.registry, &job, work).await,
+                None => session::own(&setting, &job, work).await,
             }
         };
-        let mut asking = Box::pin(asking);
+        let mut asking = Box::pin(setting.sessions.beside(&setting.voice, asking));
         let outcome = loop {
             tokio::select! {
                 outcome = &mut asking => break outcome,

@@ -50,7 +50,9 @@ impl Run {
                 .await
                 .map_err(|error| anyhow!("cannot run {shown}: {error}"))
         };
-        let exit = Lender::default().lend(&ctx, &reach, mode, lent).await?;
+        let lender = Lender::new(&setting.sessions);
+        let lending = lender.lend(&ctx, &reach, mode, lent);
+        let exit = setting.sessions.beside(&setting.voice, lending).await?;
         Ok(Ending::Of(u8::try_from(exit.code()).unwrap_or(u8::MAX)))
     }
 }

@@ -96,7 +96,7 @@ impl Run {
         let stream = self.stream || setting.project.stream;
         let run = TaskRun {
             hosts: &hosts,
-            lender: &Lender::default(),
+            lender: &Lender::new(&setting.sessions),
             unknown: &RefCell::default(),
             registry: &setting.registry,
             task: &task,

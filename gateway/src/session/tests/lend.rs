@@ -1,223 +1,25 @@
-//! Lending and borrowing, with a device that is made up.
+//! Lending and borrowing.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Event, Facts, Listen, TransportSchema, Value};
-use devgate_transports::error::{Interrupted, Interruption};
-use devgate_transports::{
-    CommandLine, Connect, Context, DataStore, Document, Error, Line, Mode, Patience, Request,
-    Result, Transport,
-};
+use devgate_schemas::Value;
+use devgate_transports::{Document, Mode, Request};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::oneshot;
 
-use super::ask::Asked;
-use super::borrow::Borrowed;
-use super::{Lender, Reach};
+use super::fake::{Device, Has};
 use crate::failure::Failure;
+use crate::session::ask::Asked;
+use crate::session::borrow::Borrowed;
 
-/// A device that answers with what it was asked, and counts who comes.
-#[derive(Debug)]
-struct Device {
-    schema: TransportSchema,
-    seen: &'static Seen,
-    has: Has,
-    refuses: bool,
-}
-
-/// What a session with it can do beside what every session can.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Has {
-    CommandLine,
-    Data,
-    Neither,
-}
-
-/// What the device has seen.
-#[derive(Debug, Default)]
-struct Seen {
-    logins: AtomicUsize,
-    goodbyes: AtomicUsize,
-    tests: AtomicUsize,
-    typed: Mutex<Vec<String>>,
-}
-
-#[derive(Debug)]
-struct Session {
-    seen: &'static Seen,
-    has: Has,
-}
-
-impl Device {
-    fn new() -> Self {
-        let schema = "{name: fake, desc: A fake., connection_info: {host: {type: String}}}";
-        Self {
-            schema: TransportSchema::built_in(schema),
-            // The tests' devices are few, and their sessions need them for ever.
-            seen: Box::leak(Box::default()),
-            has: Has::CommandLine,
-            refuses: false,
-        }
-    }
-
-    /// Lends a session with it to `work`.
-    async fn lend<T>(&self, mode: Mode, work: impl AsyncFnOnce(String) -> T) -> T {
-        let (listen, patience) = (Deaf, Patience::new());
-        let ctx = Context::new("r1", &listen, &patience);
-        let reach = Reach {
-            connect: self,
-            info: ConnectionInfo::default(),
-        };
-        let lent =
-            async |socket: Option<&str>| work(socket.expect("there is a socket").to_owned()).await;
-        Lender::default().lend(&ctx, &reach, mode, lent).await
-    }
-
-    fn counts(&self) -> [usize; 2] {
-        [&self.seen.logins, &self.seen.goodbyes].map(|count| count.load(Ordering::SeqCst))
-    }
-
-    fn typed(&self) -> Vec<String> {
-        let typed = self.seen.typed.lock();
-        typed.unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-#[async_trait]
-impl Connect for Device {
-    fn schema(&self) -> &TransportSchema {
-        &self.schema
-    }
-
-    async fn connect(&self, _: &Context<'_>, _: &ConnectionInfo) -> Result<Box<dyn Transport>> {
-        self.seen.logins.fetch_add(1, Ordering::SeqCst);
-        if self.refuses {
-            let problem = "the password is wrong".to_owned();
-            return Err(Error::Setting {
-                setting: "password",
-                problem,
-            });
-        }
-        Ok(Box::new(Session {
-            seen: self.seen,
-            has: self.has,
-        }))
-    }
-}
-
-#[async_trait]
-impl Transport for Session {
-    async fn verify(&self, _: &Context<'_>) -> Result<()> {
-        self.seen.tests.fetch_add(1, Ordering::SeqCst);
-        Ok(())
-    }
-
-    async fn facts(&self, _: &Context<'_>) -> Result<Facts> {
-        Ok(Facts::new())
-    }
-
-    async fn close(self: Box<Self>, _: &Context<'_>) {
-        self.seen.goodbyes.fetch_add(1, Ordering::SeqCst);
-    }
-
-    fn command_line(&self) -> Option<&dyn CommandLine> {
-        (self.has == Has::CommandLine).then_some(self)
-    }
-
-    fn data_store(&self) -> Option<&dyn DataStore> {
-        (self.has == Has::Data).then_some(self)
-    }
-}
-
-#[async_trait]
-impl CommandLine for Session {
-    async fn exec(&self, _: &Context<'_>, command: &str) -> Result<String> {
-        panic!("`{command}` may change the device: it must be sent once");
-    }
-
-    async fn exec_once(&self, _: &Context<'_>, command: &Line) -> Result<String> {
-        let command = command.shown();
-        self.note(&format!("> {command}"));
-        for _ in 0..10 {
-            tokio::task::yield_now().await;
-        }
-        if command == "hang" {
-            std::future::pending::<()>().await;
-        }
-        if command == "lose" {
-            let (peer, doing) = ("fake:22".to_owned(), "`lose`".to_owned());
-            return Err(Error::Interrupted(Box::new(Interrupted {
-                peer,
-                doing,
-                changing: false,
-                why: Interruption::Lost,
-                partial: "half".to_owned(),
-            })));
-        }
-        self.note(&format!("< {command}"));
-        Ok(format!("{command}\n"))
-    }
-
-    async fn configure(&self, _: &Context<'_>, lines: &[Line]) -> Result<()> {
-        lines.iter().for_each(|line| self.note(&line.shown()));
-        Ok(())
-    }
-
-    async fn save(&self, _: &Context<'_>) -> Result<()> {
-        self.note("save");
-        Ok(())
-    }
-}
-
-#[async_trait]
-impl DataStore for Session {
-    async fn get(&self, _: &Context<'_>, what: &str) -> Result<Document> {
-        self.note(&format!("get {what}"));
-        match what {
-            "/xml" => Ok(Document::Text("<a/>".to_owned())),
-            _ => Ok(Document::Data(Value::from(json!({ "asked": what })))),
-        }
-    }
-
-    async fn set(&self, _: &Context<'_>, request: &Request) -> Result<Document> {
-        let Request { what, method, body } = request;
-        let (method, body) = (method.as_deref(), body.as_ref().map(Value::to_json));
-        self.note(&format!("set {what} {method:?} {body:?}"));
-        Err(Error::Interrupted(Box::new(Interrupted {
-            peer: "fake:22".to_owned(),
-            doing: "the request".to_owned(),
-            changing: true,
-            why: Interruption::Lost,
-            partial: String::new(),
-        })))
-    }
-}
-
-impl Session {
-    fn note(&self, what: &str) {
-        let typed = self.seen.typed.lock();
-        typed
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(what.to_owned());
-    }
-}
-
-struct Deaf;
-
-impl Listen for Deaf {
-    fn hear(&self, _: Event) {}
-}
-
-async fn exec(socket: &str, command: &str) -> std::result::Result<String, Failure> {
+async fn exec(socket: &str, command: &str) -> Result<String, Failure> {
     at(socket).await?.exec(command).await
 }
 
-async fn at(socket: &str) -> std::result::Result<Asked<'static>, Failure> {
+async fn at(socket: &str) -> Result<Asked<'static>, Failure> {
     Ok(Asked::Lent(Borrowed::at(socket).await?))
 }
 

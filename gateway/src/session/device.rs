@@ -1,0 +1,395 @@
+//! The sessions with one device: who gets the next, those that are idle, and what became of them.
+
+use std::cell::{Cell, RefCell};
+use std::num::NonZeroUsize;
+use std::rc::Rc;
+use std::time::Duration;
+
+use devgate_transports::{Context, Error, Patience, Transport};
+use futures_util::future::join_all;
+use tokio::sync::{Mutex, MutexGuard, Semaphore, SemaphorePermit};
+use tokio::time::{Instant, timeout};
+
+use super::{Key, Reach};
+use crate::failure::Failure;
+use crate::voice::{Listener, Voice};
+
+/// How long a session may have been idle before it is tested, ere anything is risked on it.
+const MOMENT: Duration = Duration::from_secs(5);
+
+/// How long a session may be silent before it is tested, so that neither the device nor anything on
+/// the way takes it for dead: less than the time-outs that are usual.
+const KEEP_ALIVE: Duration = Duration::from_secs(60);
+
+/// How long the test of an idle session may take.
+const TEST: Duration = Duration::from_secs(10);
+
+/// What a session is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// To look at the device: several may at once.
+    Read,
+    /// To change it, or nobody can know: one at a time.
+    Write,
+}
+
+/// A device, as the pool knows it.
+pub(super) struct Device {
+    /// How many may hold a lease.
+    pub(super) leases: Cell<usize>,
+    /// How many sessions may be open at once, as the first says who asks.
+    limit: usize,
+    room: Semaphore,
+    writer: Mutex<()>,
+    kept: RefCell<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    idle: Vec<Session>,
+    /// Left in the middle of something: only to be closed.
+    left: Vec<Session>,
+    /// Why nobody is let in with these credentials. It is not tried again: that might lock an
+    /// account.
+    refused: Vec<(Rc<Key>, Failure)>,
+}
+
+struct Session {
+    transport: Box<dyn Transport>,
+    key: Rc<Key>,
+    /// Who used it last.
+    target: String,
+    used: Instant,
+    /// When it was last known to be sound.
+    tested: Instant,
+    /// How long it may be idle.
+    idle: Duration,
+}
+
+/// The turn of one who asked for a session.
+pub(super) struct Turn<'d> {
+    device: &'d Device,
+    reach: &'d Reach<'d>,
+    _room: SemaphorePermit<'d>,
+    _writer: Option<MutexGuard<'d, ()>>,
+}
+
+/// A session in use; it counts as left in the middle unless it is put back or closed.
+struct InUse<'d> {
+    device: &'d Device,
+    session: Option<Session>,
+}
+
+/// What becomes of a session after something went wrong in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// The device said no, and goes on.
+    Kept,
+    Lost,
+    /// The credentials are not taken, or it is not the device that it should be.
+    Refused,
+}
+
+impl Device {
+    pub(super) fn new(limit: NonZeroUsize) -> Self {
+        let limit = limit.get().min(Semaphore::MAX_PERMITS);
+        Self {
+            leases: Cell::new(0),
+            limit,
+            room: Semaphore::new(limit),
+            writer: Mutex::default(),
+            kept: RefCell::default(),
+        }
+    }
+
+    /// Waits until there is room for one more, and for those who write also until nobody else does.
+    pub(super) async fn turn<'d>(&'d self, reach: &'d Reach<'d>, access: Access) -> Turn<'d> {
+        let _writer = match access {
+            Access::Read => None,
+            Access::Write => Some(self.writer.lock().await),
+        };
+        let _room = self.room.acquire().await;
+        Turn {
+            device: self,
+            reach,
+            _room: _room.expect("nobody closes it"),
+            _writer,
+        }
+    }
+
+    /// Tests idle sessions that have been silent, and closes what is of no more use.
+    pub(super) async fn look_after(&self, voice: &Voice) {
+        // Where there is no room all sessions are in use, and those who use them look after them.
+        let Ok(_room) = self.room.try_acquire() else {
+            return;
+        };
+        while let Some(left) = self.take_left() {
+            left.close(voice).await;
+        }
+        let is_due = |session: &Session| session.is_over() || session.tested.elapsed() > KEEP_ALIVE;
+        while let Some(mut due) = self.take_idle(is_due) {
+            if due.session().is_over() || !due.session().answers(voice).await {
+                due.take().close(voice).await;
+            } else {
+                due.put_back(|session| session.tested = Instant::now());
+            }
+        }
+    }
+
+    /// Closes all sessions.
+    pub(super) async fn close(&self, voice: &Voice) {
+        join_all(
+            self.take_all()
+                .into_iter()
+                .map(|session| session.close(voice)),
+        )
+        .await;
+    }
+
+    /// The same, on behalf of a target.
+    pub(super) async fn close_with(&self, ctx: &Context<'_>) {
+        let all = self.take_all().into_iter();
+        join_all(all.map(|session| session.transport.close(ctx))).await;
+    }
+
+    fn take_all(&self) -> Vec<Session> {
+        let mut kept = self.kept.borrow_mut();
+        let mut all = std::mem::take(&mut kept.idle);
+        all.append(&mut kept.left);
+        all
+    }
+
+    fn take_left(&self) -> Option<Session> {
+        self.kept.borrow_mut().left.pop()
+    }
+
+    /// The idle session of this kind that was used last.
+    fn take_idle(&self, is_meant: impl Fn(&Session) -> bool) -> Option<InUse<'_>> {
+        let mut kept = self.kept.borrow_mut();
+        let at = kept.idle.iter().rposition(is_meant)?;
+        let session = Some(kept.idle.remove(at));
+        Some(InUse {
+            device: self,
+            session,
+        })
+    }
+
+    fn refusal(&self, key: &Key) -> Option<Failure> {
+        let kept = self.kept.borrow();
+        let mut refused = kept.refused.iter();
+        let (_, why) = refused.find(|(refused, _)| **refused == *key)?;
+        Some(why.clone())
+    }
+
+    fn refuse(&self, key: &Rc<Key>, why: Failure) {
+        let mut kept = self.kept.borrow_mut();
+        kept.refused.push((Rc::clone(key), why));
+    }
+
+    /// An idle session that must go so that one more can be opened: the one that was idle longest.
+    fn take_surplus(&self) -> Option<Session> {
+        let used = self.limit - self.room.available_permits();
+        let mut kept = self.kept.borrow_mut();
+        (!kept.idle.is_empty() && kept.idle.len() + used > self.limit).then(|| kept.idle.remove(0))
+    }
+}
+
+impl Turn<'_> {
+    /// Does the work in a session: in an idle one that is sound, or in a new one.
+    ///
+    /// # Errors
+    /// Why the target cannot be reached, or what the work failed with.
+    pub(super) async fn work<T, E>(
+        self,
+        ctx: &Context<'_>,
+        work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, E>,
+    ) -> Result<T, Failure>
+    where
+        E: Into<Failure>,
+        for<'e> Fate: From<&'e E>,
+    {
+        let (device, key) = (self.device, &self.reach.key);
+        while let Some(left) = device.take_left() {
+            left.transport.close(ctx).await;
+        }
+        if let Some(why) = device.refusal(key) {
+            return Err(why);
+        }
+        let mut used = match self.sound(ctx).await {
+            Some(sound) => sound,
+            None => self.open(ctx).await?,
+        };
+        let transport = &*used.session().transport;
+        let error = match work(&ctx.over(transport), transport).await {
+            Ok(done) => {
+                used.put_back(|session| session.was_used(ctx));
+                return Ok(done);
+            }
+            Err(error) => error,
+        };
+        let fate = Fate::from(&error);
+        let failure = error.into();
+        if fate == Fate::Kept {
+            used.put_back(|session| session.was_used(ctx));
+            return Err(failure);
+        }
+        if fate == Fate::Refused {
+            device.refuse(key, failure.clone());
+        }
+        used.take().transport.close(ctx).await;
+        Err(failure)
+    }
+
+    /// An idle session with the same credentials that answers, if there is one. If one is lost, that
+    /// is known now, and what is asked for goes to another instead of into the dark.
+    async fn sound(&self, ctx: &Context<'_>) -> Option<InUse<'_>> {
+        let is_ours = |session: &Session| session.key == self.reach.key;
+        while let Some(mut idle) = self.device.take_idle(is_ours) {
+            let session = idle.session();
+            // What another target did in it, and how that went, is not known here.
+            if session.target == ctx.target() && session.tested.elapsed() <= MOMENT {
+                return Some(idle);
+            }
+            match session.transport.verify(ctx).await {
+                Ok(()) => return Some(idle),
+                Err(error) => ctx.debug(format!("the session is opened anew: {error}")),
+            }
+            idle.take().transport.close(ctx).await;
+        }
+        None
+    }
+
+    async fn open(&self, ctx: &Context<'_>) -> Result<InUse<'_>, Failure> {
+        while let Some(surplus) = self.device.take_surplus() {
+            surplus.transport.close(ctx).await;
+        }
+        let reach = self.reach;
+        let transport = match reach.connect.connect(ctx, &reach.key.info).await {
+            Ok(transport) => transport,
+            Err(error) => {
+                let passes = error.is_transient() || matches!(error, Error::PatienceSpent(_));
+                let failure = Failure::from(error);
+                if !passes {
+                    self.device.refuse(&reach.key, failure.clone());
+                }
+                return Err(failure);
+            }
+        };
+        let now = Instant::now();
+        let session = Session {
+            transport,
+            key: Rc::clone(&reach.key),
+            target: ctx.target().to_owned(),
+            used: now,
+            tested: now,
+            idle: reach.terms.idle,
+        };
+        Ok(InUse {
+            device: self.device,
+            session: Some(session),
+        })
+    }
+}
+
+impl Session {
+    fn was_used(&mut self, ctx: &Context<'_>) {
+        let now = Instant::now();
+        (self.used, self.tested) = (now, now);
+        if self.target != ctx.target() {
+            ctx.target().clone_into(&mut self.target);
+        }
+    }
+
+    /// Whether it was idle for too long.
+    fn is_over(&self) -> bool {
+        self.used.elapsed() >= self.idle
+    }
+
+    async fn answers(&self, voice: &Voice) -> bool {
+        let test = self.with_context(voice, async |ctx| {
+            match timeout(TEST, self.transport.verify(ctx)).await {
+                Ok(Ok(())) => true,
+                Ok(Err(error)) => {
+                    ctx.debug(format!("the idle session is closed: {error}"));
+                    false
+                }
+                Err(_) => {
+                    ctx.debug("the idle session is closed: it does not answer");
+                    false
+                }
+            }
+        });
+        test.await
+    }
+
+    async fn close(self, voice: &Voice) {
+        let listener = listener(voice, &self.key);
+        let patience = Patience::default();
+        let ctx = Context::new(&self.target, &listener, &patience);
+        ctx.debug("the session is closed");
+        self.transport.close(&ctx).await;
+    }
+
+    async fn with_context<T>(&self, voice: &Voice, work: impl AsyncFnOnce(&Context<'_>) -> T) -> T {
+        let listener = listener(voice, &self.key);
+        let patience = Patience::default();
+        work(&Context::new(&self.target, &listener, &patience)).await
+    }
+}
+
+/// Hears what is said of a session that nobody uses.
+fn listener<'v>(voice: &'v Voice, key: &Key) -> Listener<'v> {
+    let listener = Listener::new(voice);
+    listener.hide(key.info.secrets());
+    listener
+}
+
+impl InUse<'_> {
+    fn session(&mut self) -> &mut Session {
+        self.session.as_mut().expect("it was not taken yet")
+    }
+
+    fn take(mut self) -> Session {
+        self.session.take().expect("it is taken once")
+    }
+
+    fn put_back(mut self, note: impl FnOnce(&mut Session)) {
+        note(self.session());
+        self.device
+            .kept
+            .borrow_mut()
+            .idle
+            .extend(self.session.take());
+    }
+}
+
+impl Drop for InUse<'_> {
+    fn drop(&mut self) {
+        self.device
+            .kept
+            .borrow_mut()
+            .left
+            .extend(self.session.take());
+    }
+}
+
+impl From<&Error> for Fate {
+    fn from(error: &Error) -> Self {
+        match error {
+            Error::Authentication(_) | Error::HostKey(_) => Self::Refused,
+            Error::CommandFailed { .. } | Error::Configuration(_) | Error::Refused(_) => Self::Kept,
+            Error::ControlCharacter { .. } | Error::Unsupported(_) => Self::Kept,
+            _ => Self::Lost,
+        }
+    }
+}
+
+impl From<&Failure> for Fate {
+    fn from(failure: &Failure) -> Self {
+        if failure.is_of_connection() {
+            Self::Lost
+        } else {
+            Self::Kept
+        }
+    }
+}

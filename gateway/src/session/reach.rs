@@ -1,0 +1,123 @@
+//! How a target is reached, and on what terms sessions with it are kept.
+
+use std::num::NonZeroUsize;
+use std::rc::Rc;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use devgate_schemas::{ConnectionInfo, TransportSchema};
+use devgate_transports::Connect;
+
+use crate::failure::Failure;
+use crate::inventory::{Listed, Place, Target};
+use crate::registry::Registry;
+use crate::run::Job;
+
+/// How a target is reached: its transport, its checked connection info, and where it is.
+#[derive(Debug)]
+pub(crate) struct Reach<'r> {
+    pub(super) connect: &'r dyn Connect,
+    pub(super) key: Rc<Key>,
+    pub(super) place: Place,
+    pub(super) terms: Terms,
+}
+
+/// Who logs in, where and how: targets with the same one share sessions. Secrets are compared, and
+/// shown to nobody.
+#[derive(Debug, PartialEq)]
+pub(super) struct Key {
+    pub(super) transport: String,
+    pub(super) info: ConnectionInfo,
+}
+
+/// How sessions with a device are kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Terms {
+    /// How many are open at once.
+    pub(super) limit: NonZeroUsize,
+    /// How long one may be idle.
+    pub(super) idle: Duration,
+}
+
+/// What a remote target's options say of its sessions.
+static SETTINGS: LazyLock<TransportSchema> =
+    LazyLock::new(|| TransportSchema::built_in(include_str!("settings.yaml")));
+
+impl<'r> Reach<'r> {
+    /// How the job's target is reached; its secrets are hidden from now on.
+    ///
+    /// # Errors
+    /// That it is no remote target, that nobody knows its transport, or what is wrong with its info.
+    pub(crate) fn of(registry: &'r Registry, job: &Job<'_>) -> Result<Self, Failure> {
+        let target = job.target;
+        let name = target
+            .remote_transport()
+            .ok_or_else(|| no_transport(target))?;
+        Self::by(registry.transport(name)?, job)
+    }
+
+    /// The same, by a transport that was found already.
+    ///
+    /// # Errors
+    /// What is wrong with the target's info.
+    pub(crate) fn by(connect: &'r dyn Connect, job: &Job<'_>) -> Result<Self, Failure> {
+        let (target, ctx) = (job.target, job.context());
+        let schema = connect.schema();
+        let info = schema
+            .read(target.connection_info(), |level, message| {
+                ctx.say(level, message)
+            })
+            .map_err(|invalid| Failure::invalid_connection_info(target, &invalid))?;
+        job.hide(info.secrets());
+        let key = Key {
+            transport: schema.name().to_owned(),
+            info,
+        };
+        Ok(Self {
+            connect,
+            key: Rc::new(key),
+            place: target.place(),
+            terms: Terms::of(target)?,
+        })
+    }
+
+    /// The transport's name.
+    pub(crate) fn transport(&self) -> &str {
+        &self.key.transport
+    }
+}
+
+impl Terms {
+    fn of(target: &Target) -> Result<Self, Failure> {
+        let names = SETTINGS.connection_info().keys().map(String::as_str);
+        let info = SETTINGS
+            .read(target.options_of(names), |_, _| {})
+            .map_err(|invalid| Failure::invalid_connection_info(target, &invalid))?;
+        Ok(Self::read(&info))
+    }
+
+    fn read(info: &ConnectionInfo) -> Self {
+        let limit = info.integer("session-limit").unwrap_or(1);
+        let limit = usize::try_from(limit).ok().and_then(NonZeroUsize::new);
+        let seconds = info.number("session-idle").unwrap_or_default();
+        Self {
+            limit: limit.unwrap_or(NonZeroUsize::MAX),
+            // More seconds than there are mean no limit.
+            idle: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
+        }
+    }
+}
+
+/// That a target cannot be reached as a device.
+pub(crate) fn no_transport(target: &Target) -> Failure {
+    if target.listed == Listed::No {
+        return Failure::unknown_target(target);
+    }
+    let message = format!(
+        "{} is no remote target with a transport: give it `config: {{transport: remote, remote: \
+         {{remote-transport: FAMILY}}}}` in the inventory; `devgate transport list` names the \
+         transports",
+        target.name
+    );
+    Failure::new("devgate/not-a-device", message)
+}

@@ -1,0 +1,5 @@
+//! Sessions, with a device that is made up.
+
+mod fake;
+mod lend;
+mod pool;
