@@ -10,8 +10,10 @@ pub mod error;
 pub mod fuzz;
 mod http;
 mod info;
+mod ovsdb;
 mod patience;
 mod rest;
+mod snmp;
 mod ssh;
 mod ssh_cli;
 pub mod ssh_host;
@@ -31,15 +33,22 @@ pub use command_line::CommandLine;
 pub use context::{Context, Failure, Mode, Resources};
 pub use data_store::{DataStore, Document, Request};
 pub use error::{Error, Result};
+pub use ovsdb::{Atomic, ColumnType, DatabaseSchema, Ovsdb, OvsdbSession};
 pub use patience::{Attempts, Patience};
 pub use rest::{Rest, RestSession};
+pub use snmp::{Snmp, SnmpSession};
 pub use ssh::SshConfig;
 pub use ssh_cli::{SshCli, SshCliSession};
 pub use ssh_host::{HostSettings, SshHost};
 
 /// The bare protocols, by which a target can be reached without a family.
 pub fn all() -> Vec<Box<dyn Connect>> {
-    vec![Box::new(SshCli::new()), Box::new(Rest::new())]
+    vec![
+        Box::new(SshCli::new()),
+        Box::new(Ovsdb::new()),
+        Box::new(Rest::new()),
+        Box::new(Snmp::new()),
+    ]
 }
 
 /// Opens sessions of one kind: the factory, which lives as long as the process.

@@ -1,0 +1,347 @@
+//! JSON-RPC 1.0 as OVSDB speaks it (RFC 7047, 4): one request at a time from us, and the server's
+//! `echo` answered whenever it comes.
+//!
+//! A task of its own holds the connection, because the server asks whether we are there while
+//! nobody here asks it for anything, and closes the connection if nobody answers.
+
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::{Value as Json, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::scan::Scanner;
+use super::stream::Stream;
+use crate::error::TlsProblem;
+use crate::{Error, tls};
+
+/// The longest answer that is read. A database of a large network has a few ten megabytes.
+const LONGEST: usize = 256 << 20;
+
+/// A connection on which requests are made.
+#[derive(Debug)]
+pub(super) struct Rpc {
+    calls: mpsc::Sender<Call>,
+    last_id: u64,
+    ended: Arc<OnceLock<End>>,
+    task: JoinHandle<()>,
+}
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub(super) enum Unanswered {
+    /// The connection had ended before: nothing was sent.
+    NotSent(End),
+    /// The connection ended before the answer.
+    Sent(End),
+}
+
+/// How a connection ended.
+#[derive(Clone, Debug)]
+pub(super) enum End {
+    /// It was closed or broke.
+    Lost,
+    /// TLS ended it: the peer may refuse our certificate only when it is first asked.
+    Tls(TlsProblem),
+    /// The peer sent what is no OVSDB.
+    Nonsense(String),
+}
+
+#[derive(Debug)]
+struct Call {
+    id: u64,
+    request: Vec<u8>,
+    answer: oneshot::Sender<Result<Json, Json>>,
+}
+
+/// What a server may send.
+#[derive(Debug, PartialEq)]
+pub(super) enum Message {
+    /// It asks whether we are there, and wants these parameters back.
+    Echo { id: Json, params: Json },
+    /// It answers the request of this id.
+    Answer {
+        id: Json,
+        answer: Result<Json, Json>,
+    },
+    /// It tells of something that nobody here waits for.
+    Notification,
+}
+
+impl Rpc {
+    /// Takes a connection, on which nothing was sent yet.
+    pub(super) fn start(stream: Box<dyn Stream>, peer: String) -> Self {
+        let (calls, waiting) = mpsc::channel(1);
+        let ended = Arc::new(OnceLock::new());
+        let told = Arc::clone(&ended);
+        let task = tokio::spawn(async move {
+            let end = serve(stream, waiting, &peer).await;
+            // It is set here only.
+            let _ = told.set(end);
+        });
+        Self {
+            calls,
+            last_id: 0,
+            ended,
+            task,
+        }
+    }
+
+    /// Whether the connection still stands, as far as it is known.
+    pub(super) fn is_open(&self) -> bool {
+        !self.task.is_finished() && self.ended.get().is_none()
+    }
+
+    /// Asks, and waits for the answer: a result, or the server's error.
+    ///
+    /// Whoever stops waiting must not use the connection again: the server may act yet.
+    pub(super) async fn call(
+        &mut self,
+        method: &str,
+        params: Json,
+    ) -> Result<Result<Json, Json>, Unanswered> {
+        self.last_id += 1;
+        let request = json!({ "method": method, "params": params, "id": self.last_id });
+        let (answer, answered) = oneshot::channel();
+        let call = Call {
+            id: self.last_id,
+            request: request.to_string().into_bytes(),
+            answer,
+        };
+        if self.calls.send(call).await.is_err() {
+            return Err(Unanswered::NotSent(self.end().await));
+        }
+        match answered.await {
+            Ok(answer) => Ok(answer),
+            Err(_) => Err(Unanswered::Sent(self.end().await)),
+        }
+    }
+
+    /// How the connection ended, once that is known.
+    async fn end(&mut self) -> End {
+        let _ = (&mut self.task).await;
+        self.ended.get().cloned().unwrap_or(End::Lost)
+    }
+}
+
+impl Drop for Rpc {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Serves a connection until it ends, or until nobody can ask any more.
+async fn serve(mut stream: Box<dyn Stream>, mut calls: mpsc::Receiver<Call>, peer: &str) -> End {
+    let mut scanner = Scanner::new(LONGEST);
+    let mut buffer = vec![0; 64 << 10];
+    let mut pending: Option<Call> = None;
+    loop {
+        tokio::select! {
+            read = stream.read(&mut buffer) => {
+                let length = match read {
+                    Ok(0) => return End::Lost,
+                    Ok(length) => length,
+                    Err(error) => return End::of(peer, &error),
+                };
+                scanner.push(&buffer[..length]);
+                loop {
+                    let message = match scanner.next() {
+                        Ok(Some(object)) => Message::read(&object),
+                        Ok(None) => break,
+                        Err(problem) => Err(problem.to_string()),
+                    };
+                    match message {
+                        Ok(Message::Echo { id, params }) => {
+                            let reply = json!({ "result": params, "error": null, "id": id });
+                            let reply = reply.to_string();
+                            if let Err(error) = send(&mut stream, reply.as_bytes()).await {
+                                return End::of(peer, &error);
+                            }
+                        }
+                        // An answer to nobody is one that nobody waits for any more.
+                        Ok(Message::Answer { id, answer }) => {
+                            if let Some(call) = pending.take_if(|call| id == json!(call.id)) {
+                                let _ = call.answer.send(answer);
+                            }
+                        }
+                        Ok(Message::Notification) => {}
+                        Err(problem) => return End::Nonsense(problem),
+                    }
+                }
+            }
+            call = calls.recv(), if pending.is_none() => {
+                let Some(call) = call else { return End::Lost };
+                if let Err(error) = send(&mut stream, &call.request).await {
+                    return End::of(peer, &error);
+                }
+                pending = Some(call);
+            }
+        }
+    }
+}
+
+async fn send(stream: &mut Box<dyn Stream>, message: &[u8]) -> io::Result<()> {
+    stream.write_all(message).await?;
+    stream.flush().await
+}
+
+impl End {
+    fn of(peer: &str, error: &io::Error) -> Self {
+        match tls::from_io(peer, error) {
+            Some(Error::Tls(problem)) => Self::Tls(*problem),
+            _ => Self::Lost,
+        }
+    }
+}
+
+impl Message {
+    /// Reads an object; what is not ours to know counts as a notification.
+    pub(super) fn read(object: &[u8]) -> Result<Self, String> {
+        let mut message: Json =
+            serde_json::from_slice(object).map_err(|error| format!("it sent no JSON ({error})"))?;
+        let (id, method) = (message["id"].take(), message["method"].take());
+        match method.as_str() {
+            Some("echo") => Ok(Self::Echo {
+                id,
+                params: message["params"].take(),
+            }),
+            // A notification has the id null (RFC 7047, 4.1.6); no other request is for a client.
+            Some(_) => Ok(Self::Notification),
+            None if message.get("result").is_none() && message.get("error").is_none() => {
+                Err("it sent a JSON object that neither asks nor answers".to_owned())
+            }
+            None if id.is_null() => Err(format!(
+                "it cannot read what was sent ({})",
+                message["error"]
+            )),
+            None => Ok(Self::Answer {
+                id,
+                answer: match message["error"].take() {
+                    Json::Null => Ok(message["result"].take()),
+                    error => Err(error),
+                },
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::DuplexStream;
+
+    use super::*;
+
+    /// A connection, and the server's end of it.
+    fn pair() -> (Rpc, DuplexStream) {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        (
+            Rpc::start(Box::new(ours), "192.0.2.1:6640".to_owned()),
+            theirs,
+        )
+    }
+
+    async fn hear(server: &mut DuplexStream) -> Json {
+        let mut scanner = Scanner::new(LONGEST);
+        loop {
+            if let Some(object) = scanner.next().expect("we send objects") {
+                return serde_json::from_slice(&object).expect("we send JSON");
+            }
+            let mut byte = [0];
+            server.read_exact(&mut byte).await.expect("more comes");
+            scanner.push(&byte);
+        }
+    }
+
+    async fn say(server: &mut DuplexStream, message: &str) {
+        server
+            .write_all(message.as_bytes())
+            .await
+            .expect("it is open");
+    }
+
+    #[tokio::test]
+    async fn an_echo_is_answered_while_nobody_asks_and_while_somebody_waits() {
+        let (mut rpc, mut server) = pair();
+        say(
+            &mut server,
+            r#"{"method":"echo","params":[1,"x"],"id":"echo"}"#,
+        )
+        .await;
+        let expected = json!({ "result": [1, "x"], "error": null, "id": "echo" });
+        assert_eq!(hear(&mut server).await, expected);
+        let serving = async {
+            let asked = hear(&mut server).await;
+            assert_eq!(
+                asked,
+                json!({ "method": "list_dbs", "params": [], "id": 1 })
+            );
+            // The ids of both sides have nothing to do with each other.
+            say(&mut server, r#"{"method":"echo","params":[],"id":1}"#).await;
+            assert_eq!(hear(&mut server).await["id"], 1);
+            say(&mut server, r#"{"id":1,"result":["a"],"error":null}"#).await;
+        };
+        let (answer, ()) = tokio::join!(rpc.call("list_dbs", json!([])), serving);
+        assert_eq!(answer.expect("answered"), Ok(json!(["a"])));
+    }
+
+    #[tokio::test]
+    async fn late_answers_and_notifications_are_nobodys_answer() {
+        let (mut rpc, mut server) = pair();
+        let serving = async {
+            hear(&mut server).await;
+            say(&mut server, r#"{"id":0,"result":"late","error":null}"#).await;
+            say(
+                &mut server,
+                r#"{"id":null,"method":"update","params":["v",{}]}"#,
+            )
+            .await;
+            say(
+                &mut server,
+                r#"{"id":1,"error":{"error":"no"},"result":null}"#,
+            )
+            .await;
+        };
+        let (answer, ()) = tokio::join!(rpc.call("transact", json!([])), serving);
+        assert_eq!(answer.expect("answered"), Err(json!({ "error": "no" })));
+    }
+
+    #[tokio::test]
+    async fn a_request_that_was_never_sent_is_told_from_one_without_answer() {
+        let (mut rpc, mut server) = pair();
+        let serving = async {
+            hear(&mut server).await;
+            drop(server);
+        };
+        let (answer, ()) = tokio::join!(rpc.call("transact", json!([])), serving);
+        assert!(
+            matches!(answer, Err(Unanswered::Sent(End::Lost))),
+            "{answer:?}"
+        );
+        assert!(!rpc.is_open());
+
+        let (mut rpc, mut server) = pair();
+        say(&mut server, "SSH-2.0-x\r\n").await;
+        while rpc.is_open() {
+            tokio::task::yield_now().await;
+        }
+        let answer = rpc.call("list_dbs", json!([])).await;
+        let Err(Unanswered::NotSent(End::Nonsense(problem))) = answer else {
+            panic!("{answer:?}");
+        };
+        assert!(problem.contains("SSH-2.0-x"), "{problem}");
+    }
+
+    #[test]
+    fn what_is_no_message_is_told() {
+        for text in [
+            "{}",
+            "{]",
+            r#"{"id":3}"#,
+            r#"{"id":null,"error":"bad","result":null}"#,
+        ] {
+            assert!(Message::read(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,465 @@
+//! An open session with a database server.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use devgate_schemas::{ConnectionInfo, Facts, Value};
+use serde_json::{Value as Json, json};
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::database::{ColumnType, DatabaseSchema};
+use super::query::Query;
+use super::rpc::{End, Rpc, Unanswered};
+use super::settings::Settings;
+use super::stream;
+use super::transact::outcome;
+use crate::data_store::{DataStore, Document, Request};
+use crate::error::{Interrupted, Interruption, Phase, Refused};
+use crate::{Context, Error, Result, Transport};
+
+/// A session with one database of a server; it takes one request at a time.
+#[derive(Debug)]
+pub struct OvsdbSession {
+    settings: Settings,
+    /// `None` after the connection was lost or given up, until something needs it again.
+    open: Mutex<Option<Open>>,
+}
+
+/// What is open between us and the server.
+#[derive(Debug)]
+struct Open {
+    rpc: Rpc,
+    schema: Option<Arc<DatabaseSchema>>,
+}
+
+/// A request, and whether it may be sent again when the connection was lost before its answer.
+struct Asked<'a> {
+    method: &'a str,
+    params: Json,
+    /// Where it may have changed the database, it is not known whether it has.
+    changing: bool,
+}
+
+impl OvsdbSession {
+    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+        let settings = Settings::read(ctx, info)?;
+        let session = Self {
+            settings,
+            open: Mutex::new(None),
+        };
+        let open = session.reach(ctx).await?;
+        *session.open.lock().await = Some(open);
+        Ok(session)
+    }
+
+    /// The database's tables, columns and types. It is asked for once.
+    ///
+    /// # Errors
+    /// Why the server does not tell.
+    pub async fn schema(&self, ctx: &Context<'_>) -> Result<Arc<DatabaseSchema>> {
+        let mut open = self.open.lock().await;
+        let known = open.as_ref().and_then(|open| open.schema.as_ref());
+        if let Some(schema) = known {
+            return Ok(Arc::clone(schema));
+        }
+        let asked = Asked::reading("get_schema", json!([self.settings.database]));
+        let answer = self.ask(ctx, &mut open, asked).await?;
+        let schema = DatabaseSchema::read(&answer)
+            .ok_or_else(|| self.broken("the answer to `get_schema` is no database schema"))?;
+        let schema = Arc::new(schema);
+        if let Some(open) = open.as_mut() {
+            open.schema = Some(Arc::clone(&schema));
+        }
+        Ok(schema)
+    }
+
+    /// Carries out operations that may change the database, all of them or none; they are sent once.
+    ///
+    /// Each is an `<operation>` of RFC 7047, 5.2, and its result stands at the same place.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] names the operation that failed; after [`Error::Interrupted`] it is not
+    /// known whether they took effect.
+    pub async fn transact(&self, ctx: &Context<'_>, operations: &[Json]) -> Result<Vec<Json>> {
+        let database = self.settings.database.clone();
+        self.transact_in(ctx, &database, operations, true).await
+    }
+
+    /// The rows of a table that meet all of these conditions (RFC 7047, 5.1), in plain JSON
+    /// ([`ColumnType::to_plain`]), each with its `_uuid`.
+    ///
+    /// # Errors
+    /// As [`transact`](Self::transact), but it only reads and is asked again.
+    pub async fn select(
+        &self,
+        ctx: &Context<'_>,
+        table: &str,
+        conditions: Json,
+    ) -> Result<Vec<Json>> {
+        let schema = self.schema(ctx).await?;
+        let mut query = Query::read(table, &schema).map_err(Error::Unsupported)?;
+        query.conditions = conditions;
+        self.rows(ctx, &query).await
+    }
+
+    async fn rows(&self, ctx: &Context<'_>, query: &Query<'_>) -> Result<Vec<Json>> {
+        let mut columns: Vec<&str> = vec!["_uuid"];
+        columns.extend(query.columns.keys().map(String::as_str));
+        let select = json!({
+            "op": "select",
+            "table": query.table,
+            "where": query.conditions,
+            "columns": columns,
+        });
+        let database = &self.settings.database;
+        let mut results = self.transact_in(ctx, database, &[select], false).await?;
+        let Some(Json::Array(rows)) = results.first_mut().map(|result| result["rows"].take())
+        else {
+            return Err(self.broken("the answer to `select` has no rows"));
+        };
+        let rows = rows.into_iter().map(|row| self.plain(query, row));
+        rows.collect()
+    }
+
+    fn plain(&self, query: &Query<'_>, row: Json) -> Result<Json> {
+        let Json::Object(mut row) = row else {
+            return Err(self.broken("a row is no JSON object"));
+        };
+        for (name, value) in &mut row {
+            let column = query.columns.get(name).unwrap_or(&ColumnType::ROW);
+            *value = column.to_plain(value).ok_or_else(|| {
+                let table = query.table;
+                self.broken(&format!(
+                    "the column `{name}` of `{table}` holds what it cannot hold"
+                ))
+            })?;
+        }
+        Ok(row.into())
+    }
+
+    async fn transact_in(
+        &self,
+        ctx: &Context<'_>,
+        database: &str,
+        operations: &[Json],
+        changing: bool,
+    ) -> Result<Vec<Json>> {
+        let mut params = vec![Json::from(database)];
+        params.extend_from_slice(operations);
+        let asked = Asked {
+            method: "transact",
+            params: params.into(),
+            changing,
+        };
+        let mut open = self.open.lock().await;
+        let Json::Array(results) = self.ask(ctx, &mut open, asked).await? else {
+            return Err(self.broken("the answer to `transact` is no list"));
+        };
+        outcome(&self.settings.peer(), database, operations, results)
+            .map_err(|refused| Error::Refused(Box::new(refused)))
+    }
+
+    /// Asks, on a connection that is opened again where that may help and does no harm.
+    async fn ask(
+        &self,
+        ctx: &Context<'_>,
+        open: &mut Option<Open>,
+        asked: Asked<'_>,
+    ) -> Result<Json> {
+        let what = format!("ask {} for `{}`", self.settings.peer(), asked.method);
+        let mut attempts = ctx.patience().attempts(ctx, what);
+        loop {
+            let ready = self.ready(ctx, open).await?;
+            let call = ready.rpc.call(asked.method, asked.params.clone());
+            let error = match timeout(self.settings.command_timeout, call).await {
+                Ok(Ok(Ok(result))) => return Ok(result),
+                Ok(Ok(Err(error))) => return Err(self.refused(asked.method, error)),
+                Ok(Err(Unanswered::NotSent(end))) => self.ended(asked.method, end, false),
+                Ok(Err(Unanswered::Sent(end))) => self.ended(asked.method, end, asked.changing),
+                Err(_) => {
+                    let why = Interruption::TooLong(self.settings.command_timeout);
+                    self.interrupted(asked.method, why, asked.changing)
+                }
+            };
+            // Its answer, if it comes yet, must not be taken for another's.
+            *open = None;
+            attempts.pause(error).await?;
+        }
+    }
+
+    /// The open connection, opened again if it was lost.
+    async fn ready<'o>(
+        &self,
+        ctx: &Context<'_>,
+        open: &'o mut Option<Open>,
+    ) -> Result<&'o mut Open> {
+        open.take_if(|open| !open.rpc.is_open());
+        match open {
+            Some(_) => {}
+            None => *open = Some(self.reach(ctx).await?),
+        }
+        Ok(open.as_mut().expect("it was opened just now"))
+    }
+
+    async fn reach(&self, ctx: &Context<'_>) -> Result<Open> {
+        let what = format!("open a session with {}", self.settings.peer());
+        let persisting = ctx.patience().persist(ctx, what, || self.reach_once(ctx));
+        persisting.await
+    }
+
+    /// Connects, and makes sure that this is a server that has the database.
+    async fn reach_once(&self, ctx: &Context<'_>) -> Result<Open> {
+        let deadline = Instant::now() + self.settings.timeout;
+        let mut rpc = Rpc::start(
+            stream::connect(&self.settings, deadline).await?,
+            self.settings.peer(),
+        );
+        let peer = self.settings.peer();
+        let answer = match timeout_at(deadline, rpc.call("list_dbs", json!([]))).await {
+            Ok(Ok(answer)) => answer.map_err(|error| self.refused("list_dbs", error))?,
+            Ok(Err(Unanswered::NotSent(end) | Unanswered::Sent(end))) => {
+                return Err(match end {
+                    End::Lost => Error::Closed {
+                        peer,
+                        phase: Phase::Hello,
+                        said: String::new(),
+                    },
+                    End::Tls(problem) => Error::Tls(Box::new(problem)),
+                    End::Nonsense(problem) => self.nonsense(Phase::Hello, problem),
+                });
+            }
+            Err(_) => {
+                return Err(Error::TimedOut {
+                    peer,
+                    phase: Phase::Hello,
+                    limit: self.settings.timeout,
+                    hint: ": is it a database server, and is `protocol` the one of this port?"
+                        .to_owned(),
+                });
+            }
+        };
+        let databases = self.databases_in(answer)?;
+        let database = &self.settings.database;
+        if !databases.contains(database) {
+            return Err(Error::Setting {
+                setting: "database",
+                problem: format!(
+                    "{peer} has no database `{database}`, but {}",
+                    databases.join(", ")
+                ),
+            });
+        }
+        ctx.debug(format!("a session with {peer} is open"));
+        Ok(Open { rpc, schema: None })
+    }
+
+    fn databases_in(&self, answer: Json) -> Result<Vec<String>> {
+        serde_json::from_value(answer)
+            .map_err(|_| self.broken("the answer to `list_dbs` is no list of names"))
+    }
+
+    /// That the server refuses a request as a whole (RFC 7047, 3.1, `<error>`).
+    fn refused(&self, method: &str, error: Json) -> Error {
+        let (status, said) = match &error {
+            Json::String(status) => (status.as_str(), ""),
+            error => (
+                error["error"].as_str().unwrap_or("error"),
+                error["details"].as_str().unwrap_or_default(),
+            ),
+        };
+        Error::Refused(Box::new(Refused {
+            peer: self.settings.peer(),
+            request: method.to_owned(),
+            status: status.to_owned(),
+            said: said.to_owned(),
+            hint: String::new(),
+            details: Some(error.into()),
+            busy: false,
+        }))
+    }
+
+    fn ended(&self, method: &str, end: End, changing: bool) -> Error {
+        match end {
+            // Whether a change took effect matters more than how the connection ended.
+            End::Tls(problem) if !changing => Error::Tls(Box::new(problem)),
+            End::Nonsense(problem) if !changing => self.nonsense(Phase::Request, problem),
+            End::Lost | End::Tls(_) | End::Nonsense(_) => {
+                self.interrupted(method, Interruption::Lost, changing)
+            }
+        }
+    }
+
+    fn interrupted(&self, method: &str, why: Interruption, changing: bool) -> Error {
+        Error::Interrupted(Box::new(Interrupted {
+            peer: self.settings.peer(),
+            doing: format!("`{method}`"),
+            changing,
+            why,
+            partial: String::new(),
+        }))
+    }
+
+    fn broken(&self, problem: &str) -> Error {
+        self.nonsense(Phase::Request, problem.to_owned())
+    }
+
+    fn nonsense(&self, phase: Phase, problem: String) -> Error {
+        Error::Protocol {
+            peer: self.settings.peer(),
+            protocol: "OVSDB",
+            phase,
+            problem,
+        }
+    }
+}
+
+impl<'a> Asked<'a> {
+    fn reading(method: &'a str, params: Json) -> Self {
+        Self {
+            method,
+            params,
+            changing: false,
+        }
+    }
+}
+
+#[async_trait]
+impl Transport for OvsdbSession {
+    /// A monitor that tells of nothing: the server must have the database at hand to accept it,
+    /// where an `echo` shows no more than that it runs.
+    async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
+        let schema = self.schema(ctx).await?;
+        let Some(table) = schema.tables.keys().next() else {
+            return Ok(());
+        };
+        let nothing = json!({
+            "initial": false, "insert": false, "delete": false, "modify": false,
+        });
+        let tables = json!({ table.as_str(): { "columns": [], "select": nothing } });
+        let params = json!([self.settings.database, "verify", tables]);
+        let mut open = self.open.lock().await;
+        self.ask(ctx, &mut open, Asked::reading("monitor", params))
+            .await?;
+        let cancel = Asked::reading("monitor_cancel", json!(["verify"]));
+        match self.ask(ctx, &mut open, cancel).await {
+            // It is gone with the connection it was made on.
+            Err(Error::Refused(_)) => Ok(()),
+            other => other.map(drop),
+        }
+    }
+
+    async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
+        let schema = self.schema(ctx).await?;
+        let mut open = self.open.lock().await;
+        let answer = self
+            .ask(ctx, &mut open, Asked::reading("list_dbs", json!([])))
+            .await?;
+        let databases = self.databases_in(answer)?;
+        let mut facts = Facts::new();
+        let databases = databases.into_iter().map(Value::from).collect();
+        facts.set("ovsdb.databases", Value::Array(databases));
+        facts.set("ovsdb.version", Value::from(schema.version.as_str()));
+        Ok(facts)
+    }
+
+    async fn close(self: Box<Self>, _ctx: &Context<'_>) {}
+
+    fn data_store(&self) -> Option<&dyn DataStore> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl DataStore for OvsdbSession {
+    /// `what` is a table and which of its rows: `Bridge`, `Bridge/name=br0`.
+    async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
+        let schema = self.schema(ctx).await?;
+        let query = Query::read(what, &schema).map_err(Error::Unsupported)?;
+        let rows = self.rows(ctx, &query).await?;
+        Ok(Document::Data(Json::from(rows).into()))
+    }
+
+    /// The body is the operations of one transaction; `what` names another database than the
+    /// session's.
+    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+        if let Some(method) = request
+            .method
+            .as_deref()
+            .filter(|method| *method != "transact")
+        {
+            return Err(Error::Unsupported(format!(
+                "`{method}` is no method that changes a database: leave it out, or use `transact`"
+            )));
+        }
+        let operations = operations(request.body.as_ref())?;
+        let database = match request.what.trim() {
+            "" => self.settings.database.as_str(),
+            other => other,
+        };
+        let results = self.transact_in(ctx, database, &operations, true).await?;
+        Ok(Document::Data(Json::from(results).into()))
+    }
+}
+
+/// The operations in a body: a list of objects, or one object, as data or as a JSON text.
+fn operations(body: Option<&Value>) -> Result<Vec<Json>> {
+    let wrong = |problem: &str| {
+        Error::Unsupported(format!(
+            "the body {problem}: expected a list of operations (RFC 7047, 5.2), such as \
+             [{{\"op\": \"insert\", \"table\": \"Bridge\", \"row\": {{\"name\": \"br0\"}}}}]"
+        ))
+    };
+    let body = match body.map(Value::reveal_json) {
+        None | Some(Json::Null) => return Err(wrong("is missing")),
+        // The parser's message says where, and quotes nothing.
+        Some(Json::String(text)) => {
+            serde_json::from_str(&text).map_err(|error| wrong(&format!("is no JSON ({error})")))?
+        }
+        Some(body) => body,
+    };
+    let operations = match body {
+        Json::Array(operations) => operations,
+        operation => vec![operation],
+    };
+    if operations.is_empty() || !operations.iter().all(|op| op["op"].is_string()) {
+        return Err(wrong("holds something without `op`"));
+    }
+    Ok(operations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_operations_as_data_or_as_text() {
+        let insert = json!({ "op": "insert", "table": "Bridge", "row": { "name": "br0" } });
+        for body in [
+            json!([insert]).into(),
+            insert.clone().into(),
+            Value::from(json!([insert]).to_string()),
+            Value::from(json!([insert])).into_sensitive(),
+        ] {
+            assert_eq!(
+                operations(Some(&body)).expect("operations"),
+                [insert.clone()]
+            );
+        }
+        for body in [
+            "",
+            "{",
+            "[]",
+            "3",
+            "[{}]",
+            "[\"canary\"]",
+            "{\"op\": canary}",
+        ] {
+            let error = operations(Some(&Value::from(body)))
+                .expect_err(body)
+                .to_string();
+            assert!(error.contains("expected a list of operations"), "{error}");
+            assert!(!error.contains("canary"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The connection info of one server, read once.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use devgate_schemas::ConnectionInfo;
+
+use crate::info::{duration, host, path, port, problem};
+use crate::tls::Tls;
+use crate::{Context, Result, tcp};
+
+/// How a server is reached, and what is asked of it.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) way: Way,
+    pub(super) database: String,
+    pub(super) timeout: Duration,
+    pub(super) command_timeout: Duration,
+}
+
+/// The way to a server.
+#[derive(Debug)]
+pub(super) enum Way {
+    /// Encrypted.
+    Tls { host: String, port: u16, tls: Tls },
+    /// In clear.
+    Tcp { host: String, port: u16 },
+    /// By a socket of this node.
+    Unix(PathBuf),
+}
+
+impl Settings {
+    /// The port of OVSDB (RFC 7047, 9).
+    const PORT: u16 = 6640;
+
+    pub(super) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+        Ok(Self {
+            way: Way::read(ctx, info)?,
+            database: info.text("database").unwrap_or("Open_vSwitch").to_owned(),
+            timeout: duration(info, "timeout", 10.0),
+            command_timeout: duration(info, "command_timeout", 60.0),
+        })
+    }
+
+    /// The server, for messages.
+    pub(super) fn peer(&self) -> String {
+        match &self.way {
+            Way::Tls { host, port, .. } | Way::Tcp { host, port } => tcp::peer(host, *port),
+            Way::Unix(path) => path.display().to_string(),
+        }
+    }
+}
+
+impl Way {
+    fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+        let protocol = info.text("protocol").unwrap_or("ssl");
+        match (protocol, info.text("socket")) {
+            ("unix", Some(socket)) => return Ok(Self::Unix(path(socket))),
+            ("unix", None) => {
+                let missing = "is missing: `protocol: unix` needs the path of the server's socket";
+                return Err(problem("socket", missing));
+            }
+            (_, Some(_)) => {
+                let unused = "is only for `protocol: unix`: set that, or leave the socket out";
+                return Err(problem("socket", unused));
+            }
+            (_, None) => {}
+        }
+        let (host, port) = (host(info)?, port(info)?.unwrap_or(Settings::PORT));
+        if protocol == "tcp" {
+            ctx.warning(format!(
+                "nothing is encrypted on the way to {}, and nobody proves who he is: use \
+                 `protocol: ssl` where others can reach it",
+                tcp::peer(&host, port)
+            ));
+            return Ok(Self::Tcp { host, port });
+        }
+        let tls = Tls::read(ctx, info)?;
+        Ok(Self::Tls { host, port, tls })
+    }
+}

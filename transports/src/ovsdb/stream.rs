@@ -1,0 +1,68 @@
+//! The three ways to a server: TLS, TCP, and a socket of this node.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::UnixStream;
+use tokio::time::{Instant, timeout_at};
+
+use super::settings::{Settings, Way};
+use crate::error::Phase;
+use crate::{Error, Result, tcp};
+
+/// What requests are sent over.
+pub(super) trait Stream: AsyncRead + AsyncWrite + fmt::Debug + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + fmt::Debug + Send + Unpin> Stream for S {}
+
+/// Opens the connection.
+pub(super) async fn connect(settings: &Settings, deadline: Instant) -> Result<Box<dyn Stream>> {
+    match &settings.way {
+        Way::Tls { host, port, tls } => {
+            let limit = settings.timeout;
+            let stream = tcp::connect(host, *port, limit, deadline).await?;
+            let stream = tls.connect(stream, (host, *port), limit, deadline).await?;
+            Ok(Box::new(stream))
+        }
+        Way::Tcp { host, port } => {
+            let stream = tcp::connect(host, *port, settings.timeout, deadline).await?;
+            Ok(Box::new(stream))
+        }
+        Way::Unix(path) => unix(settings, path, deadline).await,
+    }
+}
+
+async fn unix(settings: &Settings, path: &PathBuf, deadline: Instant) -> Result<Box<dyn Stream>> {
+    match timeout_at(deadline, UnixStream::connect(path)).await {
+        Ok(Ok(stream)) => Ok(Box::new(stream)),
+        Ok(Err(cause)) => Err(refused(settings, path, cause)),
+        Err(_) => Err(Error::TimedOut {
+            peer: settings.peer(),
+            phase: Phase::Connection,
+            limit: settings.timeout,
+            hint: ": check that the server runs".to_owned(),
+        }),
+    }
+}
+
+/// A socket that is left over from a server that ended refuses; that may pass.
+fn refused(settings: &Settings, path: &Path, cause: io::Error) -> Error {
+    let problem = match cause.kind() {
+        io::ErrorKind::NotFound => {
+            "there is no such socket: check the path, and that the server runs"
+        }
+        io::ErrorKind::PermissionDenied => "this user may not use the socket",
+        _ => {
+            return Error::Unreachable {
+                peer: settings.peer(),
+                cause,
+            };
+        }
+    };
+    Error::Setting {
+        setting: "socket",
+        problem: format!("{}: {problem}", path.display()),
+    }
+}

@@ -1,0 +1,313 @@
+//! A session with an agent. There is no connection: it is an address, and who asks there.
+
+use async_trait::async_trait;
+use devgate_schemas::{ConnectionInfo, Facts};
+use serde_json::Value as Json;
+use tokio::net::lookup_host;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::agent::{Agent, Unanswered};
+use super::facts;
+use super::oid::Oid;
+use super::pdu::{Object, Pdu};
+use super::settings::{Credentials, Settings};
+use super::v3::Complaint;
+use crate::data_store::{DataStore, Document, Request};
+use crate::error::{AuthenticationProblem, Interrupted, Interruption, Phase, Refused};
+use crate::{Context, Error, Result, Transport};
+
+/// A session with an SNMP agent; it takes one request at a time.
+#[derive(Debug)]
+pub struct SnmpSession {
+    settings: Settings,
+    agent: Mutex<Agent>,
+}
+
+/// How many objects are asked for at once in a walk.
+const REPETITIONS: i64 = 25;
+
+/// The most objects that a walk takes in: a large device's whole tree has some hundred thousand.
+const MOST: usize = 1_000_000;
+
+/// `sysUpTime.0` (RFC 3418): every agent has it.
+const UP_TIME: &[u32] = &[1, 3, 6, 1, 2, 1, 1, 3, 0];
+
+impl SnmpSession {
+    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+        let settings = Settings::read(info)?;
+        if let Credentials::Community(_) = settings.credentials {
+            ctx.debug("nothing is encrypted with `version: v2c`, the community neither");
+        }
+        let what = format!("reach the agent at {}", settings.peer());
+        let reaching = ctx.patience().persist(ctx, what, || reach(&settings));
+        let agent = reaching.await?;
+        ctx.debug(format!("the agent at {} answers", settings.peer()));
+        Ok(Self {
+            settings,
+            agent: Mutex::new(agent),
+        })
+    }
+
+    /// The values of these objects, in this order; asked again if nothing comes.
+    pub(super) async fn get(&self, ctx: &Context<'_>, oids: &[Oid]) -> Result<Vec<Object>> {
+        self.ask(ctx, &Pdu::get(oids)).await
+    }
+
+    /// All objects below one.
+    ///
+    /// # Errors
+    /// As every request; [`Error::Protocol`] where the agent does not go forward.
+    pub(super) async fn walk(&self, ctx: &Context<'_>, root: &Oid) -> Result<Vec<Object>> {
+        let limit = self.settings.command_timeout;
+        let walking = timeout(limit, self.walk_on(ctx, root)).await;
+        walking.unwrap_or_else(|_| Err(self.interrupted(root, Interruption::TooLong(limit))))
+    }
+
+    async fn walk_on(&self, ctx: &Context<'_>, root: &Oid) -> Result<Vec<Object>> {
+        let mut found: Vec<Object> = Vec::new();
+        loop {
+            let last = found.last().map_or(root, |object| &object.oid);
+            let some = self.ask(ctx, &Pdu::get_bulk(last, REPETITIONS)).await?;
+            let is_end = some.is_empty();
+            for object in some {
+                let last = found.last().map_or(root, |object| &object.oid);
+                if object.oid.below(root).is_none() || !object.value.is_there() {
+                    return Ok(found);
+                }
+                if object.oid <= *last {
+                    return Err(self.broken(format!("{} comes behind {last}", object.oid)));
+                }
+                found.push(object);
+            }
+            if is_end {
+                return Ok(found);
+            }
+            if found.len() > MOST {
+                return Err(self.broken(format!("more than {MOST} objects lie below {root}")));
+            }
+        }
+    }
+
+    async fn ask(&self, ctx: &Context<'_>, request: &Pdu) -> Result<Vec<Object>> {
+        let settings = &self.settings;
+        let mut agent = self.agent.lock().await;
+        let what = format!("get an answer of {}", settings.peer());
+        let mut attempts = ctx.patience().attempts(ctx, what);
+        loop {
+            let asking = ask_once(settings, &mut agent, request);
+            match attempts.within(asking).await {
+                Ok(objects) => return Ok(objects),
+                Err(error) => attempts.pause(error).await?,
+            }
+        }
+    }
+
+    fn interrupted(&self, root: &Oid, why: Interruption) -> Error {
+        Error::Interrupted(Box::new(Interrupted {
+            peer: self.settings.peer(),
+            doing: format!("the walk below {root}"),
+            changing: false,
+            why,
+            partial: String::new(),
+        }))
+    }
+
+    fn broken(&self, problem: String) -> Error {
+        Error::Protocol {
+            peer: self.settings.peer(),
+            protocol: "SNMP",
+            phase: Phase::Request,
+            problem,
+        }
+    }
+}
+
+/// Finds the first of the host's addresses at which an agent answers.
+async fn reach(settings: &Settings) -> Result<Agent> {
+    let unknown = |cause| Error::Resolve {
+        host: settings.host.clone(),
+        cause,
+    };
+    let deadline = Instant::now() + settings.timeout;
+    let addresses = timeout_at(
+        deadline,
+        lookup_host((settings.host.as_str(), settings.port)),
+    );
+    let addresses = addresses
+        .await
+        .map_err(|_| unknown(std::io::ErrorKind::TimedOut.into()))?
+        .map_err(unknown)?;
+    let mut last = None;
+    for address in addresses {
+        let agent = Agent::at(address).await;
+        let mut agent = agent.map_err(|cause| Error::Unreachable {
+            peer: settings.peer(),
+            cause,
+        })?;
+        let request = Pdu::get(&[Oid::new(UP_TIME)]);
+        match ask_once(settings, &mut agent, &request).await {
+            // An agent that does not show this is one nevertheless.
+            Ok(_) | Err(Error::Refused(_)) => return Ok(agent),
+            Err(error) if error.is_transient() => last = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last.unwrap_or_else(|| unknown(std::io::Error::other("no address"))))
+}
+
+/// Asks once; an error of the agent is an error.
+async fn ask_once(settings: &Settings, agent: &mut Agent, request: &Pdu) -> Result<Vec<Object>> {
+    let deadline = Instant::now() + settings.timeout;
+    let answer = agent.ask(&settings.credentials, request, deadline).await;
+    let answer = answer.map_err(|why| unanswered(settings, agent, why))?;
+    if answer.first == 0 {
+        return Ok(answer.objects);
+    }
+    let index = usize::try_from(answer.second - 1).unwrap_or(usize::MAX);
+    let oid = request.objects.get(index).or(request.objects.first());
+    let oid = oid.map_or_else(String::new, |object| object.oid.to_string());
+    Err(Error::Refused(Box::new(Refused {
+        peer: settings.peer(),
+        request: format!("get {oid}"),
+        status: status(answer.first).to_owned(),
+        said: String::new(),
+        hint: hint(answer.first).to_owned(),
+        details: None,
+        busy: false,
+    })))
+}
+
+fn unanswered(settings: &Settings, agent: &Agent, why: Unanswered) -> Error {
+    let peer = settings.peer();
+    match why {
+        Unanswered::Unreachable(cause) => Error::Unreachable { peer, cause },
+        Unanswered::Silence => Error::TimedOut {
+            peer,
+            phase: Phase::Connection,
+            limit: settings.timeout,
+            hint: silence(settings, agent).to_owned(),
+        },
+        Unanswered::Complaint(complaint) => complained(settings, complaint),
+    }
+}
+
+/// What silence may mean.
+fn silence(settings: &Settings, agent: &Agent) -> &'static str {
+    match &settings.credentials {
+        Credentials::Community(_) => {
+            ": check `host` and `port`, what filters the way to it, and `community`, since an agent \
+             does not answer to a wrong one"
+        }
+        Credentials::User(user) if agent.is_discovered() && user.privacy.is_some() => {
+            ", though an agent is there: check `priv_password` and `priv_protocol`, since many an \
+             agent does not answer to what it cannot decrypt"
+        }
+        Credentials::User(_) => ": check `host` and `port`, and what filters the way to it",
+    }
+}
+
+fn complained(settings: &Settings, complaint: Complaint) -> Error {
+    let Credentials::User(user) = &settings.credentials else {
+        unreachable!("only version 3 has reports")
+    };
+    let (said, next) = match complaint {
+        Complaint::UnknownUserName => ("usmStatsUnknownUserNames", "check `user`"),
+        Complaint::WrongDigest => (
+            "usmStatsWrongDigests",
+            "check `auth_password` and `auth_protocol`",
+        ),
+        Complaint::DecryptionError => (
+            "usmStatsDecryptionErrors",
+            "check `priv_password` and `priv_protocol`",
+        ),
+        Complaint::UnsupportedSecurityLevel => (
+            "usmStatsUnsupportedSecLevels",
+            "the user has no key for this security level: check whether `auth_password` and \
+             `priv_password` are to be given",
+        ),
+        Complaint::NotInTimeWindow => (
+            "usmStatsNotInTimeWindows",
+            "its clock does not stand still long enough to be learnt",
+        ),
+        Complaint::UnknownEngineId => (
+            "usmStatsUnknownEngineIDs",
+            "it changes its engine's identifier: are there several behind this address?",
+        ),
+        Complaint::Other => ("a report", "check `context_name`"),
+    };
+    Error::Authentication(Box::new(AuthenticationProblem {
+        peer: settings.peer(),
+        user: user.name.clone(),
+        tried: format!("SNMPv3, {}", user.level()),
+        offered: Vec::new(),
+        said: said.to_owned(),
+        next: next.to_owned(),
+    }))
+}
+
+/// The name of an error-status (RFC 3416, 3).
+fn status(number: i64) -> &'static str {
+    match number {
+        1 => "tooBig",
+        2 => "noSuchName",
+        3 => "badValue",
+        4 => "readOnly",
+        5 => "genErr",
+        6 => "noAccess",
+        13 => "resourceUnavailable",
+        16 => "authorizationError",
+        _ => "another error-status",
+    }
+}
+
+fn hint(number: i64) -> &'static str {
+    match number {
+        6 | 16 => "the agent allows this user, at this security level, to read something else",
+        _ => "",
+    }
+}
+
+#[async_trait]
+impl Transport for SnmpSession {
+    async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
+        match self.get(ctx, &[Oid::new(UP_TIME)]).await {
+            Err(Error::Refused(_)) => Ok(()),
+            other => other.map(drop),
+        }
+    }
+
+    async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
+        let engine = self.agent.lock().await.engine_id().map(<[u8]>::to_vec);
+        facts::collect(self, ctx, engine).await
+    }
+
+    async fn close(self: Box<Self>, _ctx: &Context<'_>) {}
+
+    fn data_store(&self) -> Option<&dyn DataStore> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl DataStore for SnmpSession {
+    /// `what` is an object identifier: the object of this name, or else all those below it.
+    async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
+        let oid = Oid::parse(what).ok_or_else(|| {
+            Error::Unsupported(format!(
+                "`{what}` is no object identifier: expected numbers, such as 1.3.6.1.2.1.1.5.0"
+            ))
+        })?;
+        let mut objects = self.get(ctx, std::slice::from_ref(&oid)).await?;
+        if !objects.iter().all(|object| object.value.is_there()) {
+            objects = self.walk(ctx, &oid).await?;
+        }
+        let objects: Json = objects.iter().map(Object::to_json).collect();
+        Ok(Document::Data(objects.into()))
+    }
+
+    async fn set(&self, _ctx: &Context<'_>, _request: &Request) -> Result<Document> {
+        let refused = "`snmp` only reads: change the device by another protocol";
+        Err(Error::Unsupported(refused.to_owned()))
+    }
+}

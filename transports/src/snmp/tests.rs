@@ -1,0 +1,160 @@
+//! Sessions with agents that misbehave on purpose: silence, losses, answers to nobody, loops.
+
+use std::time::Duration;
+
+use devgate_schemas::{ConnectionInfo, Silence, Unread, Value};
+use serde_json::json;
+use tokio::net::UdpSocket;
+
+use super::oid::Oid;
+use super::pdu::{Kind, Pdu};
+use super::{Snmp, SnmpSession};
+use crate::{Connect, Context, Error, Patience, Transport};
+
+/// An agent that answers each request for version 2c by what a function makes of it.
+async fn agent(answer: impl Fn(usize, Pdu) -> Vec<Vec<u8>> + Send + 'static) -> u16 {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
+    let port = socket.local_addr().expect("it is bound").port();
+    tokio::spawn(async move {
+        let mut buffer = [0; 2048];
+        for count in 0.. {
+            let (length, peer) = socket.recv_from(&mut buffer).await.expect("a request");
+            let request = Pdu::of_community(&buffer[..length]).expect("it is one");
+            for datagram in answer(count, request) {
+                socket.send_to(&datagram, peer).await.expect("it is sent");
+            }
+        }
+    });
+    port
+}
+
+fn response(request: &Pdu, id: i32, oids: &[&[u32]]) -> Vec<u8> {
+    let oids: Vec<Oid> = oids.iter().map(|oid| Oid::new(oid)).collect();
+    let answer = Pdu {
+        kind: Kind::Response,
+        id,
+        ..Pdu::get(&oids)
+    };
+    assert!(matches!(request.kind, Kind::Get | Kind::GetBulk));
+    let mut message = answer.in_community("public");
+    // Only requests are encoded, whose values are null: an empty text is as long.
+    for at in 1..message.len() {
+        if message[at - 1..=at] == [5, 0] {
+            message[at - 1] = 4;
+        }
+    }
+    message
+}
+
+fn info(settings: serde_json::Value) -> ConnectionInfo {
+    let Value::Hash(raw) = Value::from(settings) else {
+        panic!("settings are a hash");
+    };
+    let raw = Unread::new(raw);
+    Snmp::new()
+        .schema()
+        .read(raw, |_, _| {})
+        .expect("it fits the schema")
+}
+
+async fn open(settings: serde_json::Value, patience: &Patience) -> crate::Result<SnmpSession> {
+    let ctx = Context::new("sw1", &Silence, patience);
+    Snmp::new().open(&ctx, &info(settings)).await
+}
+
+fn at(port: u16) -> serde_json::Value {
+    json!({
+        "host": "127.0.0.1", "port": port, "version": "v2c", "community": "public",
+        "timeout": 0.2,
+    })
+}
+
+#[tokio::test]
+async fn lost_and_foreign_datagrams_do_not_matter() {
+    let port = agent(|count, request| match count {
+        // The first request is lost; then come noise, an answer to another, and the answer.
+        0 => Vec::new(),
+        _ => vec![
+            b"noise".to_vec(),
+            response(&request, request.id - 1, &[&[1, 3]]),
+            request.in_community("public"),
+            response(&request, request.id, &[&[1, 3, 6]]),
+        ],
+    })
+    .await;
+    let patience = Patience::at_most(Duration::from_secs(10));
+    let session = open(at(port), &patience).await.expect("it answers");
+    let ctx = Context::new("sw1", &Silence, &patience);
+    let objects = session
+        .get(&ctx, &[Oid::new(&[1, 3])])
+        .await
+        .expect("an answer");
+    assert_eq!(objects[0].oid, Oid::new(&[1, 3, 6]));
+}
+
+#[tokio::test]
+async fn silence_says_what_it_may_mean() {
+    let port = agent(|_, _| Vec::new()).await;
+    let patience = Patience::at_most(Duration::from_secs(1));
+    let error = open(at(port), &patience).await.expect_err("nobody answers");
+    let Error::PatienceSpent(_) = error else {
+        panic!("{error}");
+    };
+    assert!(error.to_string().contains("`community`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_port_where_nobody_listens_is_told_from_silence() {
+    let free = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
+    let port = free.local_addr().expect("it is bound").port();
+    drop(free);
+    let patience = Patience::at_most(Duration::from_secs(1));
+    let error = open(at(port), &patience).await.expect_err("nobody listens");
+    assert!(error.to_string().contains("connection refused"), "{error}");
+}
+
+#[tokio::test]
+async fn a_walk_that_does_not_go_forward_ends() {
+    let port = agent(|_, request| {
+        let (first, second): (&[u32], &[u32]) = (&[1, 3, 6, 7], &[1, 3, 6, 6]);
+        vec![response(&request, request.id, &[first, second])]
+    })
+    .await;
+    let patience = Patience::new();
+    let session = open(at(port), &patience).await.expect("it answers");
+    let ctx = Context::new("sw1", &Silence, &patience);
+    let walked = session.walk(&ctx, &Oid::new(&[1, 3, 6])).await;
+    let error = walked.expect_err("it goes back").to_string();
+    assert!(error.contains("1.3.6.6 comes behind 1.3.6.7"), "{error}");
+    session.verify(&ctx).await.expect("it still answers");
+}
+
+#[tokio::test]
+async fn credentials_that_do_not_fit_together_are_told_before_anything_is_sent() {
+    let host = json!({ "host": "192.0.2.1" });
+    for (settings, expected) in [
+        (json!({}), "user: is missing"),
+        (json!({ "community": "public" }), "`version: v2c`"),
+        (json!({ "version": "v2c" }), "community: is missing"),
+        (
+            json!({ "user": "me", "priv_password": "a-canary" }),
+            "auth_password: is missing",
+        ),
+        (
+            json!({
+                "user": "me", "auth_password": "a-canary", "priv_password": "a-canary",
+                "priv_protocol": "AES-256",
+            }),
+            "SHA-256 or longer",
+        ),
+    ] {
+        let mut all = host.clone();
+        for (key, value) in settings.as_object().expect("an object") {
+            all[key] = value.clone();
+        }
+        let patience = Patience::new();
+        let error = open(all, &patience).await.expect_err("refused").to_string();
+        assert!(error.contains(expected), "{error}");
+        assert!(!error.contains("canary"), "{error}");
+    }
+}
