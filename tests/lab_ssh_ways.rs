@@ -1,10 +1,11 @@
 //! The ways to a device over SSH: OpenSSH's configuration, hosts on the way, agents, certificates.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::lab::{Device, lab, text};
+use crate::support::lab::{Device, lab, pause, text};
 use crate::support::project::Project;
 
 /// The lab's host of this name.
@@ -123,4 +124,32 @@ fn certificates_prove_a_device_and_its_user() {
         .devgate("verify -t bare")
         .failed()
         .says(&["refuses the login of `runner` (private key"]);
+}
+
+#[test]
+fn a_session_that_died_while_it_was_idle_is_found_out_and_opened_anew() {
+    let device = Device::lease();
+    let settings = json!({ "keepalive_interval": 1, "keepalive_count_max": 2 });
+    let mut project = Project::with_settings(&device, settings);
+    let script = "devgate session exec show version >/dev/null && touch asked\n\
+        while [ ! -e answer ]; do sleep 0.1; done\n\
+        devgate session exec show version\n";
+    project.write("idle.sh", script);
+    let logins = || {
+        let log = fs::read_to_string(device.path("log/ssh.log")).expect("the server has a log");
+        log.matches("Accepted password").count()
+    };
+    let before = logins();
+    let running = project.start("session run -t router -- sh idle.sh");
+    let until = Instant::now() + Duration::from_secs(60);
+    while !project.path().join("asked").exists() {
+        assert!(Instant::now() < until, "the first command has no end");
+        pause(Duration::from_millis(50));
+    }
+    device.fault("freeze");
+    pause(Duration::from_secs(6));
+    device.fault("thaw");
+    project.write("answer", "");
+    running.finish().succeeded().says(&["FRRouting 8"]);
+    assert_eq!(logins() - before, 2);
 }

@@ -161,6 +161,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.begin(doing)?;
         let mut wait = Wait::new(ctx, doing, self.terms.timeout, self.terms.timeout);
         self.screen.keep_last_line();
+        // What was noted of the last command's output says nothing of this.
+        (self.typed_at, self.output_start) = (None, None);
         let mut proof = Proof::default();
         let result = match self.probe(&mut proof, &mut wait).await {
             Ok(()) => {

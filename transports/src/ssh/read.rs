@@ -178,11 +178,9 @@ impl<'r> Reading<'r> {
                 .collect(),
         };
         files.push(PathBuf::from(SYSTEM_KNOWN_HOSTS));
-        let first_use = info.boolean(words.first_use);
-        Ok(HostKeys::Known {
-            files,
-            first_use: first_use.unwrap_or(strict == Some(Strict::AcceptNew)),
-        })
+        let accepts_new = strict == Some(Strict::AcceptNew);
+        let first_use = info.boolean(words.first_use).unwrap_or(accepts_new);
+        Ok(HostKeys::Known { files, first_use })
     }
 }
 
