@@ -113,7 +113,7 @@ async fn output_comes_in_every_bad_way() {
             "\x1b[1;31mred\x1b[0m \x1b[Kplain\x1b[m\r\nswitch#",
         ),
         ("show bytes", "Z\u{fffd}rich\r\ncafé\r\nswitch#"),
-        ("show slow-bytes", "one byte at a time\r\nswitch#"),
+        ("show slow-bytes 20", "one byte at a time\r\nswitch#"),
         ("show slow 0", "switch#"),
         ("show failure", "% Invalid input detected\r\nswitch#"),
         ("hostname edge", "edge#"),

@@ -43,11 +43,76 @@ fn the_end_of_an_output_is_found_whatever_it_looks_like() {
         ("show syslog", json!(["output"])),
         ("show bytes", json!(["Z\u{fffd}rich", "café"])),
         ("show colours", json!(["red plain"])),
-        ("show slow-bytes", json!(["one byte at a time"])),
+        ("show slow-bytes 20", json!(["one byte at a time"])),
     ] {
         let project = project(&device, command, json!({ "idle_timeout": 6 }));
         assert_eq!(lines(&project), expected, "{command}");
     }
+}
+
+#[test]
+fn a_device_that_is_slower_than_its_limit_of_silence_is_heard_out_byte_by_byte() {
+    let device = Awkward::start();
+    let project = project(&device, "show slow-bytes 300", json!({ "idle_timeout": 2 }));
+    assert_eq!(lines(&project), json!(["one byte at a time"]));
+}
+
+#[test]
+fn a_line_of_a_mebibyte_arrives_whole() {
+    let device = Awkward::start();
+    let project = project(&device, "show version", json!({}));
+    let run = project
+        .devgate("session exec -t switch show long-line")
+        .succeeded();
+    assert_eq!(run.stdout.trim_end().len(), 1 << 20);
+    assert_eq!(run.stdout.trim_start_matches('x'), "\n");
+}
+
+#[test]
+fn a_device_that_is_renamed_amid_the_session_is_known_again() {
+    let device = Awkward::start();
+    let mut project = project(&device, "show version", json!({}));
+    project.write("modules/demo/tasks/rename.json", r#"{"remote": true}"#);
+    project.write(
+        "modules/demo/tasks/rename.sh",
+        "devgate session exec --config 'hostname core-2' 'vlan 7'\n\
+         devgate session exec show version\n\
+         devgate session exec hostname edge-3\n\
+         devgate session exec show version",
+    );
+    let run = project
+        .devgate("task run demo::rename -t switch --format json")
+        .succeeded();
+    let said = run.item()["value"]["_output"].clone();
+    assert_eq!(
+        said,
+        json!("Awkward OS, Version 1.0\nAwkward OS, Version 1.0\n")
+    );
+    let heard = device.heard();
+    assert!(
+        heard
+            .iter()
+            .all(|line| line.connection == heard[0].connection),
+        "{heard:#?}"
+    );
+}
+
+#[test]
+fn a_restart_is_asked_for_only_with_consent_and_then_told_as_what_it_is() {
+    let device = Awkward::start();
+    let project = project(&device, "show version", json!({}));
+    let run = project.devgate("session exec -t switch reload").failed();
+    run.says(&["asks `Proceed with reload? [confirm]`", "--answer"]);
+    assert_eq!(device.times_heard("confirmed"), 0);
+    let run = project
+        .devgate("session exec -t switch --answer y reload")
+        .failed();
+    run.says(&[
+        "closed the connection during `reload`",
+        "System is going down",
+    ]);
+    let heard = ["reload", "confirmed"].map(|line| device.times_heard(line));
+    assert_eq!(heard, [2, 1], "{:#?}", device.heard());
 }
 
 #[test]

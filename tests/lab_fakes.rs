@@ -58,3 +58,99 @@ fn a_command_line_of_which_nothing_is_known_is_read_on_every_platform() {
         assert_eq!(first.trim(), text(platform, "says"), "{platform}");
     }
 }
+
+/// A family for these switches, of which `end` is not known: configuration is left as it was entered.
+const SWITCH: &str = r"
+name: switch
+desc: A simulated switch with the command line of IOS.
+protocol: ssh_cli
+dialect:
+  prompt:
+    exec: '[\w.-]+[>#]'
+    privileged: '[\w.-]+#'
+    config: '[\w.-]+\(config[^)]*\)#'
+  enable: {}
+  on_open: [terminal length 0]
+  enter_config: configure terminal
+  leave_config: exit
+  save: write memory
+  failure: ['^No such command', '^Command rejected', '^%']
+  leave: exit
+";
+
+#[test]
+fn a_switch_is_configured_by_ssh_and_by_telnet_and_keeps_what_it_was_told() {
+    let lab = lab("fakes");
+    let switches = lab["switches"].as_array().expect("switches");
+    let mut vlan = 300;
+    for model in ["cisco_generic", "cisco_2960_24TT_L", "cisco_6500"] {
+        let switch = switches.iter().find(|switch| switch["name"] == model);
+        let switch = switch.expect("the lab has it");
+        let telnet = json!({ "protocol": "telnet", "port": switch["telnet_port"] });
+        for carrier in [json!({}), telnet] {
+            vlan += 1;
+            let mut project = Project::new();
+            project.write("modules/lab/devices/switch/family.yaml", SWITCH);
+            let mut info = connection_info(&lab, switch);
+            info["remote-transport"] = json!("switch");
+            info["enable_password"] = lab["enable_password"].clone();
+            for (key, value) in carrier.as_object().expect("settings") {
+                info[key] = value.clone();
+            }
+            project.add_target("switch", info);
+            project.write("vlan", &format!("vlan {vlan}\n name of-{vlan}\n\nexit\n"));
+            project.write("bad", "vlan 9999\nvlan 299\nexit\n");
+            let script = "devgate session exec --config --save - <vlan\n\
+                          devgate session exec show vlan brief\n\
+                          devgate session exec --config - <bad || devgate session exec show vlan brief";
+            let ask = task(&mut project, script);
+            let run = project.devgate(&format!("task run {ask} -t switch --format json"));
+            let said = run.succeeded().item()["value"]["_output"].clone();
+            let said = said.as_str().expect("an output");
+            assert_eq!(
+                said.matches(&format!("of-{vlan} ")).count(),
+                2,
+                "{model}: {said}"
+            );
+            assert!(
+                !said.contains("VLAN0299"),
+                "nothing follows a refused line: {said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_question_of_a_switch_is_answered_only_with_what_was_said() {
+    let lab = lab("fakes");
+    let switches = lab["switches"].as_array().expect("switches");
+    let dell = switches
+        .iter()
+        .find(|switch| switch["name"] == "dell_generic");
+    let dell = dell.expect("the lab has it");
+    let mut info = connection_info(&lab, dell);
+    info["remote-transport"] = json!("switch");
+    info["enable_password"] = lab["enable_password"].clone();
+    let save = "-t switch copy running-config startup-config";
+    let mut project = Project::new();
+    project.add_target("switch", info);
+    let family = SWITCH.replace("terminal length 0", "terminal datadump");
+    project.write("modules/lab/devices/switch/family.yaml", &family);
+    let run = project.devgate(&format!("session exec {save}")).failed();
+    run.says(&["asks `Are you sure you want to save? (y/n)`", "--answer"]);
+    let run = project
+        .devgate(&format!("session exec --answer y {save}"))
+        .succeeded();
+    run.says(&["Configuration Saved!"]);
+    let run = project
+        .devgate(&format!("session exec --answer n {save}"))
+        .succeeded();
+    run.says(&["Configuration Not Saved!"]);
+    let confirm = "  confirm:\n    - { command: '^copy running', pattern: 'want to save\\? \\(y/n\\) $', answer: y }\n  leave:";
+    project.write(
+        "modules/lab/devices/switch/family.yaml",
+        &family.replace("  leave:", confirm),
+    );
+    let run = project.devgate(&format!("session exec {save}")).succeeded();
+    run.says(&["Configuration Saved!"]);
+}

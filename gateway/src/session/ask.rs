@@ -51,12 +51,17 @@ pub(crate) async fn own<T>(
 }
 
 impl Asked<'_> {
-    /// Runs a command, and gives its output.
+    /// Runs a command, answers the questions that it asks, and gives its output.
     ///
     /// # Errors
     /// What the device or the gateway says.
-    pub(crate) async fn exec(&mut self, command: &str) -> Result<String, Failure> {
-        let mut answer = self.ask(Request::Exec(command.to_owned())).await?;
+    pub(crate) async fn exec(
+        &mut self,
+        command: &str,
+        answers: &[String],
+    ) -> Result<String, Failure> {
+        let request = Request::Exec(command.to_owned(), answers.to_vec());
+        let mut answer = self.ask(request).await?;
         match answer.remove("output") {
             Some(Json::String(output)) => Ok(output),
             _ => Err(cut()),

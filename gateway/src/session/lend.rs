@@ -197,8 +197,8 @@ impl<'a> Lending<'a> {
             Request::Configure(_) | Request::Save | Request::Set(_) if self.mode == Mode::Noop => {
                 Err(noop())
             }
-            Request::Exec(command) => {
-                let command = Line::new(command);
+            Request::Exec(command, answers) => {
+                let command = Line::new(command).answering(answers);
                 let exec = async |ctx: &Context<'_>| {
                     self.command_line(ctx)?.exec_once(ctx, &command).await
                 };

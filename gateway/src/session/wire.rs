@@ -7,6 +7,7 @@
 //! |--------------------------------------|----------------------|--------------------------------------|
 //! | `{"version": 1, "hello": true}`      | `"session": {…}`     | tells whose session it is, no secret |
 //! | `{"version": 1, "exec": "COMMAND"}`  | `"output": "TEXT"`   | runs a command, sent at most once    |
+//! | `… "exec": {"command", "answers"}`   | `"output": "TEXT"`   | the same, and answers its questions  |
 //! | `{"version": 1, "configure": [LINE]}`| `"configured": N`    | types lines in configuration mode    |
 //! | `{"version": 1, "save": true}`       | `"saved": true`      | saves the running configuration      |
 //! | `{"version": 1, "get": "WHAT"}`      | `"data"` or `"text"` | asks for data: a path, an OID, …     |
@@ -45,7 +46,8 @@ pub(super) const LONGEST_ANSWER: usize = 400 * 1024 * 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Request {
     Hello,
-    Exec(String),
+    /// A command, and what is answered to the questions that it asks.
+    Exec(String, Vec<String>),
     Configure(Vec<String>),
     Save,
     Get(String),
@@ -69,15 +71,9 @@ impl Request {
         let request = match (said.next(), said.next()) {
             (Some((verb, given)), None) => match (verb.as_str(), given) {
                 ("hello", _) => Some(Self::Hello),
-                ("exec", Json::String(command)) => Some(Self::Exec(command)),
-                ("configure", Json::Array(lines)) => lines
-                    .into_iter()
-                    .map(|line| match line {
-                        Json::String(line) => Some(line),
-                        _ => None,
-                    })
-                    .collect::<Option<_>>()
-                    .map(Self::Configure),
+                ("exec", Json::String(command)) => Some(Self::Exec(command, Vec::new())),
+                ("exec", Json::Object(command)) => answering(command),
+                ("configure", Json::Array(lines)) => texts(lines).map(Self::Configure),
                 ("save", _) => Some(Self::Save),
                 ("get", Json::String(what)) => Some(Self::Get(what)),
                 ("set", Json::Object(change)) => change_of(change).map(Self::Set),
@@ -87,8 +83,8 @@ impl Request {
         };
         request.ok_or_else(|| {
             bad(
-                "a request has, beside `version`, one of `hello`: true, `exec`: a command, \
-                 `configure`: a list of lines, `save`: true, `get`: what, `set`: an object of `what`, \
+                "a request has, beside `version`, one of `hello`: true, `exec`: a command, or an \
+                 object of `command` and `answers`, `configure`: a list of lines, `save`: true, `get`: what, `set`: an object of `what`, \
                  `method` and `body`",
             )
         })
@@ -97,7 +93,10 @@ impl Request {
     pub(super) fn to_line(&self) -> Vec<u8> {
         line(match self {
             Self::Hello => json!({ "hello": true }),
-            Self::Exec(command) => json!({ "exec": command }),
+            Self::Exec(command, answers) if answers.is_empty() => json!({ "exec": command }),
+            Self::Exec(command, answers) => {
+                json!({ "exec": { "command": command, "answers": answers } })
+            }
             Self::Configure(lines) => json!({ "configure": lines }),
             Self::Save => json!({ "save": true }),
             Self::Get(what) => json!({ "get": what }),
@@ -113,6 +112,28 @@ impl Request {
             }
         })
     }
+}
+
+/// A command with answers, unless something in it is not understood.
+fn answering(mut said: Map<String, Json>) -> Option<Request> {
+    match (
+        said.remove("command"),
+        said.remove("answers"),
+        said.is_empty(),
+    ) {
+        (Some(Json::String(command)), Some(Json::Array(answers)), true) => {
+            Some(Request::Exec(command, texts(answers)?))
+        }
+        _ => None,
+    }
+}
+
+fn texts(values: Vec<Json>) -> Option<Vec<String>> {
+    let text = |value| match value {
+        Json::String(text) => Some(text),
+        _ => None,
+    };
+    values.into_iter().map(text).collect()
 }
 
 /// What is to be set, unless something in it is not understood.
@@ -213,7 +234,8 @@ mod tests {
     fn requests_are_read_as_they_are_written() {
         for request in [
             Request::Hello,
-            Request::Exec("show \"x\"\nÿ".to_owned()),
+            Request::Exec("show \"x\"\nÿ".to_owned(), Vec::new()),
+            Request::Exec("reload".to_owned(), vec!["no".to_owned(), String::new()]),
             Request::Configure(vec!["interface swp1".to_owned(), " shutdown".to_owned()]),
             Request::Save,
             Request::Get("/api/v1/servers".to_owned()),

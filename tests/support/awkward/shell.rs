@@ -199,11 +199,23 @@ impl Shell {
                 self.send(b"\xA9\r\n").await;
             }
             ["show", "colours"] => self.print("\x1b[1;31mred\x1b[0m \x1b[Kplain\x1b[m\n").await,
-            ["show", "slow-bytes"] => {
+            ["show", "slow-bytes", milliseconds] => {
                 for byte in b"one byte at a time\r\n" {
                     self.send(&[*byte]).await;
-                    pause(Duration::from_millis(20)).await;
+                    pause(Duration::from_millis(number(milliseconds))).await;
                 }
+            }
+            // A mebibyte without a line end, and one.
+            ["show", "long-line"] => self.print(&format!("{}\n", "x".repeat(1 << 20))).await,
+            // Goes away, once that was confirmed.
+            ["reload"] => {
+                self.print("Proceed with reload? [confirm]").await;
+                if self.byte().await.is_none() {
+                    return ControlFlow::Break(());
+                }
+                self.log.add(self.connection, "confirmed");
+                self.print("\nSystem is going down").await;
+                return self.reset().await;
             }
             ["show", "silence"] => std::future::pending().await,
             ["show", "endless"] => {

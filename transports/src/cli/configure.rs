@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use super::dialect::Dialect;
 use super::read::Expect;
 use super::wait::Wait;
 use super::{Cli, Line, failure};
@@ -14,7 +15,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Enters configuration mode, types the lines, and leaves it, whatever became of the lines.
     ///
     /// Nothing is sent after a line that the device refuses, since the next one may be meant for
-    /// the mode that the refused one should have opened. Blank lines are left out.
+    /// the mode that the refused one should have opened.
     ///
     /// # Errors
     /// [`Error::ControlCharacter`] and [`Error::Unsupported`] before anything is sent, then
@@ -33,10 +34,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             ));
         };
         lines.iter().try_for_each(Line::check)?;
-        let lines: Vec<&Line> = lines
-            .iter()
-            .filter(|line| !line.text().trim().is_empty())
-            .collect();
+        let lines = expected(&dialect, lines)?;
         self.begin("the configuration")?;
         let mut problem = ConfigurationProblem {
             peer: self.terms.peer.clone(),
@@ -62,12 +60,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         &mut self,
         ctx: &Context<'_>,
         enter: &str,
-        lines: &[&Line],
+        lines: &[(&Line, Expect)],
         problem: &mut ConfigurationProblem,
     ) -> Result<()> {
         let enter = Line::new(enter);
         let said = self
-            .type_config(ctx, &enter, &format!("`{}`", enter.shown()))
+            .type_config(ctx, &enter, Expect::Config, &format!("`{}`", enter.shown()))
             .await?;
         if !self.in_config() {
             let (peer, command) = (self.terms.peer.clone(), enter.shown());
@@ -78,12 +76,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 said,
             });
         }
-        for (index, &line) in lines.iter().enumerate() {
+        for (index, &(line, expect)) in lines.iter().enumerate() {
             let number = index + 1;
             let doing = format!("line {number} of {}, `{}`", lines.len(), line.shown());
             problem.sent = number;
-            let said = self.type_config(ctx, line, &doing).await?;
+            let said = self.type_config(ctx, line, expect, &doing).await?;
             let refusal = failure(&self.terms.dialect, &said).or_else(|| {
+                if expect != Expect::Config {
+                    let ended = self.in_config();
+                    return ended
+                        .then(|| "it does not take it as the text that follows".to_owned());
+                }
                 let left = !self.in_config() && number < lines.len();
                 left.then(|| "it left configuration mode".to_owned())
             });
@@ -96,12 +99,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Ok(())
     }
 
-    /// Types a line that ends at a prompt of configuration mode, or outside of it.
-    async fn type_config(&mut self, ctx: &Context<'_>, line: &Line, doing: &str) -> Result<String> {
+    /// Types a line that ends at a prompt of configuration mode, or outside of it, or is text.
+    async fn type_config(
+        &mut self,
+        ctx: &Context<'_>,
+        line: &Line,
+        expect: Expect,
+        doing: &str,
+    ) -> Result<String> {
         let mut wait = Wait::for_command(ctx, doing, &self.terms);
-        let result = self
-            .type_line(line, &mut wait, Expect::Config, &mut [])
-            .await;
+        let result = self.type_line(line, &mut wait, expect, Vec::new()).await;
         self.end(doing, result, |partial| line.mask(partial))
     }
 
@@ -110,7 +117,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let doing = format!("`{leave}`");
         let mut wait = Wait::for_command(ctx, &doing, &self.terms);
         let result = self
-            .type_line(&line, &mut wait, Expect::Prompt, &mut [])
+            .type_line(&line, &mut wait, Expect::Prompt, Vec::new())
             .await;
         let result = result.and_then(|output| {
             if self.in_config() {
@@ -126,5 +133,38 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
 
     fn in_config(&self) -> bool {
         self.is_config(self.screen.last_line())
+    }
+}
+
+/// What follows each line: a prompt, or within a text of several lines none. Blank lines are left out
+/// where they are no text.
+///
+/// # Errors
+/// [`Error::Unsupported`] for a text that has no end.
+fn expected<'l>(dialect: &Dialect, lines: &'l [Line]) -> Result<Vec<(&'l Line, Expect)>> {
+    let mut expected = Vec::new();
+    let mut open: Option<(&Line, String)> = None;
+    for line in lines {
+        let text = line.text();
+        match &open {
+            Some((_, end)) if text.contains(end.as_str()) => {
+                open = None;
+                expected.push((line, Expect::Config));
+            }
+            Some(_) => expected.push((line, Expect::Text)),
+            None if text.trim().is_empty() => {}
+            None => {
+                open = dialect.text_end(text).map(|end| (line, end));
+                let expect = open.as_ref().map_or(Expect::Config, |_| Expect::TextOpened);
+                expected.push((line, expect));
+            }
+        }
+    }
+    match open {
+        None => Ok(expected),
+        Some((line, end)) => Err(Error::Unsupported(format!(
+            "`{}` opens a text that no line ends with `{end}`: nothing was sent",
+            line.shown()
+        ))),
     }
 }

@@ -1,7 +1,7 @@
 //! A dialect: what the engine must know of a device's CLI, as data.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use devgate_schemas::{Regexp, RegexpError};
 use serde::Deserialize;
@@ -27,6 +27,12 @@ pub struct Dialect {
     pub enter_config: Option<String>,
     /// The command that leaves configuration mode from any depth.
     pub leave_config: Option<String>,
+    /// Questions that commands and lines of configuration ask, and what is typed in answer. What is
+    /// not here is never answered unless the answer was given with the command.
+    pub confirm: Vec<Confirm>,
+    /// Lines of configuration that open a text of several lines, such as a banner: the first group
+    /// is what the text ends with.
+    pub text: Vec<Pattern>,
     /// The command that saves the running configuration.
     pub save: Option<Save>,
     /// Lines in which the device says that a command failed.
@@ -65,6 +71,19 @@ pub struct Authentication {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
+    /// What the question looks like, at the end of what has arrived.
+    pub pattern: Pattern,
+    /// What is typed, exactly; an empty text is a bare line end.
+    pub answer: String,
+}
+
+/// A question that comes in answer to what was typed, and what is typed then.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Confirm {
+    /// Which commands and lines may ask it; without it all.
+    #[serde(default)]
+    pub command: Option<Pattern>,
     /// What the question looks like, at the end of what has arrived.
     pub pattern: Pattern,
     /// What is typed, exactly; an empty text is a bare line end.
@@ -148,6 +167,37 @@ impl Dialect {
     }
 }
 
+impl Dialect {
+    /// The questions that this line may ask.
+    pub(crate) fn confirmations(&self, line: &str) -> impl Iterator<Item = &Confirm> {
+        self.confirm.iter().filter(move |confirm| {
+            let command = confirm.command.as_ref();
+            command.is_none_or(|command| command.is_found_in(line))
+        })
+    }
+
+    /// What ends the text that this line opens, if it opens one and does not end it itself.
+    pub(crate) fn text_end(&self, line: &str) -> Option<String> {
+        self.text.iter().find_map(|pattern| {
+            let (at, end) = pattern.first_group(line)?;
+            let after = &line[at + end.len()..];
+            (!end.is_empty() && !after.contains(end)).then(|| end.to_owned())
+        })
+    }
+}
+
+/// Whether this looks like a question that waits for consent, a name or a password. It must be asked
+/// of a line that has stood still: an output may quote one.
+pub(crate) fn is_question(line: &str) -> bool {
+    static QUESTION: LazyLock<Pattern> = LazyLock::new(|| {
+        Pattern::built_in(
+            r"(?ix) (?: \[confirm\] | [\[(] (?:y|yes) \s* (?:/|\||or) \s* (?:n|no) (?:/\S{1,10})? [\])]
+                (?:\s?\[\w*\])? | \?\s?\[\S*\] | \[\S*\]\s?\? | password\s?: ) \s* [:?]? \s* \z",
+        )
+    });
+    QUESTION.is_found_in(line)
+}
+
 impl Default for Authentication {
     fn default() -> Self {
         Self {
@@ -220,11 +270,19 @@ impl Pattern {
 
     /// Whether it is found in a text. A match that takes too many steps is none.
     pub fn is_found_in(&self, text: &str) -> bool {
+        self.compiled().is_match(text).unwrap_or(false)
+    }
+
+    /// Where in a text its first group was found, and what that is.
+    fn first_group<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+        let captures = self.compiled().captures(text).ok()??;
+        let group = captures.group(1)?;
+        Some((group.as_ptr().addr() - text.as_ptr().addr(), group))
+    }
+
+    fn compiled(&self) -> &Regexp {
         let compile = || Regexp::new(&self.source).expect("it was compiled before, or is built in");
-        self.compiled
-            .get_or_init(compile)
-            .is_match(text)
-            .unwrap_or(false)
+        self.compiled.get_or_init(compile)
     }
 }
 
@@ -324,6 +382,27 @@ mod tests {
         assert!(!unsolicited[0].is_found_in("% Invalid input"));
         assert!(prompt.exec.is("r1#") && prompt.exec.is("> ") && !prompt.exec.is("Password:"));
         assert!(password_prompt().is_found_in("Password: "));
+        for line in [
+            "Proceed with reload? [confirm]",
+            "Are you sure you want to save? (y/n) ",
+            "Continue? [yes/no]: ",
+            "Delete? [Y/N]:",
+            "Really? (yes/no)[no]: ",
+            "Save? [no]:",
+            "Destination filename [startup-config]? ",
+            "Password: ",
+        ] {
+            assert!(is_question(line), "{line}");
+        }
+        for line in [
+            "r1#",
+            "value [1]",
+            "neighbor x password",
+            "is it?",
+            "10:00:00: ",
+        ] {
+            assert!(!is_question(line), "{line}");
+        }
         let Authentication {
             user_prompt,
             password_prompt,

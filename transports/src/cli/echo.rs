@@ -37,6 +37,18 @@ pub(crate) fn end(text: &str, prompt: &Prompt, command: &str) -> Option<usize> {
     completed
 }
 
+/// The end of the echo of a line of text, which has no prompt before it and is shown as it is.
+pub(crate) fn end_of_text(text: &str, line: &str) -> Option<usize> {
+    let mut start = 0;
+    for shown in beginning(text).split_inclusive('\n') {
+        start += shown.len();
+        if shown.ends_with('\n') && shown.trim() == line.trim() {
+            return Some(start);
+        }
+    }
+    None
+}
+
 /// As much of a text as is searched.
 fn beginning(text: &str) -> &str {
     let mut end = SEARCHED.min(text.len());

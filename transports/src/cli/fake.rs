@@ -25,6 +25,8 @@ pub(crate) enum Do {
     Key,
     /// Waits for a line, which is not echoed, and notes it.
     Hidden,
+    /// Waits for lines, which are echoed and noted, until one has this in it.
+    Text(&'static str),
     /// Has another prompt from now on.
     Prompt(&'static str),
     /// Ends the connection.
@@ -206,6 +208,15 @@ impl Fake {
                 }
                 self.received.lock().expect("no poison").push(hidden);
             }
+            Do::Text(end) => loop {
+                let typed = self.read_line(line).await?;
+                line.write_all(b"\r\n").await?;
+                let is_last = typed.contains(end);
+                self.received.lock().expect("no poison").push(typed);
+                if is_last {
+                    break;
+                }
+            },
             Do::Prompt(prompt) => (*prompt).clone_into(&mut self.prompt),
             Do::Close => return Err(std::io::ErrorKind::ConnectionReset.into()),
             Do::Hang => std::future::pending().await,
@@ -299,6 +310,8 @@ pub(crate) fn usual() -> Dialect {
             "command": "copy running-config startup-config",
             "confirm": [{ "pattern": r"Destination filename \[[^\]]*\]\?", "answer": "" }],
         },
+        "confirm": [{ "command": "^reload", "pattern": r"Proceed with reload\? \[confirm\]$", "answer": "" }],
+        "text": [r"^banner \S+ (\^C|\S)"],
         "failure": ["^% "],
         "unsolicited": [r"^\*\w{3} +\d+ [\d:.]+: %\w+-\d-\w+:"],
     }))

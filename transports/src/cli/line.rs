@@ -13,6 +13,8 @@ use crate::{Error, Result};
 pub struct Line {
     text: Sensitive<String>,
     secrets: Vec<Sensitive<String>>,
+    /// What is typed when it makes the device ask, in this order.
+    answers: Vec<String>,
 }
 
 impl Line {
@@ -26,7 +28,14 @@ impl Line {
         Self {
             text: Sensitive::new(text.into()),
             secrets,
+            answers: Vec::new(),
         }
+    }
+
+    /// The same line with answers to the questions that the device is expected to ask about it:
+    /// without one, a question ends the session.
+    pub fn answering(self, answers: Vec<String>) -> Self {
+        Self { answers, ..self }
     }
 
     /// A line that is a secret as a whole.
@@ -34,6 +43,7 @@ impl Line {
         Self {
             secrets: vec![text.clone()],
             text,
+            answers: Vec::new(),
         }
     }
 
@@ -57,12 +67,18 @@ impl Line {
         self.text.reveal()
     }
 
+    pub(crate) fn answers(&self) -> &[String] {
+        &self.answers
+    }
+
     /// Refuses what a terminal would act upon instead of taking it as text.
     ///
     /// # Errors
     /// [`Error::ControlCharacter`], naming the line but no secret.
     pub(crate) fn check(&self) -> Result<()> {
-        match self.text().chars().find(|character| character.is_control()) {
+        let texts = std::iter::once(self.text()).chain(self.answers.iter().map(String::as_str));
+        let mut characters = texts.flat_map(str::chars);
+        match characters.find(|character| character.is_control()) {
             None => Ok(()),
             Some(character) => Err(Error::ControlCharacter {
                 what: format!("`{}`", self.shown().escape_debug()),

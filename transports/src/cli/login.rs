@@ -125,8 +125,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             Some(password) => password.mask(text),
             None => text.to_owned(),
         };
-        let lines = self.screen.text().lines().map(str::trim);
-        let last = lines.filter(|line| !line.is_empty()).last();
+        let mut lines = self.screen.text().lines().map(str::trim);
+        let last = lines.rfind(|line| !line.is_empty());
         Error::Authentication(Box::new(AuthenticationProblem {
             peer: self.terms.peer.clone(),
             user: user.clone(),
@@ -175,9 +175,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             .max(Duration::from_secs(1));
         let mut wait = Wait::new(ctx, "the change to privileged mode", limit, limit);
         let command = Line::new(&enable.command);
-        let mut questions = [Question::secret(&enable.password_prompt, password)];
+        let questions = vec![Question::secret(&enable.password_prompt, password)];
         match self
-            .type_line(&command, &mut wait, Expect::AnyPrompt, &mut questions)
+            .type_line(&command, &mut wait, Expect::AnyPrompt, questions)
             .await
         {
             Ok(_) if dialect.prompt.privileged.is_none() || is_privileged(self) => Ok(()),
@@ -221,6 +221,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     format!(": its last line, `{last}`, is no prompt of this dialect")
                 },
             },
+            Interruption::Unanswered(question) if self.asks_who_is_there(&question) => {
+                Error::Setting {
+                    setting: "line_password",
+                    problem: format!("is not set, and {peer} asks `{question}` after the login"),
+                }
+            }
             why => self.interrupted(&phase.to_string(), why, text),
         }
     }

@@ -131,7 +131,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// [`Error::CommandFailed`] when the device says so; otherwise why the end was not reached, and
     /// then the session is broken.
     pub(crate) async fn run(&mut self, ctx: &Context<'_>, command: &Line) -> Result<String> {
-        let output = self.ask(ctx, command, &mut []).await?;
+        let output = self.ask(ctx, command, Vec::new()).await?;
         self.check_output(command, output)
     }
 
@@ -146,9 +146,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 "the dialect has no `save` command".to_owned(),
             ));
         };
-        let mut questions: Vec<Question<'_>> = save.confirm().iter().map(Question::typed).collect();
+        let questions = save.confirm().iter().map(Question::typed).collect();
         let command = Line::new(save.command());
-        let output = self.ask(ctx, &command, &mut questions).await?;
+        let output = self.ask(ctx, &command, questions).await?;
         self.check_output(&command, output).map(drop)
     }
 
@@ -195,7 +195,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         &mut self,
         ctx: &Context<'_>,
         command: &Line,
-        questions: &mut [Question<'_>],
+        questions: Vec<Question<'_>>,
     ) -> Result<String> {
         command.check()?;
         let doing = format!("`{}`", command.shown());

@@ -2,7 +2,7 @@
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::dialect::{Answer, Pattern};
+use super::dialect::{Answer, Confirm, Pattern, is_question};
 use super::read::LONGEST_PROMPT;
 use super::wait::Wait;
 use super::{Cli, Line};
@@ -39,6 +39,16 @@ impl<'a> Question<'a> {
         Self {
             pattern: &answer.pattern,
             reply: Reply::Typed(&answer.answer),
+            left: MOST_ANSWERS,
+            is_credential: false,
+        }
+    }
+
+    /// A question that a command may ask, whose answer is typed as a line.
+    pub(super) fn confirm(confirm: &'a Confirm) -> Self {
+        Self {
+            pattern: &confirm.pattern,
+            reply: Reply::Typed(&confirm.answer),
             left: MOST_ANSWERS,
             is_credential: false,
         }
@@ -134,5 +144,31 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         };
         answered.push(shown);
         self.send(&typed, wait).await
+    }
+
+    /// Replies to a question that the dialect does not know, now that nothing comes: with the next
+    /// answer that was given with the command. Whether there was such a question.
+    pub(super) async fn reply_unknown(
+        &mut self,
+        answers: &mut &[String],
+        answered: &mut Vec<Answered>,
+        wait: &mut Wait<'_>,
+    ) -> Result<bool, Interruption> {
+        let line = self.screen.last_line();
+        let shown = Answered {
+            at: self.screen.last_line_start(),
+            line: line.to_owned(),
+        };
+        if line.len() > LONGEST_PROMPT || !is_question(line) || answered.last() == Some(&shown) {
+            return Ok(false);
+        }
+        let Some((answer, rest)) = answers.split_first() else {
+            return Err(Interruption::Unanswered(line.trim().to_owned()));
+        };
+        *answers = rest;
+        answered.push(shown);
+        let newline = self.terms.dialect.newline.as_str();
+        self.send(&[answer, newline].concat(), wait).await?;
+        Ok(true)
     }
 }

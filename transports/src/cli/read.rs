@@ -1,5 +1,6 @@
 //! Reading up to a prompt: the loop behind every command, with its limits.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -40,6 +41,11 @@ pub(super) enum Expect {
     AnyPrompt,
     /// A prompt of configuration mode, or the learnt one when a line left that mode.
     Config,
+    /// None: a text of several lines was opened, and goes on. A prompt of configuration mode means
+    /// that it was not.
+    TextOpened,
+    /// None: the device takes this line as text, and shows it.
+    Text,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
@@ -49,8 +55,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         line: &Line,
         wait: &mut Wait<'_>,
         expect: Expect,
-        questions: &mut [Question<'_>],
+        mut questions: Vec<Question<'_>>,
     ) -> Result<String, Interruption> {
+        let dialect = Arc::clone(&self.terms.dialect);
+        questions.extend(dialect.confirmations(line.text()).map(Question::confirm));
         self.state = State::Busy;
         self.typed_at = Some(Prompt::standing(
             self.screen.last_line(),
@@ -61,9 +69,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             Echo::No => self.screen.clear(),
             Echo::Yes | Echo::Unknown => self.screen.keep_last_line(),
         }
-        let newline = self.terms.dialect.newline.as_str();
+        let newline = dialect.newline.as_str();
         self.send(&[line.text(), newline].concat(), wait).await?;
-        self.read_answer(wait, expect, Some(line), questions, Proof::default())
+        self.read_answer(wait, expect, Some(line), &mut questions, Proof::default())
             .await
     }
 
@@ -78,10 +86,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     ) -> Result<String, Interruption> {
         self.output_start = self.known_start(command);
         let mut answered = Vec::new();
+        let mut answers = command.map_or(&[][..], Line::answers);
         let mut quiet_seen = false;
         loop {
             if self.output_start.is_none() {
-                self.output_start = self.echo_end(command)?;
+                self.output_start = self.echo_end(command, expect)?;
+            }
+            if expect == Expect::Text && self.output_start.is_some() {
+                return Ok(String::new());
             }
             if let Some(start) = self.output_start
                 && self.screen.last_line_start() >= start
@@ -116,6 +128,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     quiet_seen = true;
                     if self.output_start.is_none() {
                         self.output_start = self.start_without_echo()?;
+                    } else if self
+                        .reply_unknown(&mut answers, &mut answered, wait)
+                        .await?
+                    {
+                        wait.stir();
+                        quiet_seen = false;
+                    } else if expect == Expect::TextOpened {
+                        return Ok(String::new());
                     } else if proof.may_ask() && self.is_worth_asking(expect, &proof, questions) {
                         self.probe(&mut proof, wait).await?;
                         wait.stir();
@@ -131,11 +151,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         (command.is_none() || self.echo == Echo::No).then_some(0)
     }
 
-    fn echo_end(&mut self, command: Option<&Line>) -> Result<Option<usize>, Interruption> {
+    fn echo_end(
+        &mut self,
+        command: Option<&Line>,
+        expect: Expect,
+    ) -> Result<Option<usize>, Interruption> {
         let (Some(command), Some(prompt)) = (command, &self.typed_at) else {
             return Ok(Some(0));
         };
-        if let Some(end) = echo::end(self.screen.text(), prompt, command.text()) {
+        let end = match expect {
+            Expect::Text => echo::end_of_text(self.screen.text(), command.text()),
+            _ => echo::end(self.screen.text(), prompt, command.text()),
+        };
+        if let Some(end) = end {
             self.echo = Echo::Yes;
             return Ok(Some(end));
         }
@@ -181,7 +209,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let tail = self.screen.last_line();
         let unsolicited = &self.terms.dialect.unsolicited;
         match (&self.prompt, expect) {
-            (_, Expect::Config) if self.is_config(tail) => Some(Verdict::Ends),
+            (_, Expect::Config | Expect::TextOpened) if self.is_config(tail) => Some(Verdict::Ends),
             (Some(prompt), Expect::Config) if prompt.is(tail) => Some(Verdict::Ends),
             (Some(prompt), Expect::Prompt) if prompt.is(tail) => {
                 let manner = self.manner.as_ref();

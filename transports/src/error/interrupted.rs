@@ -34,6 +34,8 @@ pub enum Interruption {
     TooMuch(usize),
     /// The device asks what it was answered already, or what nobody can answer.
     Asked(String),
+    /// The device asks what nobody has answered.
+    Unanswered(String),
     /// The device is in configuration mode, where commands are configuration.
     Configuring,
     /// Question and answer no longer fit together.
@@ -70,6 +72,13 @@ impl fmt::Display for Interrupted {
             Interruption::Asked(question) => {
                 write!(f, "{peer} asks `{}` during {doing}", shortened(question))?;
             }
+            Interruption::Unanswered(question) => write!(
+                f,
+                "{peer} asks `{}` during {doing}, and was not answered: give the answer with the \
+                 command (`devgate session exec --answer`), or in its family's dialect, as `confirm`; as `login` before the \
+                 first prompt",
+                shortened(question)
+            )?,
             Interruption::Configuring => {
                 return write!(
                     f,

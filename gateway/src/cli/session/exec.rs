@@ -14,7 +14,8 @@ use crate::session::Asked;
 #[command(
     after_help = "Examples:\n  devgate session exec show version\n  devgate session exec -t switch1 \
                   show version\n  devgate session exec --config 'interface swp1' ' description \
-                  uplink'\n  devgate session exec --config --save - < lines.txt\n  printf 'show \
+                  uplink'\n  devgate session exec --answer y 'copy running-config \
+                  startup-config'\n  devgate session exec --config --save - < lines.txt\n  printf 'show \
                   version\\nshow clock\\n' | devgate session exec -\n\nOptions stand before the \
                   command. A secret belongs on stdin: everybody on this host can read arguments."
 )]
@@ -27,6 +28,16 @@ pub(in crate::cli) struct Exec {
     /// Save the running configuration behind it
     #[arg(long, requires = "config")]
     save: bool,
+    /// Type this when the command makes the device ask, such as `[confirm]`; each question takes the next
+    ///
+    /// A question that nobody answers ends the session. Families may know answers of their own.
+    #[arg(
+        long,
+        value_name = "TEXT",
+        conflicts_with = "config",
+        allow_hyphen_values = true
+    )]
+    answer: Vec<String>,
     /// The command, its words joined with spaces; - reads one command from each line of stdin
     #[arg(
         required = true,
@@ -43,15 +54,19 @@ impl Exec {
             with,
             config,
             save,
+            answer,
             words,
         } = self;
         let work = async |session: &mut Asked<'_>| {
             let mut lines = (words == ["-"]).then(lines_of_stdin);
             match (&mut lines, config) {
-                (None, false) => exec(session, &words.join(" "), output).await?,
+                (None, false) => exec(session, &words.join(" "), &answer, output).await?,
                 (Some(lines), false) => {
                     while let Some(command) = lines.recv().await {
-                        exec(session, &command?, output).await?;
+                        let command = command?;
+                        if !command.trim().is_empty() {
+                            exec(session, &command, &answer, output).await?;
+                        }
                     }
                 }
                 (None, true) => configure(session, words, save, output).await?,
@@ -69,8 +84,13 @@ impl Exec {
     }
 }
 
-async fn exec(session: &mut Asked<'_>, command: &str, output: &Output) -> anyhow::Result<()> {
-    let said = session.exec(command).await?;
+async fn exec(
+    session: &mut Asked<'_>,
+    command: &str,
+    answers: &[String],
+    output: &Output,
+) -> anyhow::Result<()> {
+    let said = session.exec(command, answers).await?;
     output.document(&json!({ "command": command, "output": said }), || {
         super::ended(said.clone())
     });
@@ -93,16 +113,13 @@ async fn configure(
     Ok(())
 }
 
-/// The lines of stdin that are not blank, each as soon as it comes.
+/// The lines of stdin, each as soon as it comes. Blank ones may belong to a banner.
 fn lines_of_stdin() -> mpsc::Receiver<anyhow::Result<String>> {
     let (tells, hears) = mpsc::channel(1);
     // A thread of its own: nothing waits for one that still reads when the program ends.
     std::thread::spawn(move || {
         for line in std::io::stdin().lines() {
             let line = line.context("cannot read stdin");
-            if line.as_ref().is_ok_and(|line| line.trim().is_empty()) {
-                continue;
-            }
             if tells.blocking_send(line).is_err() {
                 break;
             }

@@ -16,7 +16,7 @@ use crate::session::ask::Asked;
 use crate::session::borrow::Borrowed;
 
 async fn exec(socket: &str, command: &str) -> Result<String, Failure> {
-    at(socket).await?.exec(command).await
+    at(socket).await?.exec(command, &[]).await
 }
 
 async fn at(socket: &str) -> Result<Asked<'static>, Failure> {
@@ -75,8 +75,11 @@ async fn the_socket_is_gone_with_the_work_and_so_is_who_held_on_to_it() {
             (socket, kept)
         })
         .await;
-    let kinds = [kept.exec("show x").await, exec(&socket, "show x").await]
-        .map(|answer| answer.expect_err("it has ended").kind);
+    let kinds = [
+        kept.exec("show x", &[]).await,
+        exec(&socket, "show x").await,
+    ]
+    .map(|answer| answer.expect_err("it has ended").kind);
     assert_eq!(kinds, ["devgate/session-ended", "devgate/session-ended"]);
     assert_eq!(device.typed(), [""; 0]);
 }
@@ -132,7 +135,7 @@ async fn configuration_is_typed_and_saved_but_not_under_noop() {
     let change = async |socket: String| {
         let mut session = at(&socket).await?;
         let lines = ["interface x", " shutdown"].map(str::to_owned);
-        session.exec("show x").await?;
+        session.exec("show x", &[]).await?;
         session.configure(lines.to_vec()).await?;
         session.save().await
     };
@@ -193,7 +196,7 @@ async fn a_transport_that_cannot_do_what_is_asked_says_what_it_can() {
             let mut session = at(&socket).await?;
             match has {
                 Has::CommandLine => session.get("/x".to_owned()).await.map(drop),
-                Has::Data | Has::Neither => session.exec("show x").await.map(drop),
+                Has::Data | Has::Neither => session.exec("show x", &[]).await.map(drop),
             }
         });
         let failure = refused.await.expect_err("it cannot be done");

@@ -1,5 +1,6 @@
 //! What the engine promises, tried on devices that behave as badly as real ones.
 
+mod asking;
 mod configuring;
 mod ending;
 mod limits;

@@ -1,0 +1,159 @@
+//! Questions in the middle: answered only with what was said, and texts that the device takes line by line.
+
+use super::super::Line;
+use super::super::fake::{Bench, Do, Fake, say};
+use crate::Error;
+use crate::error::Interruption;
+
+fn why(error: Error) -> Interruption {
+    match error {
+        Error::Interrupted(interrupted) => interrupted.why,
+        Error::Configuration(problem) => match problem.interrupted.map(|error| *error) {
+            Some(Error::Interrupted(interrupted)) => interrupted.why,
+            other => panic!("another error: {other:?}"),
+        },
+        other => panic!("another error: {other}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_the_dialect_knows_is_answered_for_the_commands_that_it_names() {
+    let asks = [
+        say("Proceed with reload? [confirm]"),
+        Do::Hidden,
+        say("\r\ndone\r\n"),
+    ];
+    let bench = Bench::default();
+    let fake = Fake::new("r1#")
+        .on("reload in 5", &asks)
+        .on("erase x", &asks);
+    let received = fake.received();
+    let mut cli = bench.session(fake).await;
+    let output = cli
+        .run(&bench.ctx(), &"reload in 5".into())
+        .await
+        .expect("an output");
+    assert_eq!(output, "done\n");
+    let error = cli
+        .run(&bench.ctx(), &"erase x".into())
+        .await
+        .expect_err("a question");
+    assert!(
+        error.to_string().contains("devgate session exec --answer"),
+        "{error}"
+    );
+    assert_eq!(
+        why(error),
+        Interruption::Unanswered("Proceed with reload? [confirm]".to_owned())
+    );
+    assert!(!cli.is_usable());
+    let received = received.lock().expect("no poison");
+    assert_eq!(received[1..], ["reload in 5", "", "erase x"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_that_were_given_with_a_command_are_typed_in_their_order() {
+    let asks = [
+        say("Overwrite? [y/n]: "),
+        Do::Hidden,
+        say("\r\nTo which file [a]? "),
+        Do::Hidden,
+        say("\r\ncopied\r\n"),
+    ];
+    let bench = Bench::default();
+    let fake = Fake::new("r1#").on("copy x", &asks);
+    let received = fake.received();
+    let mut cli = bench.session(fake).await;
+    let command = Line::new("copy x").answering(vec!["y".to_owned(), "b".to_owned()]);
+    let output = cli.run(&bench.ctx(), &command).await.expect("an output");
+    assert!(output.ends_with("copied\n"), "{output}");
+    assert_eq!(
+        received.lock().expect("no poison")[1..],
+        ["copy x", "y", "b"]
+    );
+    let command = Line::new("copy x").answering(vec!["y".to_owned()]);
+    let error = cli
+        .run(&bench.ctx(), &command)
+        .await
+        .expect_err("one more question");
+    assert_eq!(
+        why(error),
+        Interruption::Unanswered("To which file [a]?".to_owned())
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_only_quotes_a_question_is_output() {
+    let quotes = [
+        say("Save? [yes/no]:"),
+        Do::Pause(100),
+        say(" is what it asks\r\n"),
+    ];
+    let bench = Bench::default();
+    let output = bench
+        .output(Fake::new("r1#").on("show x", &quotes), "show x")
+        .await;
+    assert_eq!(output, "Save? [yes/no]: is what it asks\n");
+}
+
+/// A router that takes a banner.
+fn router() -> Fake {
+    let help = say("Enter TEXT message.  End with the character '^'.\r\n");
+    Fake::new("r1#")
+        .on("configure terminal", &[Do::Prompt("r1(config)#")])
+        .on("banner motd ^C", &[help, Do::Text("^C")])
+        .on("banner motd ^one line^", &[])
+        .on("banner login @", &[say("% Ambiguous command\r\n")])
+        .on("hostname r1", &[])
+        .on("end", &[Do::Prompt("r1#")])
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_of_several_lines_is_typed_up_to_its_end() {
+    let bench = Bench::default();
+    let fake = router();
+    let received = fake.received();
+    let mut cli = bench.session(fake).await;
+    let text = [
+        "banner motd ^C",
+        "Hello#",
+        "",
+        "hostname evil",
+        "Bye ^C",
+        "banner motd ^one line^",
+        "hostname r1",
+    ];
+    let lines: Vec<Line> = text.map(Line::new).into();
+    cli.configure(&bench.ctx(), &lines).await.expect("applied");
+    let received = received.lock().expect("no poison");
+    assert_eq!(received[2..received.len() - 1], text);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_without_an_end_is_not_sent_and_one_that_is_refused_is_not_typed() {
+    let bench = Bench::default();
+    let fake = router();
+    let received = fake.received();
+    let mut cli = bench.session(fake).await;
+    let lines = ["banner motd ^C", "Hello"].map(Line::new);
+    let error = cli
+        .configure(&bench.ctx(), &lines)
+        .await
+        .expect_err("no end");
+    assert!(
+        error
+            .to_string()
+            .contains("no line ends with `^C`: nothing was sent"),
+        "{error}"
+    );
+    let lines = ["banner login @", "hostname evil", "@"].map(Line::new);
+    let error = cli
+        .configure(&bench.ctx(), &lines)
+        .await
+        .expect_err("refused");
+    assert!(error.to_string().contains("Ambiguous command"), "{error}");
+    assert_eq!(
+        received.lock().expect("no poison")[1..],
+        ["configure terminal", "banner login @", "end"]
+    );
+}
