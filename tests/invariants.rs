@@ -21,7 +21,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("schemas/src/value.rs", 3),
     ("transports/src/cli/line.rs", 2),
     ("transports/src/info.rs", 1),
-    ("transports/src/ovsdb/session.rs", 1),
+    ("transports/src/ovsdb/data.rs", 1),
     ("transports/src/snmp/agent.rs", 1),
     ("transports/src/snmp/usm.rs", 4),
     ("transports/src/ssh/auth.rs", 2),

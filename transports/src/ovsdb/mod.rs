@@ -3,6 +3,7 @@
 //! The protocol is small and no library that is kept speaks it: this is all of it that a client
 //! of one database needs.
 
+mod data;
 mod database;
 mod query;
 mod rpc;

@@ -14,14 +14,14 @@ use super::rpc::{End, Rpc, Unanswered};
 use super::settings::Settings;
 use super::stream;
 use super::transact::outcome;
-use crate::data_store::{DataStore, Document, Request};
+use crate::data_store::DataStore;
 use crate::error::{Interrupted, Interruption, Phase, Refused};
 use crate::{Context, Error, Result, Transport};
 
 /// A session with one database of a server; it takes one request at a time.
 #[derive(Debug)]
 pub struct OvsdbSession {
-    settings: Settings,
+    pub(super) settings: Settings,
     /// `None` after the connection was lost or given up, until something needs it again.
     open: Mutex<Option<Open>>,
 }
@@ -103,7 +103,7 @@ impl OvsdbSession {
         self.rows(ctx, &query).await
     }
 
-    async fn rows(&self, ctx: &Context<'_>, query: &Query<'_>) -> Result<Vec<Json>> {
+    pub(super) async fn rows(&self, ctx: &Context<'_>, query: &Query<'_>) -> Result<Vec<Json>> {
         let mut columns: Vec<&str> = vec!["_uuid"];
         columns.extend(query.columns.keys().map(String::as_str));
         let select = json!({
@@ -138,7 +138,8 @@ impl OvsdbSession {
         Ok(row.into())
     }
 
-    async fn transact_in(
+    /// The same in any database, and what only reads in a way that may be asked again.
+    pub(super) async fn transact_in(
         &self,
         ctx: &Context<'_>,
         database: &str,
@@ -169,8 +170,10 @@ impl OvsdbSession {
     ) -> Result<Json> {
         let what = format!("ask {} for `{}`", self.settings.peer(), asked.method);
         let mut attempts = ctx.patience().attempts(ctx, what);
+        let mut again = false;
         loop {
             let ready = self.ready(ctx, open).await?;
+            let started = Instant::now();
             let call = ready.rpc.call(asked.method, asked.params.clone());
             let error = match timeout(self.settings.command_timeout, call).await {
                 Ok(Ok(Ok(result))) => return Ok(result),
@@ -184,6 +187,11 @@ impl OvsdbSession {
             };
             // Its answer, if it comes yet, must not be taken for another's.
             *open = None;
+            if again {
+                // Only the first time may have been spent with work.
+                attempts.lost(started.elapsed());
+            }
+            again = true;
             attempts.pause(error).await?;
         }
     }
@@ -367,99 +375,5 @@ impl Transport for OvsdbSession {
 
     fn data_store(&self) -> Option<&dyn DataStore> {
         Some(self)
-    }
-}
-
-#[async_trait]
-impl DataStore for OvsdbSession {
-    /// `what` is a table and which of its rows: `Bridge`, `Bridge/name=br0`.
-    async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
-        let schema = self.schema(ctx).await?;
-        let query = Query::read(what, &schema).map_err(Error::Unsupported)?;
-        let rows = self.rows(ctx, &query).await?;
-        Ok(Document::Data(Json::from(rows).into()))
-    }
-
-    /// The body is the operations of one transaction; `what` names another database than the
-    /// session's.
-    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
-        if let Some(method) = request
-            .method
-            .as_deref()
-            .filter(|method| *method != "transact")
-        {
-            return Err(Error::Unsupported(format!(
-                "`{method}` is no method that changes a database: leave it out, or use `transact`"
-            )));
-        }
-        let operations = operations(request.body.as_ref())?;
-        let database = match request.what.trim() {
-            "" => self.settings.database.as_str(),
-            other => other,
-        };
-        let results = self.transact_in(ctx, database, &operations, true).await?;
-        Ok(Document::Data(Json::from(results).into()))
-    }
-}
-
-/// The operations in a body: a list of objects, or one object, as data or as a JSON text.
-fn operations(body: Option<&Value>) -> Result<Vec<Json>> {
-    let wrong = |problem: &str| {
-        Error::Unsupported(format!(
-            "the body {problem}: expected a list of operations (RFC 7047, 5.2), such as \
-             [{{\"op\": \"insert\", \"table\": \"Bridge\", \"row\": {{\"name\": \"br0\"}}}}]"
-        ))
-    };
-    let body = match body.map(Value::reveal_json) {
-        None | Some(Json::Null) => return Err(wrong("is missing")),
-        // The parser's message says where, and quotes nothing.
-        Some(Json::String(text)) => {
-            serde_json::from_str(&text).map_err(|error| wrong(&format!("is no JSON ({error})")))?
-        }
-        Some(body) => body,
-    };
-    let operations = match body {
-        Json::Array(operations) => operations,
-        operation => vec![operation],
-    };
-    if operations.is_empty() || !operations.iter().all(|op| op["op"].is_string()) {
-        return Err(wrong("holds something without `op`"));
-    }
-    Ok(operations)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_body_is_operations_as_data_or_as_text() {
-        let insert = json!({ "op": "insert", "table": "Bridge", "row": { "name": "br0" } });
-        for body in [
-            json!([insert]).into(),
-            insert.clone().into(),
-            Value::from(json!([insert]).to_string()),
-            Value::from(json!([insert])).into_sensitive(),
-        ] {
-            assert_eq!(
-                operations(Some(&body)).expect("operations"),
-                [insert.clone()]
-            );
-        }
-        for body in [
-            "",
-            "{",
-            "[]",
-            "3",
-            "[{}]",
-            "[\"canary\"]",
-            "{\"op\": canary}",
-        ] {
-            let error = operations(Some(&Value::from(body)))
-                .expect_err(body)
-                .to_string();
-            assert!(error.contains("expected a list of operations"), "{error}");
-            assert!(!error.contains("canary"), "{error}");
-        }
     }
 }

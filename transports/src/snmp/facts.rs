@@ -72,7 +72,7 @@ pub(super) async fn collect(
     if !missing.is_empty() {
         ctx.notice(format!("the agent does not show {}", missing.join(", ")));
     }
-    for (name, interface) in interfaces(session, ctx).await? {
+    for (name, interface) in interfaces(session, ctx).await {
         for (key, fact) in interface {
             facts.set_at(["networking", "interfaces", &name, key], fact);
         }
@@ -114,15 +114,17 @@ fn set_scalar(facts: &mut Facts, name: &str, value: &Value) {
 async fn interfaces(
     session: &SnmpSession,
     ctx: &Context<'_>,
-) -> Result<Vec<(String, Vec<(&'static str, Fact)>)>> {
+) -> Vec<(String, Vec<(&'static str, Fact)>)> {
     let mut rows: BTreeMap<Vec<u32>, Row> = BTreeMap::new();
     for (name, table, number) in COLUMNS {
         let column = Oid::new(table).child(&[number]);
         let objects = match session.walk(ctx, &column).await {
             Ok(objects) => objects,
-            Err(error) if ctx.patience().is_spent() => return Err(error),
             Err(error) => {
                 ctx.warning(format!("could not read {name}: {error}"));
+                if ctx.patience().is_spent() {
+                    break;
+                }
                 continue;
             }
         };
@@ -131,7 +133,7 @@ async fn interfaces(
             rows.entry(index).or_default().insert(name, value);
         }
     }
-    Ok(rows.values().filter_map(interface).collect())
+    rows.values().filter_map(interface).collect()
 }
 
 /// One interface; `None` where it has no name.

@@ -6,6 +6,7 @@
 
 mod agent;
 mod ber;
+mod envelope;
 mod facts;
 mod oid;
 mod pdu;

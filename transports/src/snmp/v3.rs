@@ -1,10 +1,11 @@
-//! Version 3's message (RFC 3412, 6) with its security parameters (RFC 3414, 2.4): what goes out
-//! is signed and encrypted, what comes in is checked before anything of it is believed.
+//! Version 3's security (RFC 3414): what goes out is signed and encrypted, what comes in is checked
+//! before anything of it is believed.
 
 use devgate_schemas::Sensitive;
 use tokio::time::Instant;
 
-use super::ber::{Reader, integer, octets, sequence, tag};
+use super::ber::{Reader, octets, sequence, tag};
+use super::envelope::{AUTH, Envelope, PRIV, Parameters, REPORTABLE, message, parameters};
 use super::oid::Oid;
 use super::pdu::{Kind, Pdu};
 use super::usm::{AuthProtocol, Key, PrivProtocol};
@@ -67,36 +68,8 @@ pub(super) enum Complaint {
     Other,
 }
 
-/// Flags of a message (RFC 3412, 6.4).
-const AUTH: u8 = 1;
-const PRIV: u8 = 2;
-const REPORTABLE: u8 = 4;
-
-/// The longest message that is taken: what UDP can carry.
-const LONGEST: i64 = 65507;
-
 /// How far the clocks may be apart (RFC 3414, 2.2.3).
 const TIME_WINDOW: i64 = 150;
-
-/// A message's security parameters.
-struct Parameters<'m> {
-    engine: &'m [u8],
-    boots: i64,
-    time: i64,
-    user: &'m [u8],
-    /// The signature, and where it stands in the message.
-    signature: &'m [u8],
-    signature_at: usize,
-    salt: &'m [u8],
-}
-
-/// What stands in a message around its data.
-struct Envelope<'m> {
-    id: i64,
-    flags: u8,
-    parameters: Parameters<'m>,
-    data: Reader<'m>,
-}
 
 /// Asks an engine who it is (RFC 3414, 4): without a user, without protection.
 pub(super) fn discovery(id: i32) -> Vec<u8> {
@@ -258,41 +231,6 @@ impl Engine {
     }
 }
 
-impl<'m> Envelope<'m> {
-    fn read(bytes: &'m [u8]) -> Option<Self> {
-        let mut message = Reader::new(bytes).expect(tag::SEQUENCE)?;
-        if message.integer()? != 3 {
-            return None;
-        }
-        let mut header = message.expect(tag::SEQUENCE)?;
-        let (id, _longest) = (header.integer()?, header.integer()?);
-        let flags = *header.octets()?.first()?;
-        // The User-based Security Model.
-        if header.integer()? != 3 {
-            return None;
-        }
-        let mut parameters = message.expect(tag::OCTET_STRING)?.expect(tag::SEQUENCE)?;
-        let engine = parameters.octets()?;
-        let (boots, time) = (parameters.integer()?, parameters.integer()?);
-        let user = parameters.octets()?;
-        let signature = parameters.expect(tag::OCTET_STRING)?;
-        Some(Self {
-            id,
-            flags,
-            parameters: Parameters {
-                engine,
-                boots,
-                time,
-                user,
-                signature: signature.bytes(),
-                signature_at: signature.position(),
-                salt: parameters.octets()?,
-            },
-            data: message,
-        })
-    }
-}
-
 impl Complaint {
     fn read(report: &Pdu) -> Self {
         let stats = Oid::new(&[1, 3, 6, 1, 6, 3, 15, 1, 1]);
@@ -317,33 +255,6 @@ fn scoped_pdu(mut data: Reader<'_>) -> Option<Pdu> {
     scoped.octets()?;
     scoped.octets()?;
     Pdu::decode(&mut scoped)
-}
-
-fn parameters(
-    engine: &[u8],
-    (boots, time): (i64, i64),
-    user: &str,
-    signature: &[u8],
-    salt: &[u8],
-) -> Vec<u8> {
-    sequence(&[
-        octets(engine),
-        integer(boots),
-        integer(time),
-        octets(user.as_bytes()),
-        octets(signature),
-        octets(salt),
-    ])
-}
-
-fn message(id: i32, flags: u8, parameters: &[u8], data: &[u8]) -> Vec<u8> {
-    let header = sequence(&[
-        integer(id.into()),
-        integer(LONGEST),
-        octets(&[flags]),
-        integer(3),
-    ]);
-    sequence(&[integer(3), header, octets(parameters), data.to_vec()])
 }
 
 /// A clock's number for a cipher.

@@ -1,0 +1,106 @@
+//! A database as data that is asked for and changed: what `session get` and `set` take.
+
+use async_trait::async_trait;
+use devgate_schemas::Value;
+use serde_json::Value as Json;
+
+use super::query::Query;
+use super::session::OvsdbSession;
+use crate::data_store::{DataStore, Document, Request};
+use crate::{Context, Error, Result};
+
+#[async_trait]
+impl DataStore for OvsdbSession {
+    /// `what` is a table and which of its rows: `Bridge`, `Bridge/name=br0`.
+    async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
+        let schema = self.schema(ctx).await?;
+        let query = Query::read(what, &schema).map_err(Error::Unsupported)?;
+        let rows = self.rows(ctx, &query).await?;
+        Ok(Document::Data(Json::from(rows).into()))
+    }
+
+    /// The body is the operations of one transaction; `what` names another database than the
+    /// session's.
+    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+        if let Some(method) = request
+            .method
+            .as_deref()
+            .filter(|method| *method != "transact")
+        {
+            return Err(Error::Unsupported(format!(
+                "`{method}` is no method that changes a database: leave it out, or use `transact`"
+            )));
+        }
+        let operations = operations(request.body.as_ref())?;
+        let database = match request.what.trim() {
+            "" => self.settings.database.as_str(),
+            other => other,
+        };
+        let results = self.transact_in(ctx, database, &operations, true).await?;
+        Ok(Document::Data(Json::from(results).into()))
+    }
+}
+
+/// The operations in a body: a list of objects, or one object, as data or as a JSON text.
+fn operations(body: Option<&Value>) -> Result<Vec<Json>> {
+    let wrong = |problem: &str| {
+        Error::Unsupported(format!(
+            "the body {problem}: expected a list of operations (RFC 7047, 5.2), such as \
+             [{{\"op\": \"insert\", \"table\": \"Bridge\", \"row\": {{\"name\": \"br0\"}}}}]"
+        ))
+    };
+    let body = match body.map(|body| body.reveal_json()) {
+        None | Some(Json::Null) => return Err(wrong("is missing")),
+        // The parser's message says where, and quotes nothing.
+        Some(Json::String(text)) => {
+            serde_json::from_str(&text).map_err(|error| wrong(&format!("is no JSON ({error})")))?
+        }
+        Some(body) => body,
+    };
+    let operations = match body {
+        Json::Array(operations) => operations,
+        operation => vec![operation],
+    };
+    if operations.is_empty() || !operations.iter().all(|op| op["op"].is_string()) {
+        return Err(wrong("holds something without `op`"));
+    }
+    Ok(operations)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_body_is_operations_as_data_or_as_text() {
+        let insert = json!({ "op": "insert", "table": "Bridge", "row": { "name": "br0" } });
+        for body in [
+            json!([insert]).into(),
+            insert.clone().into(),
+            Value::from(json!([insert]).to_string()),
+            Value::from(json!([insert])).into_sensitive(),
+        ] {
+            assert_eq!(
+                operations(Some(&body)).expect("operations"),
+                [insert.clone()]
+            );
+        }
+        for body in [
+            "",
+            "{",
+            "[]",
+            "3",
+            "[{}]",
+            "[\"canary\"]",
+            "{\"op\": canary}",
+        ] {
+            let error = operations(Some(&Value::from(body)))
+                .expect_err(body)
+                .to_string();
+            assert!(error.contains("expected a list of operations"), "{error}");
+            assert!(!error.contains("canary"), "{error}");
+        }
+    }
+}
