@@ -84,7 +84,7 @@ mod tests {
         ] {
             assert_eq!(
                 operations(Some(&body)).expect("operations"),
-                [insert.clone()]
+                std::slice::from_ref(&insert)
             );
         }
         for body in [

@@ -157,8 +157,7 @@ impl OvsdbSession {
         let Json::Array(results) = self.ask(ctx, &mut open, asked).await? else {
             return Err(self.broken("the answer to `transact` is no list"));
         };
-        outcome(&self.settings.peer(), database, operations, results)
-            .map_err(|refused| Error::Refused(Box::new(refused)))
+        outcome(&self.settings.peer(), database, operations, results).map_err(Error::Refused)
     }
 
     /// Asks, on a connection that is opened again where that may help and does no harm.

@@ -16,7 +16,7 @@ pub(super) fn outcome(
     database: &str,
     operations: &[Json],
     results: Vec<Json>,
-) -> Result<Vec<Json>, Refused> {
+) -> Result<Vec<Json>, Box<Refused>> {
     let failed = results
         .iter()
         .position(|result| result.get("error").is_some());
@@ -35,7 +35,7 @@ pub(super) fn outcome(
         Some(_) => format!("{op} {table}").trim_end().to_owned() + &place(index, operations.len()),
         None => format!("transact {database}"),
     };
-    Err(Refused {
+    Err(Box::new(Refused {
         peer: peer.to_owned(),
         request,
         hint: hint(&status),
@@ -52,7 +52,7 @@ pub(super) fn outcome(
         ),
         status,
         busy: false,
-    })
+    }))
 }
 
 /// Which of several operations it is, counted from 1.
@@ -85,7 +85,7 @@ mod tests {
         ]
     }
 
-    fn refused(results: Json) -> Refused {
+    fn refused(results: Json) -> Box<Refused> {
         let results = results.as_array().expect("a list").clone();
         outcome("192.0.2.1:6640", "db", &operations(), results).expect_err("it failed")
     }

@@ -165,7 +165,10 @@ async fn ask_once(settings: &Settings, agent: &mut Agent, request: &Pdu) -> Resu
         return Ok(answer.objects);
     }
     let index = usize::try_from(answer.second - 1).unwrap_or(usize::MAX);
-    let oid = request.objects.get(index).or(request.objects.first());
+    let oid = request
+        .objects
+        .get(index)
+        .or_else(|| request.objects.first());
     let oid = oid.map_or_else(String::new, |object| object.oid.to_string());
     Err(Error::Refused(Box::new(Refused {
         peer: settings.peer(),

@@ -163,7 +163,7 @@ impl PrivProtocol {
         let salt = salt.try_into().ok()?;
         let key = &key.0.reveal()[..self.key_length()];
         match self {
-            Self::Des if data.len() % 8 != 0 => return None,
+            Self::Des if !data.len().is_multiple_of(8) => return None,
             Self::Des => cbc_decrypt(key, salt, data),
             Self::Aes128 => cfb::<aes::Aes128>(key, clock, salt, data, Way::Decrypt),
             Self::Aes192 => cfb::<aes::Aes192>(key, clock, salt, data, Way::Decrypt),
