@@ -10,6 +10,7 @@ mod lab_legacyssh;
 mod lab_links;
 mod lab_ovsdb;
 mod lab_pool;
+mod lab_rest;
 mod lab_secrets;
 mod lab_session;
 mod lab_snmp;

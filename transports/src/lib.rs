@@ -6,6 +6,7 @@ mod command_line;
 mod context;
 mod data_store;
 pub mod error;
+#[cfg(feature = "fuzz")]
 #[doc(hidden)]
 pub mod fuzz;
 mod http;

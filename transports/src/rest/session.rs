@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, Value};
 use reqwest::Version;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH};
+use serde_json::Value as Json;
 
 use super::settings::{Settings, login};
 use crate::error::Refused;
@@ -107,6 +108,10 @@ impl DataStore for RestSession {
             let (kind, body) = match body {
                 Value::String(text) if text.trim_start().starts_with('<') => {
                     ("application/xml", text.clone())
+                }
+                // A text that is JSON as it stands: `"a"`.
+                Value::String(text) if serde_json::from_str::<Json>(text).is_ok() => {
+                    ("application/json", text.clone())
                 }
                 Value::String(text) => ("text/plain", text.clone()),
                 data => ("application/json", data.reveal_json().to_string()),
