@@ -18,11 +18,13 @@ proxy() {
 Y
 }
 
-# tls_server NAME PORT CERTIFICATE POLICY
+# tls_server NAME PORT CERTIFICATE POLICY: it shows that certificate, whatever it is asked for.
 tls_server() {
+    local name
+    name=$(openssl x509 -in "$P/$3.pem" -noout -ext subjectAltName 2>/dev/null | sed -n 's/.*DNS:\([^,]*\).*/\1/p')
     cat <<Y
 ,"$1": {"listen": ["127.0.0.1:$2"], "protocols": ["h1", "h2"], "automatic_https": {"disable": true}, "strict_sni_host": false,
-  "tls_connection_policies": [{"certificate_selection": {"any_tag": ["$3"]} ${4-}}], "routes": [{"handle": [$(proxy)]}]}
+  "tls_connection_policies": [{"default_sni": "${name:-$3}", "certificate_selection": {"any_tag": ["$3"]} ${4-}}], "routes": [{"handle": [$(proxy)]}]}
 Y
 }
 

@@ -22,7 +22,8 @@ pub trait DataStore: Send + Sync {
     /// complete answer came.
     async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document>;
 
-    /// Asks for what may change the target: it is sent once.
+    /// Asks for what may change the target: it is sent once, unless the protocol itself promises that
+    /// a second time changes nothing more (HTTP's PUT and DELETE).
     ///
     /// # Errors
     /// As [`get`](Self::get); [`Error::Interrupted`](crate::Error::Interrupted) says that it is not

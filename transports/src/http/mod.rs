@@ -183,7 +183,7 @@ impl Http {
         if answer.status.is_success() {
             return Ok(answer);
         }
-        Err(self.refused(ask, &answer, String::new()))
+        Err(self.refused(ask, &answer, ""))
     }
 
     /// Asks, and takes what the server answers, be it no.
@@ -267,8 +267,12 @@ impl Http {
         if answer.status == 401 {
             return Err(self.refuses_credentials(ask, &answer));
         }
+        if answer.status == 400 && !self.settings.with_tls() && answer.said().contains("HTTPS") {
+            let hint = "TLS is spoken there: say `protocol: https`";
+            return Err(self.refused(ask, &answer, hint));
+        }
         if answer.is_busy() {
-            let busy = self.refused(ask, &answer, String::new());
+            let busy = self.refused(ask, &answer, "");
             return Err(patient(ctx.patience(), busy, &answer));
         }
         Ok(answer)
@@ -289,7 +293,7 @@ impl Http {
             };
             let answer = self.exchange(ctx, &ask, proof).await?;
             if answer.is_busy() {
-                let busy = self.refused(&ask, &answer, String::new());
+                let busy = self.refused(&ask, &answer, "");
                 return Err(patient(ctx.patience(), busy, &answer));
             }
             match answer.status.as_u16() {
@@ -297,8 +301,7 @@ impl Http {
                 // Many say it with a 400 that the password is wrong.
                 400 | 401 | 403 | 422 => return Err(self.refuses_credentials(&ask, &answer)),
                 _ => {
-                    let hint = "this is the login: check `login`".to_owned();
-                    return Err(self.refused(&ask, &answer, hint));
+                    return Err(self.refused(&ask, &answer, "this is the login: check `login`"));
                 }
             }
             *session = Some(login.session(self.peer(), &ask, &answer)?);
@@ -327,9 +330,9 @@ impl Http {
             Ok(there) if ask.method.is_safe() => Ok(Some(there)),
             Ok(_) => {
                 let hint = format!("it redirects to `{location}`: ask there");
-                Err(self.refused(ask, answer, hint))
+                Err(self.refused(ask, answer, &hint))
             }
-            Err(error) => Err(self.refused(ask, answer, format!("it redirects: {error}"))),
+            Err(error) => Err(self.refused(ask, answer, &format!("it redirects: {error}"))),
         }
     }
 
@@ -355,13 +358,13 @@ impl Http {
     }
 
     /// That the server says no.
-    pub(crate) fn refused(&self, ask: &Ask, answer: &Answer, hint: String) -> Error {
+    pub(crate) fn refused(&self, ask: &Ask, answer: &Answer, hint: &str) -> Error {
         Error::Refused(Box::new(Refused {
             peer: self.peer().to_owned(),
             request: ask.shown(),
             status: answer.status.to_string(),
             said: answer.said(),
-            hint,
+            hint: hint.to_owned(),
             details: Some(answer.details()),
             busy: false,
         }))
@@ -379,7 +382,7 @@ impl Http {
             let hint = format!(
                 "it wants credentials ({wants}): give `user` and `password`, `token`, or `apikey`"
             );
-            return self.refused(ask, answer, hint);
+            return self.refused(ask, answer, &hint);
         };
         Error::Authentication(Box::new(AuthenticationProblem {
             peer: self.peer().to_owned(),

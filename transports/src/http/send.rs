@@ -48,6 +48,8 @@ impl Http {
         let response = match waiting.within(limit, request.send()).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => {
+                let causes: Vec<String> = chain(&error).map(ToString::to_string).collect();
+                ctx.debug(format!("`{}` failed: {}", ask.shown(), causes.join(": ")));
                 let why = self.not_asked(&error, limit);
                 return Err(why.unwrap_or_else(|| self.interrupted(ask, Interruption::Lost, "")));
             }

@@ -92,6 +92,10 @@ impl Settings {
         })
     }
 
+    pub(super) fn with_tls(&self) -> bool {
+        self.scheme == "https"
+    }
+
     /// A client that may take so long to connect.
     pub(super) fn client(&self, limit: Duration) -> Result<Client> {
         let mut config = self.tls.config().clone();

@@ -71,7 +71,7 @@ impl RestSession {
         let ask = self.read_ask(reqwest::Method::GET, &self.settings.verify_path)?;
         let answer = self.http.answer(ctx, &ask).await?;
         match answer.status.as_u16() {
-            403 | 500.. => Err(self.http.refused(&ask, &answer, String::new())),
+            403 | 500.. => Err(self.http.refused(&ask, &answer, "")),
             _ => Ok(answer),
         }
     }

@@ -21,6 +21,12 @@ pub(crate) fn found_in(peer: &str, error: &(dyn StdError + 'static)) -> Option<E
         if let Some(error) = error.downcast_ref::<TlsError>() {
             return Some(problem(peer, error));
         }
+        // All that HTTP/2 keeps of an error below it is its text.
+        if let Some((_, alert)) = error.to_string().split_once("received fatal alert: ") {
+            let said = words(alert);
+            let why = Untrusted::ClientCertificate { said };
+            return Some(tls_error(peer, why, None));
+        }
         // What an I/O error holds is not its source: its source is the source of that.
         let held = error
             .downcast_ref::<io::Error>()
@@ -38,6 +44,10 @@ fn problem(peer: &str, error: &TlsError) -> Error {
         Some(Verdict { why, shown }) => (why.clone(), Some(shown.clone())),
         None => (untrusted(error), None),
     };
+    tls_error(peer, why, shown)
+}
+
+fn tls_error(peer: &str, why: Untrusted, shown: Option<String>) -> Error {
     Error::Tls(Box::new(TlsProblem {
         peer: peer.to_owned(),
         why,
