@@ -5,6 +5,7 @@
 mod cases;
 mod facts;
 mod folder;
+mod recording;
 mod session;
 mod spot;
 #[cfg(test)]
@@ -14,8 +15,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, suggest, yaml};
-use devgate_transports::{Connect, Context, Dialect, SshCli, Transport};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value, suggest, yaml};
+use devgate_transports::{Connect, Context, Dialect, Transport};
 
 use crate::declared::{self, DeclaredType, PlacedFsm};
 use crate::error::{Place, Problem};
@@ -26,6 +27,7 @@ use folder::Folder;
 use session::Session;
 
 pub use cases::{Case, Refresh};
+pub use recording::Recording;
 pub(crate) use spot::{Placed, Problems, Spot};
 
 /// A kind of device.
@@ -33,16 +35,23 @@ pub(crate) use spot::{Placed, Problems, Spot};
 pub struct Family {
     schema: TransportSchema,
     protocol: Box<dyn Connect>,
+    /// The commands that the dialect runs when a session opens.
+    on_open: Vec<String>,
     facts: Arc<FactSources>,
     types: Vec<DeclaredType>,
     folder: Folder,
 }
 
 /// What a family's file may say.
-const KEYS: [&str; 5] = ["name", "desc", "protocol", "dialect", "facts"];
-
-/// The protocols that a family can be reached by.
-const PROTOCOLS: [&str; 1] = ["ssh_cli"];
+const KEYS: [&str; 7] = [
+    "name",
+    "desc",
+    "protocol",
+    "connection_info",
+    "groups",
+    "dialect",
+    "facts",
+];
 
 /// The built-in families.
 pub fn all() -> Vec<Family> {
@@ -68,6 +77,44 @@ impl Family {
     /// The resource types.
     pub fn types(&self) -> impl Iterator<Item = &dyn ResourceType> {
         self.types.iter().map(|kind| kind as &dyn ResourceType)
+    }
+
+    /// The name of the protocol by which it is reached.
+    pub fn protocol(&self) -> &str {
+        self.protocol.schema().name()
+    }
+
+    /// The commands whose outputs are read for facts.
+    pub fn fact_commands(&self) -> impl Iterator<Item = &str> {
+        self.facts.commands()
+    }
+
+    /// Every command that only reads: what the dialect runs when a session opens, and what facts and
+    /// resources are read from. Each once.
+    pub fn commands(&self) -> Vec<&str> {
+        let types = self.types.iter().flat_map(DeclaredType::commands);
+        let all = self.on_open.iter().map(String::as_str);
+        let mut commands: Vec<&str> = Vec::new();
+        for command in all.chain(self.fact_commands()).chain(types) {
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        commands
+    }
+
+    /// The secrets that the outputs of the types' commands hold, as far as the types say what is
+    /// one.
+    pub fn secrets_in<'o>(&self, output: impl Fn(&str) -> Option<&'o str>) -> Vec<Value> {
+        let resources = self.types.iter().flat_map(|kind| {
+            // Output that a type cannot read tells no secret that it knows.
+            kind.resources(&output).unwrap_or_default()
+        });
+        let values = resources.flat_map(|one| {
+            let values = one.iter().map(|(_, value)| value.clone());
+            values.collect::<Vec<_>>()
+        });
+        values.filter(Value::has_secret).collect()
     }
 
     /// The facts in the outputs of commands; what could not be read is told to `tell`.
@@ -105,10 +152,12 @@ impl Family {
             Some(Described {
                 schema,
                 protocol,
+                on_open,
                 facts,
             }) if problems.is_empty() => Ok(Self {
                 schema,
                 protocol,
+                on_open,
                 facts: Arc::new(facts),
                 types,
                 folder,
@@ -138,6 +187,7 @@ impl Connect for Family {
 struct Described {
     schema: TransportSchema,
     protocol: Box<dyn Connect>,
+    on_open: Vec<String>,
     facts: FactSources,
 }
 
@@ -146,41 +196,66 @@ impl Described {
         top.only(&KEYS, problems);
         let mut text = |key| top.required(key, problems)?.text(problems);
         let (name, desc) = (text("name"), text("desc"));
-        let protocol = protocol(top, problems);
+        let dialect = dialect(top, problems);
+        let on_open = dialect.as_ref().map(|dialect| dialect.on_open.clone());
+        let protocol = protocol(top, dialect, problems);
         let read = |path: &str| folder.read(path);
         let facts = FactSources::read(top.get("facts").as_ref(), &read, problems);
         let protocol = protocol?;
         let schema = protocol.schema().renamed(name?, desc?.trim());
+        let schema = match schema.extended(&top.node().to_value()) {
+            Ok(schema) => schema,
+            Err(wrong) => {
+                let place = |p: &devgate_schemas::Problem| top.nearest(&p.path).problem(&p.message);
+                problems.extend(wrong.iter().map(place));
+                return None;
+            }
+        };
         Some(Self {
             schema,
             protocol,
+            on_open: on_open.unwrap_or_default(),
             facts,
         })
     }
 }
 
-/// The protocol with the family's dialect.
-fn protocol(top: &Spot<'_>, problems: &mut Problems) -> Option<Box<dyn Connect>> {
-    let spot = top.required("protocol", problems);
-    let dialect = match top.get("dialect") {
-        None => Some(Dialect::generic()),
-        Some(spot) => match yaml::from_node::<Dialect>(spot.node()) {
-            Ok(dialect) => Some(dialect),
-            Err(error) => {
-                problems.push(spot.inside(error));
-                None
-            }
-        },
-    };
-    let spot = spot?;
-    match spot.text(problems)? {
-        "ssh_cli" => Some(Box::new(SshCli::with_dialect(dialect?))),
-        other => {
-            let hint = suggest(other, PROTOCOLS);
-            problems.push(spot.problem(format!("there is no protocol `{other}`{hint}")));
+/// The family's dialect, where it names one.
+fn dialect(top: &Spot<'_>, problems: &mut Problems) -> Option<Dialect> {
+    let spot = top.get("dialect")?;
+    match yaml::from_node(spot.node()) {
+        Ok(dialect) => Some(dialect),
+        Err(error) => {
+            problems.push(spot.inside(error));
             None
         }
     }
+}
+
+/// Any of the bare protocols, with the family's dialect where it has one.
+fn protocol(
+    top: &Spot<'_>,
+    dialect: Option<Dialect>,
+    problems: &mut Problems,
+) -> Option<Box<dyn Connect>> {
+    let spot = top.required("protocol", problems)?;
+    let wanted = spot.text(problems)?;
+    let mut known = devgate_transports::all();
+    let Some(at) = known.iter().position(|one| one.schema().name() == wanted) else {
+        let hint = suggest(wanted, known.iter().map(|one| one.schema().name()));
+        problems.push(spot.problem(format!("there is no protocol `{wanted}`{hint}")));
+        return None;
+    };
+    let protocol = known.swap_remove(at);
+    let Some(dialect) = dialect else {
+        return Some(protocol);
+    };
+    let speaking = protocol.speaking(dialect);
+    if speaking.is_none() {
+        let message = format!("`{wanted}` has no command line, and so no dialect: leave it out");
+        problems.push(top.nearest(&["dialect".to_owned()]).problem(message));
+    }
+    speaking
 }
 
 /// The types in `types/`, one a file.

@@ -19,6 +19,6 @@ mod template;
 mod textfsm;
 
 pub use error::{Error, Place, Problem, Result};
-pub use family::{Case, Family, Refresh, all};
+pub use family::{Case, Family, Recording, Refresh, all};
 pub use provider::{Change, Changes, Current, InSync, Provider, ResourceType, Shown, Which};
 pub use simple::SimpleProvider;

@@ -1,8 +1,10 @@
 //! Transport schemas: what a transport's `connection_info` may hold, and the check of it.
 
 mod connection_info;
+mod extension;
 mod group;
 mod invalid;
+mod json_schema;
 #[cfg(test)]
 mod tests;
 

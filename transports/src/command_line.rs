@@ -4,6 +4,15 @@ use async_trait::async_trait;
 
 use crate::{Context, Line, Result};
 
+/// What a device shows when a session opens, before anything is typed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Opening {
+    /// What stands above the first prompt; empty where nothing does.
+    pub greeting: String,
+    /// The prompt as it stands, with the blanks behind it.
+    pub prompt: String,
+}
+
 /// A session at a command line; it takes one command at a time.
 ///
 /// Found through [`Transport::command_line`](crate::Transport::command_line), so that nobody who
@@ -42,4 +51,9 @@ pub trait CommandLine: Send + Sync {
     /// [`Error::Unsupported`](crate::Error::Unsupported) where nobody has said how, otherwise as
     /// [`exec_once`](Self::exec_once).
     async fn save(&self, ctx: &Context<'_>) -> Result<()>;
+
+    /// What the device showed when the session opened; nothing where it is lost, or shows nothing.
+    async fn opening(&self) -> Option<Opening> {
+        None
+    }
 }

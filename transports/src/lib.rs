@@ -30,7 +30,7 @@ use devgate_schemas::{ConnectionInfo, Facts, TransportSchema};
 
 pub use cli::Line;
 pub use cli::dialect::{self, Dialect};
-pub use command_line::CommandLine;
+pub use command_line::{CommandLine, Opening};
 pub use context::{Context, Failure, Mode, Resources};
 pub use data_store::{DataStore, Document, Request};
 pub use error::{Error, Result};
@@ -66,6 +66,12 @@ pub trait Connect: Debug + Send + Sync {
     /// Why the target cannot be reached or refuses the credentials.
     async fn connect(&self, ctx: &Context<'_>, info: &ConnectionInfo)
     -> Result<Box<dyn Transport>>;
+
+    /// The same protocol for devices whose command line speaks this dialect; nothing where it has
+    /// no command line to speak at.
+    fn speaking(&self, _: Dialect) -> Option<Box<dyn Connect>> {
+        None
+    }
 }
 
 /// An open session with one target.

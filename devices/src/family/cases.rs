@@ -6,19 +6,25 @@
 //! - `type`: the resource type; without it the case is about the family's facts.
 //! - `changes`: a list of `{title, is, should}`. Without `is` the resource is not there, without
 //!   `should` it is to be removed. Without `changes` the case is about what `get` finds.
+//! - `session`: what a recorded session showed; the case is about the facts and the resources of
+//!   every type in it.
 //!
 //! Beside it lie the recorded outputs, one a command: `show version.txt`; and what is expected:
-//! `facts.json`, `resources.json`, or `lines.txt` with the lines of the changes in order. Where an
+//! `facts.json`, `resources.json`, `session.json`, or `lines.txt` with the lines of the changes in
+//! order. Where an
 //! error is expected, its text is `error.txt` instead.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use devgate_schemas::yaml::{self, Node};
 use devgate_schemas::{Hash, InvalidResource, Resource, Value, suggest};
 use serde_json::json;
 
-use super::Family;
+use super::folder::Folder;
+use super::recording::file_of;
 use super::spot::{Problems, Spot};
+use super::{Family, recording};
 use crate::declared::DeclaredType;
 use crate::error::Problem;
 use crate::{Change, Current, Error, ResourceType, Result, Shown};
@@ -48,7 +54,13 @@ struct Found {
 }
 
 /// The files that say what is expected.
-const EXPECTED: [&str; 4] = ["facts.json", "resources.json", "lines.txt", "error.txt"];
+const EXPECTED: [&str; 5] = [
+    "facts.json",
+    "resources.json",
+    "session.json",
+    "lines.txt",
+    "error.txt",
+];
 
 impl Family {
     /// Runs the family's cases, in the order of their names.
@@ -62,23 +74,40 @@ impl Family {
         let names = self.folder.names("cases")?;
         names
             .into_iter()
-            .map(|name| self.test_case(name, refresh))
+            .map(|name| {
+                let path = format!("cases/{name}");
+                self.test_case(&self.folder, &path, name, refresh)
+            })
             .collect()
     }
 
-    fn test_case(&self, name: String, refresh: Refresh) -> Result<Case> {
-        let folder = format!("cases/{name}");
-        let found = self.try_case(&folder)?;
-        let files = self.folder.names(&folder)?;
+    /// Runs a case that lies in a folder of its own, as a recorded session does.
+    ///
+    /// # Errors
+    /// As [`test`](Self::test).
+    pub fn test_folder(&self, folder: &Path, refresh: Refresh) -> Result<Case> {
+        let (folder, path) = Folder::around(folder);
+        self.test_case(&folder, &path, path.clone(), refresh)
+    }
+
+    fn test_case(
+        &self,
+        folder: &Folder,
+        path: &str,
+        name: String,
+        refresh: Refresh,
+    ) -> Result<Case> {
+        let found = self.try_case(folder, path)?;
+        let files = folder.names(path)?;
         let expected = EXPECTED
             .into_iter()
             .find(|file| files.iter().any(|name| name == file));
-        let path = format!("{folder}/{}", found.file);
+        let (case, path) = (path, format!("{path}/{}", found.file));
         if refresh == Refresh::Yes {
             if let Some(other) = expected.filter(|file| *file != found.file) {
-                self.folder.remove(&format!("{folder}/{other}"))?;
+                folder.remove(&format!("{case}/{other}"))?;
             }
-            self.folder.write(&path, &found.text)?;
+            folder.write(&path, &found.text)?;
             return Ok(Case {
                 name,
                 outcome: Ok(()),
@@ -92,21 +121,30 @@ impl Family {
                 "expected {file}, found {}:\n{}",
                 found.file, found.text
             )),
-            Some(_) => difference(&self.folder.read(&path)?, &found.text),
+            Some(_) => difference(&folder.read(&path)?, &found.text),
         };
         Ok(Case { name, outcome })
     }
 
-    fn try_case(&self, folder: &str) -> Result<Found> {
-        let path = format!("{folder}/case.yaml");
-        let file: Arc<str> = self.folder.shown(&path).into();
-        let text = self.folder.read(&path)?;
+    fn try_case(&self, folder: &Folder, case: &str) -> Result<Found> {
+        let path = format!("{case}/case.yaml");
+        let file: Arc<str> = folder.shown(&path).into();
+        let text = folder.read(&path)?;
         let node = yaml::parse(&text)
             .map_err(|error| Error::Family(vec![Problem::of_yaml(&file, "", error)]))?;
         let mut problems = Problems::new();
         let top = Spot::top(&file, &node);
-        top.only(&["desc", "type", "changes"], &mut problems);
+        top.only(&["desc", "type", "changes", "session"], &mut problems);
         top.required("desc", &mut problems);
+        let session = top.get("session");
+        if let Some(session) = &session {
+            session.only(&recording::KEYS, &mut problems);
+            for other in ["type", "changes"] {
+                if let Some(other) = top.get(other) {
+                    problems.push(other.problem("a recorded session is about every type"));
+                }
+            }
+        }
         let kind = match top.get("type") {
             None => None,
             Some(spot) => {
@@ -122,8 +160,11 @@ impl Family {
         if !problems.is_empty() {
             return Err(Error::Family(problems));
         }
+        if session.is_some() {
+            return self.try_session(folder, case);
+        }
         match (kind, top.get("changes")) {
-            (None, _) => self.try_facts(folder),
+            (None, _) => self.try_facts(folder, case),
             (Some(kind), Some(changes)) => {
                 let lines = lines(kind, &changes)?;
                 Ok(found(
@@ -132,7 +173,7 @@ impl Family {
                 ))
             }
             (Some(kind), None) => {
-                let outputs = self.outputs(folder, kind.commands())?;
+                let outputs = outputs(folder, case, kind.commands())?;
                 let resources = kind.resources(|command| output_of(&outputs, command));
                 Ok(found(
                     "resources.json",
@@ -142,43 +183,61 @@ impl Family {
         }
     }
 
-    fn try_facts(&self, folder: &str) -> Result<Found> {
-        let outputs = self.outputs(folder, self.facts.commands())?;
+    fn try_facts(&self, folder: &Folder, case: &str) -> Result<Found> {
+        let outputs = outputs(folder, case, self.facts.commands())?;
+        Ok(Found {
+            file: "facts.json",
+            text: pretty(&self.told(&outputs)),
+        })
+    }
+
+    /// The facts and the resources of every type; a type that cannot read its output says why.
+    fn try_session(&self, folder: &Folder, case: &str) -> Result<Found> {
+        let outputs = outputs(folder, case, self.commands().into_iter())?;
+        let mut json = self.told(&outputs);
+        for kind in &self.types {
+            let resources = kind.resources(|command| output_of(&outputs, command));
+            let name = kind.schema().name();
+            json["resources"][name] = match resources {
+                Ok(resources) => json!(resources),
+                Err(error) => json!({ "error": error.to_string() }),
+            };
+        }
+        Ok(Found {
+            file: "session.json",
+            text: pretty(&json),
+        })
+    }
+
+    /// The facts in these outputs, and what was said of those that could not be read.
+    fn told(&self, outputs: &[(String, String)]) -> serde_json::Value {
         let mut told = Vec::new();
-        let output = |command: &str| output_of(&outputs, command);
+        let output = |command: &str| output_of(outputs, command);
         let facts = self.facts_of(output, |problem| told.push(problem));
         let mut json = json!({ "facts": facts });
         if !told.is_empty() {
             json["told"] = json!(told);
         }
-        Ok(Found {
-            file: "facts.json",
-            text: pretty(&json),
-        })
+        json
     }
+}
 
-    /// The recorded outputs of these commands, where there are any.
-    fn outputs<'c>(
-        &self,
-        folder: &str,
-        commands: impl Iterator<Item = &'c str>,
-    ) -> Result<Vec<(String, String)>> {
-        let files = self.folder.names(folder)?;
-        let mut outputs = Vec::new();
-        for command in commands {
-            let file = format!(
-                "{}.txt",
-                command.replace(['/', '\\', '|', '"', ':', '*', '?'], "_")
-            );
-            if files.contains(&file) {
-                outputs.push((
-                    command.to_owned(),
-                    self.folder.read(&format!("{folder}/{file}"))?,
-                ));
-            }
+/// The recorded outputs of these commands, where there are any.
+fn outputs<'c>(
+    folder: &Folder,
+    case: &str,
+    commands: impl Iterator<Item = &'c str>,
+) -> Result<Vec<(String, String)>> {
+    let files = folder.names(case)?;
+    let mut outputs = Vec::new();
+    for command in commands {
+        let file = file_of(command);
+        if files.contains(&file) {
+            let output = folder.read(&format!("{case}/{file}"))?;
+            outputs.push((command.to_owned(), output));
         }
-        Ok(outputs)
     }
+    Ok(outputs)
 }
 
 /// The lines of a case's changes; what is wrong with the case itself is the outer error.

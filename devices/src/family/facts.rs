@@ -82,6 +82,11 @@ impl FactSources {
         ctx: &Context<'_>,
         facts: &mut Facts,
     ) -> devgate_transports::Result<()> {
+        if self.0.is_empty() {
+            // The protocol's own facts need no command line.
+            add_flat(facts);
+            return Ok(());
+        }
         let session = session(ctx).map_err(into_transport)?;
         for (number, source) in self.0.iter().enumerate() {
             match session.exec(ctx, &source.command).await {

@@ -29,6 +29,18 @@ impl Folder {
         names.into_iter().map(Self::BuiltIn).collect()
     }
 
+    /// The folder around one on disk, and that one's path in it.
+    pub(crate) fn around(folder: &Path) -> (Self, String) {
+        let whole = match folder.file_name() {
+            Some(_) => folder.to_owned(),
+            // `.` and `..` have no name of their own.
+            None => folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
+        };
+        let name = whole.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
+        (Self::OnDisk(whole.with_file_name("")), name)
+    }
+
     /// A file as messages name it.
     pub(crate) fn shown(&self, path: &str) -> String {
         match self {

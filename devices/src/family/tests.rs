@@ -110,7 +110,7 @@ cli:
         .to_string();
     let error = error.replace(&format!("{}/", folder.path().display()), "");
     let expected = "\
-family.yaml:2:1: unknown key `description`; expected one of name, desc, protocol, dialect, facts
+family.yaml:2:1: unknown key `description`; expected one of name, desc, protocol, connection_info, groups, dialect, facts
 family.yaml:1:1: missing key `desc`
 family.yaml:4:12: at dialect: unknown key `promt`; did you mean `prompt`?
 family.yaml:3:11: at protocol: there is no protocol `shh_cli`; did you mean `ssh_cli`?
@@ -265,4 +265,127 @@ fn the_example_in_the_readme_works() {
             "uptime_seconds": 93_780,
         })
     );
+}
+
+#[test]
+fn a_family_says_more_of_its_protocols_connection_info() {
+    let folder = folder(&[(
+        "family.yaml",
+        "name: acme
+desc: ACME
+protocol: ssh_cli
+connection_info:
+  port: { default: 8022 }
+  site: { type: 'Optional[String[1]]', desc: Where it stands. }
+  rack: { type: 'Optional[String[1]]', desc: In which rack. }
+groups:
+  - all_or_none_of: [site, rack]
+",
+    )]);
+    let family = Family::load(folder.path()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(family.protocol(), "ssh_cli");
+    let read = |pairs: serde_json::Value| {
+        let Value::Hash(pairs) = Value::from(pairs) else {
+            panic!("a hash")
+        };
+        let raw = devgate_schemas::Unread::new(pairs);
+        family.schema().read(raw, |_, _| {})
+    };
+    let info = read(serde_json::json!({"host": "h"})).expect("it fits");
+    assert_eq!(info.integer("port"), Some(8022));
+    let wrong = read(serde_json::json!({"host": "h", "rack": "r1"})).expect_err("half a group");
+    assert!(
+        wrong.to_string().contains("`rack` is given without `site`"),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn what_contradicts_the_protocol_is_refused_at_its_place() {
+    let folder = folder(&[(
+        "family.yaml",
+        "name: acme
+desc: ACME
+protocol: ssh_cli
+connection_info:
+  port: { type: String }
+  password: { sensitive: false }
+groups: [{ exactly_one: [user, password] }]
+",
+    )]);
+    let error = Family::load(folder.path()).expect_err("much is wrong");
+    let error = error.to_string();
+    for (place, message) in [
+        (
+            "family.yaml:5:17",
+            "`String` admits what the protocol does not take as `port`",
+        ),
+        ("family.yaml:6:26", "its `sensitive` cannot be changed"),
+        ("family.yaml:7:9", "did you mean `exactly_one_of`?"),
+    ] {
+        let found = error.lines().find(|line| line.contains(message));
+        assert!(found.is_some_and(|line| line.contains(place)), "{error}");
+    }
+}
+
+/// A recording of a router that says little.
+fn recording() -> Recording {
+    let mut recording = Recording {
+        desc: "Recorded.".to_owned(),
+        family: "frr".to_owned(),
+        greeting: "\nHello, this is \"FRR\".\n".to_owned(),
+        prompt: "r1# ".to_owned(),
+        unknown_command: "show nothing".to_owned(),
+        unknown: "% Unknown command: show nothing\n".to_owned(),
+        ..Recording::default()
+    };
+    recording.note("show version", "FRRouting 8.4.4 (r1).\n".to_owned());
+    recording.note("show a | b", "canary\n".to_owned());
+    recording
+}
+
+#[test]
+fn a_recording_is_written_and_read_again_as_it_was() {
+    let folder = tempfile::tempdir().expect("a folder");
+    recording().write(folder.path()).expect("written");
+    let read = Recording::read(folder.path()).expect("read");
+    assert_eq!(read.prompt, "r1# ");
+    assert_eq!(read.greeting, recording().greeting);
+    assert_eq!(read.answer("show version"), Some("FRRouting 8.4.4 (r1).\n"));
+    assert_eq!(read.answer("show a | b"), Some("canary\n"));
+    assert_eq!(read.answer("show nothing"), None);
+    assert_eq!(read.refusal("reload"), "% Unknown command: reload\n");
+    let masked = read.masked(|text| text.replace("canary", "***"));
+    assert_eq!(masked.answer("show a | b"), Some("***\n"));
+}
+
+#[test]
+fn a_recording_is_a_case_of_its_family() {
+    let folder = tempfile::tempdir().expect("a folder");
+    recording().write(folder.path()).expect("written");
+    let mut families = all().into_iter();
+    let family = families
+        .find(|family| family.name() == "frr")
+        .expect("it is built in");
+    let case = family
+        .test_folder(folder.path(), Refresh::Yes)
+        .expect("it runs");
+    assert_eq!(case.outcome, Ok(()));
+    let found = fs::read_to_string(folder.path().join("session.json")).expect("it is there");
+    let found: serde_json::Value = serde_json::from_str(&found).expect("JSON");
+    assert_eq!(found["facts"]["os"]["release"]["full"], "8.4.4");
+    assert_eq!(
+        found["resources"]["frr_static_route"],
+        serde_json::json!([])
+    );
+    fs::write(
+        folder.path().join("show version.txt"),
+        "FRRouting 9.0.1 (r1).\n",
+    )
+    .expect("written");
+    let case = family
+        .test_folder(folder.path(), Refresh::No)
+        .expect("it runs");
+    let difference = case.outcome.expect_err("another version");
+    assert!(difference.contains("9.0.1"), "{difference}");
 }

@@ -5,6 +5,7 @@
 mod covers;
 mod describe;
 mod display;
+mod ecma;
 mod error;
 mod expression;
 mod general;
@@ -13,6 +14,7 @@ mod init;
 mod instance;
 mod interpret;
 mod iterate;
+mod json_schema;
 mod lexer;
 mod mismatch;
 mod model;
@@ -90,6 +92,11 @@ impl DataType {
     /// Whether the type is written as `Optional[...]`.
     pub fn is_optional(&self) -> bool {
         matches!(self.0, Type::Optional(_))
+    }
+
+    /// Whether every value of the other type is a value of this one.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.0.covers(&other.0)
     }
 
     /// Whether `undef` is a value of this type.

@@ -57,6 +57,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             last_proof: Proof::default(),
             probes: RandomState::new().hash_one(()) as usize,
             state: State::Busy,
+            greeting: String::new(),
             chunk: Vec::new(),
         };
         let Credentials {
@@ -102,6 +103,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 if !banner.trim().is_empty() {
                     ctx.debug(format!("{} greets: {}", self.terms.peer, banner.trim()));
                 }
+                self.greeting = banner;
                 Ok(())
             }
             Err(why) => Err(match login {

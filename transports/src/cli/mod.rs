@@ -54,7 +54,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::error::{Interrupted, Interruption};
-use crate::{Context, Error, Result};
+use crate::{Context, Error, Opening, Result};
 use dialect::Dialect;
 pub use line::Line;
 pub(crate) use login::{Credentials, Login};
@@ -92,6 +92,8 @@ pub(crate) struct Cli<S> {
     probes: usize,
     /// Whether a command is under way, or was given up: then nothing more is sent.
     state: State,
+    /// What stood above the first prompt.
+    greeting: String,
     chunk: Vec<u8>,
 }
 
@@ -177,6 +179,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Whether another command may be sent.
     pub(crate) fn is_usable(&self) -> bool {
         self.state == State::AtPrompt
+    }
+
+    /// What the device showed when the session opened; the prompt is what stands there now.
+    pub(crate) fn opening(&self) -> Opening {
+        Opening {
+            greeting: self.greeting.clone(),
+            prompt: self.screen.last_line().to_owned(),
+        }
     }
 
     /// Says goodbye where the device wants to hear it. Whether it arrives does not matter.

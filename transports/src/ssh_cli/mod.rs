@@ -66,4 +66,8 @@ impl Connect for SshCli {
     ) -> Result<Box<dyn Transport>> {
         Ok(Box::new(self.open(ctx, info).await?))
     }
+
+    fn speaking(&self, dialect: Dialect) -> Option<Box<dyn Connect>> {
+        Some(Box::new(Self::with_dialect(dialect)))
+    }
 }

@@ -11,7 +11,7 @@ use crate::cli::dialect::Dialect;
 use crate::cli::{Cli, Credentials, Line, Terms};
 use crate::info::duration;
 use crate::ssh::Ssh;
-use crate::{CommandLine, Context, Error, Result, Transport};
+use crate::{CommandLine, Context, Error, Opening, Result, Transport};
 
 use super::carrier::{Carrier, Stream};
 
@@ -161,6 +161,14 @@ impl CommandLine for SshCliSession {
     async fn save(&self, ctx: &Context<'_>) -> Result<()> {
         let mut open = self.open.lock().await;
         self.ready(ctx, &mut open).await?.cli.save(ctx).await
+    }
+
+    async fn opening(&self) -> Option<Opening> {
+        self.open
+            .lock()
+            .await
+            .as_ref()
+            .map(|open| open.cli.opening())
     }
 }
 

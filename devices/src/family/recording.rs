@@ -1,0 +1,163 @@
+//! A recorded session with a device: what it showed, and what it said to each command.
+//!
+//! It is a case of its family (`session` in its `case.yaml`), so that it can be copied into the
+//! family's `cases/` as it is: beside `case.yaml` lie the outputs, one a command.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use devgate_schemas::yaml;
+use serde_json::json;
+
+use super::folder::Folder;
+use super::spot::{Problems, Spot};
+use crate::error::Problem;
+use crate::{Error, Result};
+
+/// What a device showed and said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recording {
+    /// What the recording shows, in one sentence.
+    pub desc: String,
+    /// The device's family.
+    pub family: String,
+    /// What stood above the first prompt.
+    pub greeting: String,
+    /// The prompt, with the blanks behind it.
+    pub prompt: String,
+    /// The version line of the SSH server, where it is known.
+    pub ssh_version: String,
+    /// A command that the device does not know.
+    pub unknown_command: String,
+    /// What it said to that.
+    pub unknown: String,
+    /// What it said to each command, by the name of the output's file.
+    pub outputs: Vec<(String, String)>,
+}
+
+/// What `session` says in a `case.yaml`.
+pub(super) const KEYS: [&str; 6] = [
+    "family",
+    "greeting",
+    "prompt",
+    "ssh_version",
+    "unknown_command",
+    "unknown",
+];
+
+/// The file in which the output of a command is recorded.
+pub(super) fn file_of(command: &str) -> String {
+    let name = command.replace(['/', '\\', '|', '"', ':', '*', '?'], "_");
+    format!("{name}.txt")
+}
+
+impl Recording {
+    /// Reads a recorded session.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or a `case.yaml` that tells of no session.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let (folder, path) = Folder::around(folder);
+        let case = format!("{path}/case.yaml");
+        let file: Arc<str> = folder.shown(&case).into();
+        let node = yaml::parse(&folder.read(&case)?)
+            .map_err(|error| Error::Family(vec![Problem::of_yaml(&file, "", error)]))?;
+        let mut problems = Problems::new();
+        let top = Spot::top(&file, &node);
+        let Some(session) = top.get("session") else {
+            let message = "this case is no recorded session: `devgate record` makes one";
+            return Err(Error::Family(vec![top.problem(message)]));
+        };
+        session.only(&KEYS, &mut problems);
+        session.required("prompt", &mut problems);
+        let mut text = |key| match session.get(key) {
+            None => String::new(),
+            Some(spot) => spot.node().as_str().map_or_else(
+                || {
+                    problems.push(spot.problem("expected a text"));
+                    String::new()
+                },
+                str::to_owned,
+            ),
+        };
+        let mut recording = Self {
+            desc: String::new(),
+            family: text("family"),
+            greeting: text("greeting"),
+            prompt: text("prompt"),
+            ssh_version: text("ssh_version"),
+            unknown_command: text("unknown_command"),
+            unknown: text("unknown"),
+            outputs: Vec::new(),
+        };
+        if !problems.is_empty() {
+            return Err(Error::Family(problems));
+        }
+        for name in folder.names(&path)? {
+            if name.ends_with(".txt") {
+                let output = folder.read(&format!("{path}/{name}"))?;
+                recording.outputs.push((name, output));
+            }
+        }
+        Ok(recording)
+    }
+
+    /// Notes what the device said to a command; the first time counts.
+    pub fn note(&mut self, command: &str, output: String) {
+        if self.answer(command).is_none() {
+            self.outputs.push((file_of(command), output));
+        }
+    }
+
+    /// What the device said to a command, if anybody asked it.
+    pub fn answer(&self, command: &str) -> Option<&str> {
+        let file = file_of(command);
+        let mut outputs = self.outputs.iter();
+        let (_, output) = outputs.find(|(name, _)| *name == file)?;
+        Some(output)
+    }
+
+    /// What the device says to a command that it does not know.
+    pub fn refusal(&self, command: &str) -> String {
+        if self.unknown_command.is_empty() {
+            return self.unknown.clone();
+        }
+        self.unknown.replace(&self.unknown_command, command)
+    }
+
+    /// The same recording with each of its texts as `mask` makes it.
+    pub fn masked(mut self, mask: impl Fn(&str) -> String) -> Self {
+        self.greeting = mask(&self.greeting);
+        self.unknown = mask(&self.unknown);
+        for (_, output) in &mut self.outputs {
+            *output = mask(output);
+        }
+        self
+    }
+
+    /// Writes the recording into a folder, which is there and empty.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        let (folder, path) = Folder::around(folder);
+        // JSON's texts are YAML's: they keep blanks, colours and bells as they were.
+        let pairs = [
+            ("family", &self.family),
+            ("greeting", &self.greeting),
+            ("prompt", &self.prompt),
+            ("ssh_version", &self.ssh_version),
+            ("unknown_command", &self.unknown_command),
+            ("unknown", &self.unknown),
+        ];
+        let mut case = format!("desc: {}\nsession:\n", json!(self.desc));
+        for (key, text) in pairs.iter().filter(|(_, text)| !text.is_empty()) {
+            case.push_str(&format!("  {key}: {}\n", json!(text)));
+        }
+        folder.write(&format!("{path}/case.yaml"), &case)?;
+        for (name, output) in &self.outputs {
+            folder.write(&format!("{path}/{name}"), output)?;
+        }
+        Ok(())
+    }
+}
