@@ -27,6 +27,9 @@ pub(crate) struct Failure {
     /// More, for programs.
     #[serde(default)]
     pub(crate) details: Map<String, Json>,
+    /// Whether the target is down: it was not reached, or went away, and has refused nothing.
+    #[serde(skip)]
+    pub(crate) down: bool,
 }
 
 impl Failure {
@@ -36,6 +39,7 @@ impl Failure {
             kind: kind.to_owned(),
             msg: msg.into(),
             details: Map::new(),
+            down: false,
         }
     }
 
@@ -111,6 +115,7 @@ impl From<&InventoryError> for Failure {
             kind: error.kind().to_owned(),
             msg: with_causes(error),
             details: error.details().as_object().cloned().unwrap_or_default(),
+            down: false,
         }
     }
 }
@@ -123,6 +128,7 @@ impl From<TaskError> for Failure {
             kind: kind.to_owned(),
             msg,
             details,
+            down: false,
         }
     }
 }
@@ -139,6 +145,7 @@ impl From<devgate_transports::Error> for Failure {
             _ => CONNECT_ERROR,
         };
         let mut failure = Self::new(kind, with_causes(&error));
+        failure.down = is_down(&error);
         if let Error::Refused(refused) = &error {
             failure = failure.with("status", refused.status.as_str());
             if let Some(details) = &refused.details {
@@ -158,6 +165,21 @@ impl From<devgate_devices::Error> for Failure {
             devgate_devices::Error::Transport(error) => error.into(),
             error => Self::new(DEVICE_ERROR, with_causes(&error)),
         }
+    }
+}
+
+/// Whether an error says that the target is down. One that refuses the credentials, or shows
+/// another key or certificate, is there: what it says must not be passed over.
+fn is_down(error: &devgate_transports::Error) -> bool {
+    use devgate_transports::Error;
+    use devgate_transports::error::Phase;
+    match error {
+        Error::PatienceSpent(spent) => spent.last_error.as_deref().is_none_or(is_down),
+        Error::Unreachable { .. } | Error::Resolve { .. } | Error::Interrupted(_) => true,
+        Error::TimedOut { phase, .. } | Error::Closed { phase, .. } => {
+            !matches!(phase, Phase::Authentication | Phase::Enable)
+        }
+        _ => false,
     }
 }
 

@@ -3,6 +3,7 @@
 mod budget;
 mod cli;
 mod device_run;
+mod facts_cache;
 mod failure;
 mod hosts;
 mod interrupt;
@@ -14,6 +15,7 @@ mod practice;
 mod process;
 mod project;
 mod prompt;
+mod record;
 mod registry;
 mod rerun;
 mod results;

@@ -31,6 +31,31 @@ pub(crate) struct Answer {
     /// What a person reads instead of the value.
     #[serde(skip)]
     pub(crate) text: Option<String>,
+    /// When it was collected, where it may be from the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) collected: Option<Collected>,
+}
+
+/// When and from whom facts were collected.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Collected {
+    /// When: RFC 3339, in UTC.
+    pub(crate) at: String,
+    /// How long ago, in seconds.
+    pub(crate) age: u64,
+    /// From whom they come now.
+    pub(crate) from: Origin,
+    /// Why the device could not be asked, where the cache stands in for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) because: Option<Failure>,
+}
+
+/// From whom facts come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Origin {
+    Device,
+    Cache,
 }
 
 /// A line of the results: what became of one target.
@@ -87,6 +112,7 @@ impl Answer {
             status: Status::Success,
             value,
             text: None,
+            collected: None,
         }
     }
 
@@ -105,8 +131,40 @@ impl From<Failure> for Answer {
             status: Status::Failure,
             value: failure.into_value(),
             text: None,
+            collected: None,
         }
     }
+}
+
+impl Collected {
+    fn human(&self) -> String {
+        match (self.from, &self.because) {
+            (Origin::Device, _) => format!("collected now ({})", self.at),
+            (Origin::Cache, None) => {
+                format!(
+                    "from the cache, collected {} ago ({})",
+                    age(self.age),
+                    self.at
+                )
+            }
+            (Origin::Cache, Some(why)) => format!(
+                "STALE: from the cache, collected {} ago ({}), because the device is down: {why}",
+                age(self.age),
+                self.at
+            ),
+        }
+    }
+}
+
+/// An age as people read it: `12 minutes`.
+fn age(seconds: u64) -> String {
+    let (count, unit) = match seconds {
+        0..60 => (seconds, "second"),
+        60..3600 => (seconds / 60, "minute"),
+        3600..172_800 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
 impl Item<'_> {
@@ -121,6 +179,7 @@ impl Item<'_> {
         let value = &self.answer.value;
         let message = value.pointer("/_error/msg").and_then(Json::as_str);
         let mut paragraphs: Vec<String> = Vec::new();
+        paragraphs.extend(self.answer.collected.as_ref().map(Collected::human));
         paragraphs.extend(message.map(|message| format!("{BAD}{message}{BAD:#}")));
         for (detail, heading) in [("stderr", "stderr"), ("partial_output", "partial output")] {
             let text = value.pointer(&format!("/_error/details/{detail}"));

@@ -81,7 +81,11 @@ impl Recording {
             ),
         };
         let mut recording = Self {
-            desc: String::new(),
+            desc: top
+                .get("desc")
+                .and_then(|spot| spot.node().as_str())
+                .unwrap_or_default()
+                .to_owned(),
             family: text("family"),
             greeting: text("greeting"),
             prompt: text("prompt"),

@@ -115,6 +115,7 @@ async fn apply(
             },
             value,
             text: Some(report_text(&report)),
+            collected: None,
         })
     });
     Ok(ran.await?.ending)

@@ -1,12 +1,15 @@
 //! `devgate family`: the device families, and their tests without a device.
 
 use std::env;
+use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::Subcommand;
-use devgate_devices::Refresh;
-use serde_json::json;
+use devgate_devices::{Case, Refresh};
+use devgate_transports::Connect as _;
+use serde_json::{Value as Json, json};
 
-use super::transport::first_line;
+use super::transport::{attributes_json, connection_info_text, first_line, groups_json};
 use super::{Ending, Setting};
 use crate::output::{self, Output};
 
@@ -15,6 +18,11 @@ use crate::output::{self, Output};
 pub(super) enum Family {
     /// Name every family and its resource types
     List,
+    /// Show how a family is reached, what it tells and what can be managed
+    Show {
+        /// The family's name
+        name: String,
+    },
     /// Run the cases of families: recorded output against what is expected of it
     ///
     /// Without a name, of every family. A family lies in MODULE/devices/FAMILY/ of the module path;
@@ -23,6 +31,9 @@ pub(super) enum Family {
     Test {
         /// The families to test
         names: Vec<String>,
+        /// Run a case that lies elsewhere, such as what `devgate record` keeps, for one family
+        #[arg(long = "case", value_name = "DIR")]
+        folders: Vec<PathBuf>,
     },
 }
 
@@ -36,10 +47,9 @@ impl Family {
                     .map(|family| {
                         let types: Vec<&str> =
                             family.types().map(|kind| kind.schema().name()).collect();
-                        let schema = devgate_transports::Connect::schema(family);
                         [
                             family.name().to_owned(),
-                            first_line(schema.desc()),
+                            first_line(family.schema().desc()),
                             types.join(", "),
                         ]
                     })
@@ -47,7 +57,22 @@ impl Family {
                 output.document(&json!({ "families": rows }), || output::table(&rows));
                 Ok(Ending::Well)
             }
-            Self::Test { names } => {
+            Self::Show { name } => {
+                let family = setting.registry.family(&name)?;
+                output.document(&as_json(family), || as_text(family));
+                Ok(Ending::Well)
+            }
+            Self::Test { names, folders } if !folders.is_empty() => {
+                let [name] = names.as_slice() else {
+                    bail!("--case needs the name of one family, whose case it is");
+                };
+                let family = setting.registry.family(name)?;
+                let cases = folders.iter();
+                let cases =
+                    cases.map(|folder| Ok((family, family.test_folder(folder, refresh())?)));
+                told(&cases.collect::<anyhow::Result<Vec<_>>>()?, output)
+            }
+            Self::Test { names, .. } => {
                 let families: Vec<_> = if names.is_empty() {
                     setting.registry.sound_families()?.collect()
                 } else {
@@ -60,20 +85,69 @@ impl Family {
     }
 }
 
-fn test(families: &[&devgate_devices::Family], output: &Output) -> anyhow::Result<Ending> {
-    let refresh = match env::var_os("UPDATE") {
+fn as_json(family: &devgate_devices::Family) -> Json {
+    let schema = family.schema();
+    let types = family.types().map(|kind| {
+        let schema = kind.schema();
+        json!({ "name": schema.name(), "desc": schema.desc(), "commands": kind.commands() })
+    });
+    json!({
+        "name": family.name(),
+        "desc": schema.desc(),
+        "protocol": family.protocol(),
+        "connection_info": attributes_json(schema.connection_info()),
+        "groups": groups_json(schema),
+        "facts": family.fact_commands().collect::<Vec<_>>(),
+        "types": types.collect::<Vec<_>>(),
+    })
+}
+
+fn as_text(family: &devgate_devices::Family) -> String {
+    let (name, schema) = (family.name(), family.schema());
+    let mut text = format!(
+        "{name}: {}\n\nprotocol: {}\n",
+        schema.desc(),
+        family.protocol()
+    );
+    text.push_str(&connection_info_text(schema));
+    text.push_str("\nfacts, beside the protocol's, from:\n");
+    for command in family.fact_commands() {
+        text.push_str(&format!("  {command}\n"));
+    }
+    text.push_str("\ntypes:\n");
+    let types = family.types().map(|kind| {
+        let schema = kind.schema();
+        [format!("  {}", schema.name()), first_line(schema.desc())]
+    });
+    text.push_str(&output::table(&types.collect::<Vec<_>>()));
+    text
+}
+
+fn refresh() -> Refresh {
+    match env::var_os("UPDATE") {
         Some(one) if one == "1" => Refresh::Yes,
         _ => Refresh::No,
-    };
+    }
+}
+
+fn test(families: &[&devgate_devices::Family], output: &Output) -> anyhow::Result<Ending> {
     let mut cases = Vec::new();
     for family in families {
-        for case in family.test(refresh)? {
-            let problem = case.outcome.as_ref().err().cloned();
-            cases.push(json!({
-                "family": family.name(), "case": case.name, "ok": problem.is_none(), "problem": problem,
-            }));
-        }
+        let of_family = family.test(refresh())?.into_iter();
+        cases.extend(of_family.map(|case| (*family, case)));
     }
+    told(&cases, output)
+}
+
+/// Prints what became of cases.
+fn told(cases: &[(&devgate_devices::Family, Case)], output: &Output) -> anyhow::Result<Ending> {
+    let cases = cases.iter().map(|(family, case)| {
+        let problem = case.outcome.as_ref().err().cloned();
+        json!({
+            "family": family.name(), "case": case.name, "ok": problem.is_none(), "problem": problem,
+        })
+    });
+    let cases: Vec<Json> = cases.collect();
     let failed = cases.iter().filter(|case| case["ok"] == false).count();
     let passed = cases.len() - failed;
     output.document(

@@ -7,6 +7,7 @@ mod facts;
 mod family;
 mod inventory;
 mod practice;
+mod record;
 mod resource;
 mod schema;
 mod session;
@@ -185,6 +186,8 @@ enum Command {
     Verify(verify::Verify),
     /// Collect the facts of targets
     Facts(facts::Facts),
+    /// Record a session with a device, to play it and test its family without the device
+    Record(record::Record),
     /// Look at tasks, and run them
     #[command(subcommand)]
     Task(task::Task),
@@ -234,6 +237,7 @@ pub(crate) async fn answer(cli: Cli, output: &Output) -> anyhow::Result<Ending> 
         Command::Type(types) => types.run(&Setting::load(&global, output)?, output),
         Command::Verify(verify) => verify.run(&Setting::load(&global, output)?, output).await,
         Command::Facts(facts) => facts.run(&Setting::load(&global, output)?, output).await,
+        Command::Record(record) => record.run(&Setting::load(&global, output)?, output).await,
         Command::Task(task) => task.run(&Setting::load(&global, output)?, output).await,
         Command::Session(session) => session.run(&global, output).await,
         Command::Device(device) => device.run(&Setting::load(&global, output)?, output).await,

@@ -6,7 +6,7 @@ use super::Ending;
 use crate::output::Output;
 use crate::practice::{PracticeArgs, serve};
 
-/// Keep a practice switch running, to try commands on
+/// Keep a practice switch running, to try commands on, or play a recorded device
 #[derive(Args, Debug)]
 pub(super) struct Practice {
     #[command(flatten)]

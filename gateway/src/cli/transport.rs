@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 use devgate_schemas::{Attribute, TransportSchema};
+use devgate_transports::Connect;
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
@@ -15,8 +16,14 @@ pub(super) enum Transport {
     List,
     /// Show what a transport's connection info may hold
     Show {
-        /// The transport's name, as in `remote-transport`
-        name: String,
+        /// The transport's name, as in `remote-transport`; without it, all of them
+        name: Option<String>,
+        /// Print it as JSON Schema (draft 2020-12), for editors, forms and checks elsewhere
+        ///
+        /// What JSON Schema cannot say stands in descriptions. Without a name, the schemas of all
+        /// transports stand in `$defs` of one document.
+        #[arg(long)]
+        json_schema: bool,
     },
 }
 
@@ -34,10 +41,29 @@ impl Transport {
                     .collect();
                 output.document(&json!({ "transports": rows }), || output::table(&rows));
             }
-            Self::Show { name } => {
-                let connect = setting.registry.transport(&name)?;
-                let schema = connect.schema();
-                output.document(&as_json(schema), || as_text(schema));
+            Self::Show { name, json_schema } => {
+                let registry = &setting.registry;
+                let schemas: Vec<&TransportSchema> = match &name {
+                    Some(name) => vec![registry.transport(name)?.schema()],
+                    None => registry.transports().map(Connect::schema).collect(),
+                };
+                let one = schemas.first().filter(|_| name.is_some());
+                let json = match (one, json_schema) {
+                    (Some(schema), false) => as_json(schema),
+                    (Some(schema), true) => schema.json_schema(),
+                    (None, false) => {
+                        let all: Vec<Json> = schemas.iter().map(|schema| as_json(schema)).collect();
+                        json!({ "transports": all })
+                    }
+                    (None, true) => definitions(&schemas),
+                };
+                output.document(&json, || {
+                    if json_schema {
+                        return format!("{json:#}\n");
+                    }
+                    let texts: Vec<String> = schemas.iter().map(|schema| as_text(schema)).collect();
+                    texts.join("\n")
+                });
             }
         }
         Ok(Ending::Well)
@@ -49,7 +75,45 @@ fn as_json(schema: &TransportSchema) -> Json {
         "name": schema.name(),
         "desc": schema.desc(),
         "connection_info": attributes_json(schema.connection_info()),
+        "groups": groups_json(schema),
     })
+}
+
+/// The schemas of several transports as one document of JSON Schema.
+fn definitions(schemas: &[&TransportSchema]) -> Json {
+    let mut document = json!({ "title": "connection_info of each transport" });
+    for schema in schemas {
+        let mut one = schema.json_schema();
+        document["$schema"] = one["$schema"].take();
+        if let Some(members) = one.as_object_mut() {
+            members.shift_remove("$schema");
+        }
+        document["$defs"][schema.name()] = one;
+    }
+    document
+}
+
+/// Groups in the form in which a schema is written.
+pub(super) fn groups_json(schema: &TransportSchema) -> Json {
+    let groups = schema.groups().iter();
+    groups
+        .map(|group| json!({ group.rule.word(): group.members }))
+        .collect()
+}
+
+/// Connection info as people read it: its attributes, and its groups.
+pub(super) fn connection_info_text(schema: &TransportSchema) -> String {
+    let mut text = format!(
+        "connection_info:\n{}",
+        attributes_text(schema.connection_info())
+    );
+    if !schema.groups().is_empty() {
+        text.push_str("\ngroups:\n");
+        for group in schema.groups() {
+            text.push_str(&format!("  {group}\n"));
+        }
+    }
+    text
 }
 
 /// Attributes in the form in which a schema is written.
@@ -77,9 +141,9 @@ pub(super) fn attributes_json(attributes: &IndexMap<String, Attribute>) -> Json 
 
 fn as_text(schema: &TransportSchema) -> String {
     let name = schema.name();
-    let attributes = attributes_text(schema.connection_info());
+    let info = connection_info_text(schema);
     format!(
-        "{name}: {}\n\nconnection_info:\n{attributes}\nIn an inventory:\n  config:\n    transport: \
+        "{name}: {}\n\n{info}\nIn an inventory:\n  config:\n    transport: \
          remote\n    remote:\n      remote-transport: {name}\n",
         schema.desc()
     )

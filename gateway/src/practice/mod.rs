@@ -3,16 +3,19 @@
 //!
 //! [`Practice::start`] runs one beside whoever asks, [`serve()`] runs one for a person. Everything
 //! that is IOS ([`terminal`] and below) is a state machine without I/O; [`server`] connects it to
-//! SSH. Sessions share one switch: what one configures, the others see.
+//! SSH. Sessions share one switch: what one configures, the others see. In its place a recorded
+//! device can be played ([`replay`]).
 
 mod clock;
 mod commands;
 mod config;
+mod device;
 mod editor;
 mod filter;
 mod grammar;
 mod interface;
 mod interpret;
+mod replay;
 mod serve;
 mod server;
 mod show;

@@ -4,9 +4,11 @@ use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use devgate_devices::Recording;
 use devgate_schemas::Sensitive;
 use russh::keys::key::safe_rng;
 use russh::keys::ssh_key::LineEnding;
@@ -42,6 +44,13 @@ pub(crate) struct PracticeArgs {
     /// Start sessions enabled, so that `enable` and its password are not needed
     #[arg(long)]
     privileged: bool,
+
+    /// Play the device that `devgate record` kept in this folder, instead of the practice switch
+    ///
+    /// It answers each command that was recorded as the device did, and every other one as the device
+    /// answers what it does not know. Nothing can be configured.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["hostname", "privileged"])]
+    replay: Option<PathBuf>,
 }
 
 /// Runs a practice switch until Ctrl-C, and tells on `out` how to reach it.
@@ -51,8 +60,11 @@ pub(crate) struct PracticeArgs {
 pub(crate) async fn serve(args: PracticeArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let address = SocketAddr::new(args.listen, args.port);
     let host_key = args.host_key.as_deref().map(kept_key).transpose()?;
+    let recording = args.replay.as_deref().map(Recording::read).transpose()?;
+    let recording = recording.map(Arc::new);
     let settings = Settings {
         address,
+        recording: recording.clone(),
         hostname: args.hostname,
         privileged: args.privileged,
         host_key,
@@ -69,7 +81,11 @@ pub(crate) async fn serve(args: PracticeArgs, out: &mut dyn Write) -> anyhow::Re
         password,
         enable,
     };
-    out.write_all(reachable.told().as_bytes())?;
+    let told = match &recording {
+        None => reachable.told(),
+        Some(recording) => reachable.told_of(recording),
+    };
+    out.write_all(told.as_bytes())?;
     out.flush()?;
     tokio::signal::ctrl_c()
         .await
@@ -121,9 +137,37 @@ impl Reachable<'_> {
     /// Everything to paste. These passwords protect nothing: they are told to whoever starts the
     /// switch.
     fn told(&self) -> String {
+        let (address, user) = (self.practice.address(), self.user);
+        let (password, enable) = (self.password.reveal(), self.enable.reveal());
+        let enabled = format!("        enable_password: {enable}\n");
+        format!(
+            "The practice switch listens on {address} until Ctrl-C. Then it forgets what it was \
+             told.\n\n  user {user}   password {password}   enable password {enable}\n\n{}",
+            self.steps("practice", &enabled)
+        )
+    }
+
+    /// The same for a recorded device.
+    fn told_of(&self, recording: &Recording) -> String {
+        let (address, user) = (self.practice.address(), self.user);
+        let password = self.password.reveal();
+        let family = match recording.family.as_str() {
+            "" => "ssh_cli",
+            family => family,
+        };
+        format!(
+            "A recorded device plays on {address} until Ctrl-C: {}\n\n  user {user}   password \
+             {password}\n\n{}",
+            recording.desc,
+            self.steps(family, "")
+        )
+    }
+
+    /// How to reach it, as a device of a family; `more` is what else its connection info says.
+    fn steps(&self, family: &str, more: &str) -> String {
         let address = self.practice.address();
         let (host, port, user) = (address.ip(), address.port(), self.user);
-        let (password, enable) = (self.password.reveal(), self.enable.reveal());
+        let password = self.password.reveal();
         let key = self.practice.host_key();
         // ssh leaves its own port out.
         let known = if port == 22 {
@@ -133,10 +177,6 @@ impl Reachable<'_> {
         };
         format!(
             "\
-The practice switch listens on {address} until Ctrl-C. Then it forgets what it was told.
-
-  user {user}   password {password}   enable password {enable}
-
 1. In an empty folder, its host key as known_hosts:
 
 {known} {key}
@@ -146,15 +186,14 @@ The practice switch listens on {address} until Ctrl-C. Then it forgets what it w
 version: 2
 targets:
   - name: practice
-    uri: practice://{address}
+    uri: {family}://{address}
     config:
       transport: remote
       remote:
-        remote-transport: practice
+        remote-transport: {family}
         user: {user}
         password: {password}
-        enable_password: {enable}
-        known_hosts_file: known_hosts
+{more}        known_hosts_file: known_hosts
 
 3. In that folder, for example:
 

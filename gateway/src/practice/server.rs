@@ -2,18 +2,22 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
+use devgate_devices::Recording;
 use devgate_schemas::Sensitive;
 use russh::keys::key::safe_rng;
 use russh::keys::{Algorithm, PrivateKey, PublicKey};
 use russh::server::Config;
-use russh::{Disconnect, MethodKind, MethodSet};
+use russh::{Disconnect, MethodKind, MethodSet, SshId};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Mutex, watch};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::commands::Mode;
+use super::device::{Device, SharedSwitch};
+use super::replay::Replay;
 use super::switch::Switch;
 use session::Session;
 
@@ -50,6 +54,8 @@ pub(crate) struct Settings {
     pub(crate) hostname: String,
     /// The key it is known by; a new one where there is none.
     pub(crate) host_key: Option<PrivateKey>,
+    /// What is played instead of the switch.
+    pub(crate) recording: Option<Arc<Recording>>,
 }
 
 impl Default for Settings {
@@ -64,7 +70,40 @@ impl Default for Settings {
             privileged: false,
             hostname: "practice".to_owned(),
             host_key: None,
+            recording: None,
         }
+    }
+}
+
+impl Settings {
+    /// The device that is played.
+    fn device(&self) -> Arc<dyn Device> {
+        if let Some(recording) = &self.recording {
+            return Arc::new(Replay(Arc::clone(recording)));
+        }
+        let enable = self.enable_password.clone();
+        let switch = Switch::new(&self.hostname, enable, SystemTime::now);
+        let mode = if self.privileged {
+            Mode::Privileged
+        } else {
+            Mode::User
+        };
+        Arc::new(SharedSwitch {
+            switch: Arc::new(Mutex::new(switch)),
+            mode,
+        })
+    }
+
+    /// The version line: that of the device, where one was recorded that can be shown.
+    fn server_id(&self) -> SshId {
+        let recorded = self.recording.as_ref().map(|one| one.ssh_version.clone());
+        let recorded = recorded.filter(|line| {
+            line.starts_with("SSH-2.0-") && line.chars().all(|c| c.is_ascii_graphic() || c == ' ')
+        });
+        recorded.map_or_else(
+            || Config::default().server_id,
+            |line| SshId::Standard(line.into()),
+        )
     }
 }
 
@@ -100,17 +139,16 @@ impl Practice {
             auth_rejection_time_initial: Some(Duration::ZERO),
             inactivity_timeout: Some(IDLE),
             nodelay: true,
+            server_id: settings.server_id(),
             ..Config::default()
         });
-        let enable = settings.enable_password.clone();
-        let switch = Switch::new(&settings.hostname, enable, SystemTime::now);
-        let switch = Arc::new(Mutex::new(switch));
+        let device = settings.device();
         let (stop, stopped) = watch::channel(false);
         let accepting = tokio::spawn(accept(
             listener,
             config,
             Arc::new(settings),
-            switch,
+            device,
             stopped,
         ));
         Ok(Self {
@@ -150,7 +188,7 @@ async fn accept(
     listener: TcpListener,
     config: Arc<Config>,
     settings: Arc<Settings>,
-    switch: Arc<Mutex<Switch>>,
+    device: Arc<dyn Device>,
     mut stopped: watch::Receiver<bool>,
 ) {
     let mut sessions = JoinSet::new();
@@ -168,7 +206,7 @@ async fn accept(
             tracing::warn!(%peer, "the practice switch has {SESSIONS} sessions and takes no more");
             continue;
         }
-        let session = Session::new(Arc::clone(&settings), Arc::clone(&switch));
+        let session = Session::new(Arc::clone(&settings), Arc::clone(&device));
         sessions.spawn(serve_one(
             stream,
             Arc::clone(&config),

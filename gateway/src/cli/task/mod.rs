@@ -8,6 +8,8 @@ use clap::Subcommand;
 use super::{Ending, Setting};
 use crate::output::Output;
 
+pub(super) use run::time;
+
 /// Look at tasks, and run them.
 #[derive(Debug, Subcommand)]
 pub(super) enum Task {

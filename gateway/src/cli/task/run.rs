@@ -178,7 +178,7 @@ fn params(option: &str) -> anyhow::Result<String> {
 }
 
 /// A time: seconds, or a number with a unit.
-fn time(text: &str) -> Result<Duration, String> {
+pub(in crate::cli) fn time(text: &str) -> Result<Duration, String> {
     let at = text.find(|c: char| c.is_ascii_alphabetic());
     let (number, unit) = text.split_at(at.unwrap_or(text.len()));
     let unit = match unit {

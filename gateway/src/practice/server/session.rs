@@ -6,12 +6,9 @@ use std::sync::Arc;
 use russh::keys::PublicKey;
 use russh::server::{Auth, ChannelOpenHandle, Handler, Msg, VerifiedPublicKey};
 use russh::{Channel, ChannelId, ChannelOpenFailure, Pty};
-use tokio::sync::Mutex;
 
 use super::Settings;
-use crate::practice::commands::Mode;
-use crate::practice::switch::Switch;
-use crate::practice::terminal::Terminal;
+use crate::practice::device::{Device, Shell};
 
 /// How many channels a client may have open at once.
 const CHANNELS: usize = 8;
@@ -22,13 +19,13 @@ const UNREAD: usize = 32 << 20;
 /// What the switch knows of one client.
 pub(super) struct Session {
     settings: Arc<Settings>,
-    switch: Arc<Mutex<Switch>>,
+    device: Arc<dyn Device>,
     terminals: HashMap<ChannelId, Line>,
 }
 
 /// A channel's terminal, and whether anything runs on it yet.
 struct Line {
-    terminal: Terminal,
+    terminal: Box<dyn Shell>,
     started: bool,
     /// What has been shown since the client has last read everything.
     unread: usize,
@@ -36,10 +33,10 @@ struct Line {
 
 impl Session {
     /// A client that has not logged in yet.
-    pub(super) fn new(settings: Arc<Settings>, switch: Arc<Mutex<Switch>>) -> Self {
+    pub(super) fn new(settings: Arc<Settings>, device: Arc<dyn Device>) -> Self {
         Self {
             settings,
-            switch,
+            device,
             terminals: HashMap::new(),
         }
     }
@@ -50,10 +47,10 @@ impl Session {
     }
 
     /// Starts the channel's one program, a shell or a command, and tells whether it may.
-    fn start(&mut self, id: ChannelId) -> Option<&mut Terminal> {
+    fn start(&mut self, id: ChannelId) -> Option<&mut dyn Shell> {
         let line = self.terminals.get_mut(&id).filter(|line| !line.started)?;
         line.started = true;
-        Some(&mut line.terminal)
+        Some(&mut *line.terminal)
     }
 
     /// Shows something on a channel, and closes it if its session is over.
@@ -133,12 +130,7 @@ impl Handler for Session {
             reply.reject(ChannelOpenFailure::ResourceShortage).await;
             return Ok(());
         }
-        let mode = if self.settings.privileged {
-            Mode::Privileged
-        } else {
-            Mode::User
-        };
-        let terminal = Terminal::new(&self.settings.user, mode);
+        let terminal = self.device.shell(&self.settings.user);
         self.terminals.insert(
             channel.id(),
             Line {
@@ -188,11 +180,10 @@ impl Handler for Session {
         id: ChannelId,
         session: &mut russh::server::Session,
     ) -> Result<(), Self::Error> {
-        let switch = Arc::clone(&self.switch);
         let Some(terminal) = self.start(id) else {
             return session.channel_failure(id);
         };
-        let shown = terminal.greet(&*switch.lock().await);
+        let shown = terminal.greet();
         session.channel_success(id)?;
         self.show(id, shown, session)
     }
@@ -203,12 +194,10 @@ impl Handler for Session {
         command: &[u8],
         session: &mut russh::server::Session,
     ) -> Result<(), Self::Error> {
-        let switch = Arc::clone(&self.switch);
         let Some(terminal) = self.start(id) else {
             return session.channel_failure(id);
         };
-        let command = String::from_utf8_lossy(command);
-        let shown = terminal.exec(&mut *switch.lock().await, &command);
+        let shown = terminal.exec(&String::from_utf8_lossy(command));
         session.channel_success(id)?;
         self.show(id, shown, session)
     }
@@ -219,11 +208,10 @@ impl Handler for Session {
         data: &[u8],
         session: &mut russh::server::Session,
     ) -> Result<(), Self::Error> {
-        let switch = Arc::clone(&self.switch);
         let Some(line) = self.terminals.get_mut(&id).filter(|line| line.started) else {
             return Ok(());
         };
-        let shown = line.terminal.input(&mut *switch.lock().await, data);
+        let shown = line.terminal.input(data);
         self.show(id, shown, session)
     }
 

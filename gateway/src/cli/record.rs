@@ -1,0 +1,90 @@
+//! `devgate record`: keeping a session with a device, to be played and tested without it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::bail;
+use clap::{ArgGroup, Args};
+use devgate_devices::Refresh;
+use serde_json::json;
+
+use super::{Ending, Setting, Targets};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::record::{self, Recorded};
+use crate::results::{Action, Answer};
+use crate::run::{self, Job};
+use crate::session::{self, Access};
+
+/// Record a session with a device, to play it and test its family without the device
+///
+/// Asks the device every command that its family reads facts and resources from, and a command that
+/// it does not know, and keeps what it says in a folder: a case in the form that the `cases/` of a
+/// family have, with its prompt and its greeting. Only commands that read are sent. `devgate practice
+/// --replay DIR` plays it; `devgate family test FAMILY --case DIR` tests it.
+///
+/// Secrets are masked as far as they are known: the target's own, and what the family's types
+/// declare sensitive. What nobody has declared stays as the device says it: hashes of passwords, SNMP
+/// communities, keys that no type knows, names, addresses. Look through the folder before you share
+/// it.
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
+#[command(
+    after_help = "Examples:\n  devgate record -t r1 recorded/r1\n  devgate record -t r1 --command \
+                  'show ip route' recorded/r1\n  devgate practice --replay recorded/r1"
+)]
+pub(super) struct Record {
+    #[command(flatten)]
+    targets: Targets,
+    /// Ask this command too; may be given several times
+    #[arg(long = "command", value_name = "COMMAND")]
+    commands: Vec<String>,
+    /// The folder, new or empty
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+impl Record {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+        let targets = setting.select(&self.targets).await?;
+        if targets.len() > 1 {
+            bail!("a recording is of one device: name one target");
+        }
+        record::make_folder(&self.folder)?;
+        let concurrency = self.targets.concurrency;
+        let action = Action::new("record");
+        let targets: &[Arc<_>] = &targets;
+        let ran = run::over(setting, targets, concurrency, output, action, async |job| {
+            self.record(setting, job).await
+        });
+        Ok(ran.await?.ending)
+    }
+
+    async fn record(&self, setting: &Setting, job: &Job<'_>) -> Result<Answer, Failure> {
+        let registry = &setting.registry;
+        let name = job.target.remote_transport().unwrap_or_default();
+        let family = registry.families().find(|family| family.name() == name);
+        let recorded = session::within(setting, job, Access::Read, async |ctx, transport| {
+            record::record(job, ctx, transport, family, &self.commands).await
+        });
+        let Recorded {
+            mut recording,
+            commands,
+            refused,
+        } = recorded.await?;
+        recording.desc = format!("Recorded from {}.", job.target.name);
+        recording.write(&self.folder)?;
+        if let Some(family) = family {
+            family.test_folder(&self.folder, Refresh::Yes)?;
+        }
+        let folder = self.folder.display().to_string();
+        let text = format!(
+            "{} commands are kept in {folder}, {} of them refused by the device. Not every secret \
+             is known: look through it before you share it.\n\n  devgate practice --replay {folder}",
+            commands.len(),
+            refused.len()
+        );
+        let value = json!({ "folder": folder, "commands": commands, "refused": refused });
+        Ok(Answer::success(value).with_text(text))
+    }
+}
