@@ -38,16 +38,17 @@ pub(crate) struct Recorded {
 /// It cannot be made, or something is in it.
 pub(crate) fn make_folder(folder: &Path) -> anyhow::Result<()> {
     let shown = folder.display();
-    match fs::read_dir(folder) {
-        Ok(entries) if entries.count() > 0 => {
-            bail!("{shown} is not empty: name a new folder for the recording")
-        }
-        Ok(_) => Ok(()),
+    let mut entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(folder).with_context(|| format!("cannot make {shown}"))
+            return fs::create_dir_all(folder).with_context(|| format!("cannot make {shown}"));
         }
-        Err(error) => Err(error).with_context(|| format!("cannot record into {shown}")),
+        Err(error) => return Err(error).with_context(|| format!("cannot record into {shown}")),
+    };
+    if entries.next().is_some() {
+        bail!("{shown} is not empty: name a new folder for the recording");
     }
+    Ok(())
 }
 
 /// Asks the device every command of its family that only reads, then `more`, and one that it does
