@@ -1,5 +1,7 @@
 //! Recording a session with a device: what it shows, and what it says to commands that only read.
 
+mod secrets;
+
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -15,12 +17,6 @@ use crate::run::Job;
 /// A command that no device knows. It begins like one that only reads: where a single word is
 /// unknown, some devices take it for a host's name, and look for that.
 const UNKNOWN: &str = "show devgate-knows-no-such-thing";
-
-/// What stands where a secret stood.
-const STARS: &str = "********";
-
-/// Characters around a word that are no part of it.
-const QUOTES: [char; 4] = ['"', '\'', ';', ','];
 
 /// What was recorded, and what the device refused.
 #[derive(Debug)]
@@ -130,16 +126,7 @@ async fn asked(
     }
 }
 
-/// A text without the secrets that are known, also those that are too short to be looked for inside
-/// of words.
+/// A text without the secrets that are known, and without what is said to be one.
 fn masked(job: &Job<'_>, text: &str) -> String {
-    let words = text.split_inclusive(char::is_whitespace).map(|piece| {
-        let word = piece.trim().trim_matches(QUOTES);
-        if !word.is_empty() && job.masked(word) == REDACTED {
-            piece.replace(word, STARS)
-        } else {
-            piece.to_owned()
-        }
-    });
-    job.masked(&words.collect::<String>())
+    job.masked(&secrets::starred(text, |word| job.masked(word) == REDACTED))
 }

@@ -23,10 +23,10 @@ use crate::session::{self, Access};
 /// family have, with its prompt and its greeting. Only commands that read are sent. `devgate practice
 /// --replay DIR` plays it; `devgate family test FAMILY --case DIR` tests it.
 ///
-/// Secrets are masked as far as they are known: the target's own, and what the family's types
-/// declare sensitive. What nobody has declared stays as the device says it: hashes of passwords, SNMP
-/// communities, keys that no type knows, names, addresses. Look through the folder before you share
-/// it.
+/// Secrets are masked as far as they are known: the target's own, what the family's types declare
+/// sensitive, and the word behind `password`, `secret`, `community`, `key` and the like. Whatever else
+/// is secret stays as the device says it: keys of several lines, certificates, secrets in URLs or
+/// descriptions, names, addresses. Look through the folder before you share it.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
 #[command(

@@ -186,7 +186,7 @@ impl Reachable<'_> {
 version: 2
 targets:
   - name: practice
-    uri: {family}://{address}
+    uri: ssh://{address}
     config:
       transport: remote
       remote:
@@ -259,7 +259,7 @@ mod tests {
             "{told}"
         );
         assert!(
-            told.contains(&format!("    uri: practice://{address}\n")),
+            told.contains(&format!("    uri: ssh://{address}\n")),
             "{told}"
         );
         practice.stop().await;
