@@ -195,10 +195,9 @@ mod tests {
     use super::*;
 
     fn target(name: &str) -> Target {
-        Target {
-            name: name.to_owned(),
-            ..Target::default()
-        }
+        let mut target = Target::default();
+        name.clone_into(&mut target.name);
+        target
     }
 
     fn now() -> SystemTime {
