@@ -138,7 +138,7 @@ impl Reachable<'_> {
     /// switch.
     fn told(&self) -> String {
         let (address, user) = (self.practice.address(), self.user);
-        let (password, enable) = (self.password.reveal(), self.enable.reveal());
+        let (password, enable) = (self.password(), self.enable.reveal());
         let enabled = format!("        enable_password: {enable}\n");
         format!(
             "The practice switch listens on {address} until Ctrl-C. Then it forgets what it was \
@@ -150,7 +150,7 @@ impl Reachable<'_> {
     /// The same for a recorded device.
     fn told_of(&self, recording: &Recording) -> String {
         let (address, user) = (self.practice.address(), self.user);
-        let password = self.password.reveal();
+        let password = self.password();
         let family = match recording.family.as_str() {
             "" => "ssh_cli",
             family => family,
@@ -163,11 +163,15 @@ impl Reachable<'_> {
         )
     }
 
+    fn password(&self) -> &str {
+        self.password.reveal()
+    }
+
     /// How to reach it, as a device of a family; `more` is what else its connection info says.
     fn steps(&self, family: &str, more: &str) -> String {
         let address = self.practice.address();
         let (host, port, user) = (address.ip(), address.port(), self.user);
-        let password = self.password.reveal();
+        let password = self.password();
         let key = self.practice.host_key();
         // ssh leaves its own port out.
         let known = if port == 22 {
