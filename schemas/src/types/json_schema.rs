@@ -210,7 +210,7 @@ fn tuple(types: &[Type], size: Option<Range>) -> Json {
     let Some(last) = types.last() else {
         return sized("array", "Items", size);
     };
-    let size = size.unwrap_or(Range::of_size(types.len()));
+    let size = size.unwrap_or_else(|| Range::of_size(types.len()));
     let mut array = sized("array", "Items", Some(size));
     array["prefixItems"] = types.iter().map(schema).collect();
     // The last type is that of all further ones.
