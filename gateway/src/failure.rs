@@ -17,6 +17,10 @@ const DEVICE_ERROR: &str = "devgate/device-error";
 /// The kind of what is wrong with a connection.
 const CONNECT_ERROR: &str = "puppetlabs.tasks/connect-error";
 
+/// The detail that says that the target is down: it was not reached, or went away, and has refused
+/// nothing.
+const DOWN: &str = "down";
+
 /// A failure of one target, in the form of the task specification ("Errors").
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Failure {
@@ -27,9 +31,6 @@ pub(crate) struct Failure {
     /// More, for programs.
     #[serde(default)]
     pub(crate) details: Map<String, Json>,
-    /// Whether the target is down: it was not reached, or went away, and has refused nothing.
-    #[serde(skip)]
-    pub(crate) down: bool,
 }
 
 impl Failure {
@@ -39,7 +40,6 @@ impl Failure {
             kind: kind.to_owned(),
             msg: msg.into(),
             details: Map::new(),
-            down: false,
         }
     }
 
@@ -69,6 +69,11 @@ impl Failure {
     pub(crate) fn with(mut self, key: &str, value: impl Into<Json>) -> Self {
         self.details.insert(key.to_owned(), value.into());
         self
+    }
+
+    /// Whether the target is down.
+    pub(crate) fn is_down(&self) -> bool {
+        self.details.contains_key(DOWN)
     }
 
     /// The result value of a target that failed.
@@ -115,7 +120,6 @@ impl From<&InventoryError> for Failure {
             kind: error.kind().to_owned(),
             msg: with_causes(error),
             details: error.details().as_object().cloned().unwrap_or_default(),
-            down: false,
         }
     }
 }
@@ -128,7 +132,6 @@ impl From<TaskError> for Failure {
             kind: kind.to_owned(),
             msg,
             details,
-            down: false,
         }
     }
 }
@@ -145,7 +148,9 @@ impl From<devgate_transports::Error> for Failure {
             _ => CONNECT_ERROR,
         };
         let mut failure = Self::new(kind, with_causes(&error));
-        failure.down = is_down(&error);
+        if is_down(&error) {
+            failure = failure.with(DOWN, true);
+        }
         if let Error::Refused(refused) = &error {
             failure = failure.with("status", refused.status.as_str());
             if let Some(details) = &refused.details {

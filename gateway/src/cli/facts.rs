@@ -120,7 +120,7 @@ impl Keeping {
             Err(failure) => failure,
         };
         match kept {
-            Some(kept) if failure.down => {
+            Some(kept) if failure.is_down() => {
                 let because = Failure::new(&failure.kind, job.masked(&failure.msg));
                 ctx.warning(format!("the last facts stand in: {because}"));
                 Ok(cached(kept, Some(because)))
