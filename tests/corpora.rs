@@ -4,11 +4,12 @@ use std::fs;
 use std::path::Path;
 
 /// Every fuzz target, by the name of its corpus.
-const TARGETS: [(&str, fn(&[u8])); 6] = [
+const TARGETS: [(&str, fn(&[u8])); 7] = [
     ("data_types", devgate_schemas::fuzz::data_types),
     ("textfsm", devgate_devices::fuzz::textfsm),
     ("screen", devgate_transports::fuzz::screen),
     ("command_line", devgate_transports::fuzz::command_line),
+    ("netconf", devgate_transports::fuzz::netconf),
     ("json_objects", devgate_transports::fuzz::json_objects),
     ("snmp", devgate_transports::fuzz::snmp),
 ];

@@ -144,7 +144,9 @@ impl From<devgate_transports::Error> for Failure {
             Error::CommandFailed { .. } | Error::Configuration(_) | Error::Refused(_) => {
                 DEVICE_ERROR
             }
-            Error::ControlCharacter { .. } | Error::Unsupported(_) => DEVICE_ERROR,
+            Error::ControlCharacter { .. } | Error::Unsupported(_) | Error::Unconfirmed(_) => {
+                DEVICE_ERROR
+            }
             _ => CONNECT_ERROR,
         };
         let mut failure = Self::new(kind, with_causes(&error));

@@ -15,6 +15,8 @@ use tokio::time::Instant;
 
 use crate::cli::screen::Screen;
 use crate::cli::{Cli, Credentials, Line, Terms};
+use crate::netconf::Element;
+use crate::netconf::framing::{Decoder, Framing};
 use crate::{Context, Dialect, Patience};
 
 /// A terminal shows the same whether bytes come at once or one by one.
@@ -26,6 +28,37 @@ pub fn screen(data: &[u8]) {
     }
     assert_eq!(whole.text(), bytewise.text());
     assert_eq!(whole.last_line(), bytewise.last_line());
+}
+
+/// NETCONF's messages are the same however they arrive, and XML is written as what it was read.
+pub fn netconf(data: &[u8]) {
+    let cut = |framing, size| {
+        let mut decoder = Decoder::new(1_000);
+        decoder.switch(framing);
+        let mut messages = Vec::new();
+        for piece in data.chunks(size) {
+            decoder.push(piece);
+            loop {
+                match decoder.next() {
+                    Ok(Some(message)) => messages.push(message),
+                    Ok(None) => break,
+                    Err(error) => return (messages, Some(error)),
+                }
+            }
+        }
+        (messages, None)
+    };
+    for framing in [Framing::EndOfMessage, Framing::Chunked] {
+        assert_eq!(cut(framing, data.len().max(1)), cut(framing, 1));
+    }
+    let text = String::from_utf8_lossy(data);
+    if let Ok(element) = Element::parse(&text) {
+        let written = element.to_string();
+        assert!(!written.contains("]]>"));
+        assert_eq!(Element::parse(&written).as_ref(), Ok(&element));
+        Element::parse(&element.to_pretty()).expect("people get XML");
+    }
+    let _ = Element::parse_all(&text);
 }
 
 /// Whatever a device answers, a session and its commands end, in time and without a panic.

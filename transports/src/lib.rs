@@ -11,6 +11,7 @@ pub mod error;
 pub mod fuzz;
 mod http;
 mod info;
+pub mod netconf;
 mod ovsdb;
 mod patience;
 mod rest;
@@ -34,6 +35,7 @@ pub use command_line::{CommandLine, Opening};
 pub use context::{Context, Failure, Mode, Resources};
 pub use data_store::{DataStore, Document, Request};
 pub use error::{Error, Result};
+pub use netconf::{Netconf, NetconfSession};
 pub use ovsdb::{Atomic, ColumnType, DatabaseSchema, Ovsdb, OvsdbSession};
 pub use patience::{Attempts, Patience};
 pub use rest::{Rest, RestSession};
@@ -46,6 +48,7 @@ pub use ssh_host::{HostSettings, SshHost};
 pub fn all() -> Vec<Box<dyn Connect>> {
     vec![
         Box::new(SshCli::new()),
+        Box::new(Netconf::new()),
         Box::new(Ovsdb::new()),
         Box::new(Rest::new()),
         Box::new(Snmp::new()),

@@ -8,6 +8,7 @@ mod patience_spent;
 mod refused;
 mod text;
 mod tls;
+mod unconfirmed;
 
 use std::fmt;
 use std::io;
@@ -23,6 +24,7 @@ pub use patience_spent::PatienceSpent;
 pub use refused::Refused;
 use text::{one_line, reason, saying, seconds};
 pub use tls::{TlsProblem, Untrusted};
+pub use unconfirmed::{Aftermath, Unconfirmed};
 
 /// The result of asking a target for something.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -203,6 +205,10 @@ pub enum Error {
     #[error("{0}")]
     Configuration(Box<ConfigurationProblem>),
 
+    /// A change was made, but did not stand the check behind it.
+    #[error("{0}")]
+    Unconfirmed(Box<Unconfirmed>),
+
     /// Privileged mode was refused.
     #[error("{peer} does not allow privileged mode with `{command}`: {problem}")]
     Enable {
@@ -280,6 +286,7 @@ impl Error {
             | Self::Authentication(_)
             | Self::CommandFailed { .. }
             | Self::Configuration(_)
+            | Self::Unconfirmed(_)
             | Self::Enable { .. }
             | Self::ControlCharacter { .. }
             | Self::PatienceSpent(_) => false,

@@ -1,7 +1,10 @@
 //! Channels of a connection: terminals, programs, subsystems, and connections on to other hosts.
 
+use std::io::Cursor;
+
 use russh::client::Msg;
 use russh::{Channel, ChannelMsg, ChannelOpenFailure, ChannelStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, join, split};
 use tokio::time::{Instant, timeout_at};
 
 use super::Ssh;
@@ -57,18 +60,24 @@ impl Ssh {
         &self,
         name: &str,
         deadline: Instant,
-    ) -> Result<Option<ChannelStream<Msg>>> {
+    ) -> Result<Option<impl AsyncRead + AsyncWrite + Unpin + Send + use<>>> {
         let opening = async {
             let mut channel = self.handle.channel_open_session().await?;
             channel.request_subsystem(true, name).await?;
+            // Some subsystems speak before the host says that it has them.
+            let mut early = Vec::new();
             loop {
                 match channel.wait().await {
-                    Some(ChannelMsg::Success) => return Ok(Some(channel.into_stream())),
+                    Some(ChannelMsg::Success) => {
+                        let (rest, out) = split(channel.into_stream());
+                        return Ok(Some(join(Cursor::new(early).chain(rest), out)));
+                    }
                     Some(ChannelMsg::Failure | ChannelMsg::Close) => {
                         // A host that refuses leaves the channel open.
                         channel.close().await?;
                         return Ok(None);
                     }
+                    Some(ChannelMsg::Data { data }) => early.extend_from_slice(&data),
                     Some(_) => {}
                     None => return Err(russh::Error::Disconnect),
                 }

@@ -1,0 +1,67 @@
+//! Servers that stop answering, or lose a session.
+
+use std::time::{Duration, Instant};
+
+use devgate_schemas::Value;
+use devgate_transports::{DataStore, Error, Transport};
+
+use crate::device::{Device, SYSTEM, contact};
+
+#[tokio::test]
+async fn a_server_that_stands_still_is_found_out_and_left_at_once() {
+    let device = Device::lease("candidate");
+    let more = [
+        ("timeout", Value::from(5)),
+        ("command_timeout", Value::from(2)),
+    ];
+    let session = device.session_of("admin", &more).await;
+    device.fault("hang");
+    let error = session
+        .verify(&device.ctx())
+        .await
+        .expect_err("it is silent");
+    assert!(matches!(error, Error::Interrupted(_)), "{error}");
+    let started = Instant::now();
+    Box::new(session).close(&device.ctx()).await;
+    assert!(
+        started.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        started.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_in_a_change_is_told_as_what_may_have_taken_effect() {
+    let device = Device::lease("running");
+    let more = [("command_timeout", Value::from(2))];
+    let session = device.session_of("admin", &more).await;
+    session
+        .get(&device.ctx(), SYSTEM)
+        .await
+        .expect("it answers");
+    device.fault("hang");
+    let error = session
+        .set(&device.ctx(), &contact("x"))
+        .await
+        .expect_err("silent");
+    assert!(error.to_string().contains("within 2 s: `lock`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_session_that_was_cut_fails_its_verification_and_is_opened_again_to_read() {
+    let device = Device::lease("old");
+    let session = device.session().await;
+    device.fault("sever");
+    session.verify(&device.ctx()).await.expect_err("it is cut");
+    session
+        .get(&device.ctx(), SYSTEM)
+        .await
+        .expect("a new session");
+    device.fault("sever");
+    // It is not known yet that this one is cut: what only reads is asked again.
+    session
+        .get(&device.ctx(), SYSTEM)
+        .await
+        .expect("a new session");
+    session.verify(&device.ctx()).await.expect("it answers");
+}

@@ -1,0 +1,234 @@
+//! What is asked of a device, in which order, and what becomes of a change that goes wrong.
+
+use super::*;
+use crate::cli::fake::Bench;
+use crate::error::Interruption;
+use crate::netconf::fake::{Answer, Fake, OK};
+
+const MODERN: [&str; 4] = [
+    "base:1.1",
+    "candidate:1.0",
+    "validate:1.1",
+    "confirmed-commit:1.1",
+];
+
+/// A check that finds what it is told to find.
+enum Finds {
+    Nothing,
+    Fault,
+    NoEnd,
+}
+
+#[async_trait]
+impl Check for Finds {
+    async fn check(&self, _: &Context<'_>, _: &mut Client) -> Result<()> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Fault => Err(Error::Unsupported("a fault".into())),
+            Self::NoEnd => std::future::pending().await,
+        }
+    }
+}
+
+/// Makes a change on a device, and tells what the device was asked.
+async fn made(
+    bench: &Bench,
+    capabilities: &[&'static str],
+    check: Finds,
+    answer: impl FnMut(&str) -> Answer + Send + 'static,
+) -> (Result<Changed>, Vec<String>) {
+    let fake = Fake::new(capabilities);
+    let mut client = fake.open(bench, answer).await.expect("a session");
+    let ctx = bench.ctx();
+    let way = Way {
+        ctx: &ctx,
+        peer: "192.0.2.1:830",
+        confirm_timeout: Some(Duration::from_secs(60)),
+        check: &check,
+    };
+    let change = Change {
+        config: vec![Element::within("urn:a", "a")],
+        default_operation: DefaultOperation::Merge,
+    };
+    let result = if client.capabilities().has(Capability::Candidate) {
+        way.by_candidate(&mut client, &change).await
+    } else {
+        way.directly(&mut client, &change).await
+    };
+    (result, fake.asked())
+}
+
+fn aftermath(result: Result<Changed>) -> Aftermath {
+    match result.expect_err("it should fail") {
+        Error::Unconfirmed(unconfirmed) => unconfirmed.then,
+        other => panic!("another error: {other}"),
+    }
+}
+
+#[tokio::test]
+async fn a_change_is_confirmed_only_behind_its_check() {
+    let bench = Bench::default();
+    let (result, asked) = made(&bench, &MODERN, Finds::Nothing, |_| OK).await;
+    assert!(result.expect("it goes well").confirmed);
+    assert_eq!(
+        asked,
+        [
+            "lock candidate",
+            "edit-config candidate",
+            "commit confirmed",
+            "commit",
+            "unlock candidate"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_change_that_does_not_stand_its_check_is_taken_back() {
+    let bench = Bench::default();
+    let (result, asked) = made(&bench, &MODERN, Finds::Fault, |_| OK).await;
+    assert_eq!(aftermath(result), Aftermath::TakenBack);
+    assert_eq!(
+        asked[2..],
+        [
+            "commit confirmed",
+            "cancel-commit",
+            "discard-changes",
+            "unlock candidate"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_a_commit_cannot_be_cancelled_the_end_of_the_session_takes_it_back() {
+    let bench = Bench::default();
+    let old = ["base:1.0", "candidate:1.0", "confirmed-commit:1.0"];
+    let (result, asked) = made(&bench, &old, Finds::NoEnd, |_| OK).await;
+    let limit = Duration::from_secs(60);
+    assert_eq!(aftermath(result), Aftermath::WillBeTakenBack(limit));
+    assert_eq!(
+        asked,
+        [
+            "lock candidate",
+            "edit-config candidate",
+            "commit confirmed",
+            "close-session"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_is_refused_before_the_commit_is_discarded() {
+    for refused in ["edit-config candidate", "commit confirmed"] {
+        let bench = Bench::default();
+        let answer = move |asked: &str| {
+            if asked == refused {
+                Answer::Refusal("invalid-value")
+            } else {
+                OK
+            }
+        };
+        let (result, asked) = made(&bench, &MODERN, Finds::Nothing, answer).await;
+        let error = result.expect_err("it is refused");
+        assert!(matches!(error, Error::Refused(_)), "{error}");
+        let last = &asked[asked.len() - 3..];
+        assert_eq!(last, [refused, "discard-changes", "unlock candidate"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lock_that_somebody_else_has_is_waited_for_and_told() {
+    let bench = Bench::default();
+    let mut denials = 2;
+    let answer = move |asked: &str| {
+        if asked == "lock candidate" && denials > 0 {
+            denials -= 1;
+            return Answer::Refusal("lock-denied");
+        }
+        OK
+    };
+    let (result, asked) = made(&bench, &MODERN, Finds::Nothing, answer).await;
+    result.expect("in the end");
+    assert_eq!(asked[..3], ["lock candidate"; 3]);
+    let notices = bench.notices();
+    assert_eq!(notices.len(), 2);
+    assert!(
+        notices[0].contains("lock the candidate configuration"),
+        "{notices:?}"
+    );
+
+    let bench = Bench::patient_for(5);
+    let answer = |_: &str| Answer::Refusal("lock-denied");
+    let (result, asked) = made(&bench, &MODERN, Finds::Nothing, answer).await;
+    let error = result.expect_err("somebody keeps it").to_string();
+    assert!(error.contains("lock-denied"), "{error}");
+    assert!(
+        asked.iter().all(|asked| asked == "lock candidate"),
+        "{asked:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_session_that_dies_before_the_commit_changed_nothing_and_later_is_taken_back() {
+    let dies_at = |at: &'static str| move |asked: &str| if asked == at { Answer::End } else { OK };
+    let bench = Bench::default();
+    let dying = dies_at("edit-config candidate");
+    let (result, _) = made(&bench, &MODERN, Finds::Nothing, dying).await;
+    let error = result.expect_err("gone");
+    assert!(
+        matches!(&error, Error::Interrupted(i) if i.why == Interruption::Lost && !i.changing),
+        "{error}"
+    );
+    let dying = dies_at("commit confirmed");
+    let (result, _) = made(&bench, &MODERN, Finds::Nothing, dying).await;
+    assert!(matches!(aftermath(result), Aftermath::WillBeTakenBack(_)));
+    let dying = dies_at("commit");
+    let (result, _) = made(&bench, &MODERN, Finds::Nothing, dying).await;
+    let error = result.expect_err("gone");
+    assert!(
+        matches!(&error, Error::Interrupted(interrupted) if interrupted.changing),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn without_a_candidate_what_runs_is_changed_and_a_check_can_only_tell() {
+    let bench = Bench::default();
+    let simple = ["base:1.0", "writable-running:1.0"];
+    let (result, asked) = made(&bench, &simple, Finds::Fault, |_| OK).await;
+    assert_eq!(aftermath(result), Aftermath::Stands);
+    assert_eq!(
+        asked,
+        ["lock running", "edit-config running", "unlock running"]
+    );
+}
+
+#[test]
+fn requests_that_say_no_change_are_refused_before_anything_is_sent() {
+    let request = |what: &str, method: Option<&str>, body: Option<&str>| Request {
+        what: what.to_owned(),
+        method: method.map(str::to_owned),
+        body: body.map(Value::from),
+    };
+    let xml = Some("<a xmlns='urn:a'/>");
+    for (request, expected) in [
+        (request("/a", None, xml), "all in its XML"),
+        (request("", Some("patch"), xml), "merge, replace or none"),
+        (request("", None, None), "is XML"),
+        (request("", None, Some("<config/>")), "no element"),
+        (request("", None, Some("<a>")), "ends inside"),
+        (request("", None, Some("<!DOCTYPE a><a/>")), "DOCTYPE"),
+    ] {
+        let error = Change::requested(&request)
+            .expect_err("no change")
+            .to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let wrapped = request(
+        "",
+        Some("none"),
+        Some("<config><a xmlns='urn:a'/></config>"),
+    );
+    let change = Change::requested(&wrapped).expect("a change");
+    assert_eq!(change.default_operation, DefaultOperation::None);
+    assert_eq!(change.config[0].name(), "a");
+}

@@ -1,0 +1,336 @@
+//! One NETCONF session: hellos, then one request at a time, each with its own answer.
+
+use std::fmt;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::capabilities::Capabilities;
+use super::framing::{Decoder, Framing, FramingError, frame};
+use super::hello::{self, Hello};
+use super::operation::Operation;
+use super::reply::{Message, Reply};
+use super::rpc_error::refused;
+use super::xml::{BASE, Element};
+use crate::error::{Interrupted, Interruption, Phase};
+use crate::ssh::Ssh;
+use crate::{Context, Error, Result};
+
+/// How many bytes one message may have.
+const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
+
+/// How much of an answer that is not whole is kept for the error.
+const LONGEST_PARTIAL: usize = 4 * 1024;
+
+/// How long a goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+const PROTOCOL: &str = "NETCONF";
+
+/// What carries a session.
+pub(super) trait Carrier: AsyncRead + AsyncWrite + Unpin + Send {}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Carrier for T {}
+
+/// What a session needs to be told of its device.
+#[derive(Clone, Debug)]
+pub(super) struct Terms {
+    /// `host:port`.
+    pub(super) peer: String,
+    /// The account, for messages.
+    pub(super) user: String,
+    /// How long opening may take.
+    pub(super) timeout: Duration,
+    /// How long an answer may take.
+    pub(super) command_timeout: Duration,
+}
+
+/// One session as the device counts it (RFC 6241, 1.1): locks, uncommitted changes and unconfirmed
+/// commits belong to it, and end with it.
+pub struct Client {
+    terms: Terms,
+    carrier: Box<dyn Carrier>,
+    decoder: Decoder,
+    framing: Framing,
+    capabilities: Capabilities,
+    session_id: Option<u32>,
+    last_id: u64,
+    /// Whether question and answer fit together. What leaves in the middle of one leaves it false.
+    usable: bool,
+    /// The connection below; it must outlive the channel.
+    ssh: Option<Ssh>,
+}
+
+/// Why no message came.
+enum Unread {
+    Ended,
+    Framing(FramingError),
+    Encoding,
+}
+
+impl Client {
+    /// Exchanges hellos over a channel.
+    pub(super) async fn open(
+        ctx: &Context<'_>,
+        carrier: impl Carrier + 'static,
+        ssh: Option<Ssh>,
+        terms: Terms,
+        deadline: Instant,
+    ) -> Result<Self> {
+        let mut client = Self {
+            terms,
+            carrier: Box::new(carrier),
+            decoder: Decoder::new(LONGEST_MESSAGE),
+            framing: Framing::EndOfMessage,
+            capabilities: Capabilities::default(),
+            session_id: None,
+            last_id: 0,
+            usable: false,
+            ssh,
+        };
+        let peer = client.terms.peer.clone();
+        let ours = hello::ours();
+        let hellos = async {
+            // A device that has ended the channel may have said why: that is read below.
+            let _ = client.send(&ours).await;
+            client.receive().await
+        };
+        let hello = match timeout_at(deadline, hellos).await {
+            Ok(Ok(message)) => Hello::read(&message),
+            Ok(Err(Unread::Ended)) => {
+                return Err(Error::Closed {
+                    peer,
+                    phase: Phase::Hello,
+                    said: client.partial(),
+                });
+            }
+            Ok(Err(Unread::Framing(error))) => Err(error.as_str().to_owned()),
+            Ok(Err(Unread::Encoding)) => Err("its first message is no UTF-8".to_owned()),
+            Err(_) => {
+                return Err(Error::TimedOut {
+                    peer,
+                    phase: Phase::Hello,
+                    limit: client.terms.timeout,
+                    hint: ": is NETCONF spoken on this port?".to_owned(),
+                });
+            }
+        };
+        let hello = hello.map_err(|problem| client.breach(problem))?;
+        // Only now, behind both hellos, may the framing change (RFC 6242, 4.1).
+        client.framing = hello.capabilities.framing().ok_or_else(|| {
+            client.breach("it offers neither base:1.0 nor base:1.1 in its hello".to_owned())
+        })?;
+        client.decoder.switch(client.framing);
+        client.capabilities = hello.capabilities;
+        client.session_id = hello.session_id;
+        client.usable = true;
+        ctx.debug(format!(
+            "a NETCONF session with {peer} is open: base:{}, session {}",
+            client.version(),
+            hello
+                .session_id
+                .map_or("unnamed".to_owned(), |id| id.to_string()),
+        ));
+        Ok(client)
+    }
+
+    /// Asks for an operation and waits for its answer. It is sent once.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the device's `rpc-error`s; [`Error::Unsupported`] before anything is
+    /// sent; [`Error::Interrupted`] when no answer came, which ends the session.
+    pub async fn perform(&mut self, ctx: &Context<'_>, operation: &Operation) -> Result<Reply> {
+        let limit = self.terms.command_timeout;
+        self.perform_within(ctx, operation, limit).await
+    }
+
+    /// The same, with another limit to the wait for an answer.
+    pub(super) async fn perform_within(
+        &mut self,
+        ctx: &Context<'_>,
+        operation: &Operation,
+        limit: Duration,
+    ) -> Result<Reply> {
+        if let Some(needed) = operation.needs
+            && !self.capabilities.has(needed)
+        {
+            return Err(Error::Unsupported(format!(
+                "{} does not have the NETCONF capability {needed}, which `{}` needs here",
+                self.terms.peer,
+                operation.name()
+            )));
+        }
+        if !self.usable {
+            return Err(self.interrupted(operation, Interruption::Broken));
+        }
+        self.usable = false;
+        self.last_id += 1;
+        let id = self.last_id.to_string();
+        let rpc = Element::within(BASE, "rpc")
+            .attribute("message-id", &id)
+            .with([operation.element.clone()]);
+        let asking = async {
+            self.send(&rpc).await.map_err(|_| Interruption::Lost)?;
+            self.answer(ctx, &id).await
+        };
+        let (reply, errors) = match timeout(limit, asking).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(why)) => return Err(self.interrupted(operation, why)),
+            Err(_) => return Err(self.interrupted(operation, Interruption::TooLong(limit))),
+        };
+        if errors.is_empty() && !reply.says_something() {
+            let why = Interruption::OutOfStep("its answer says neither `ok` nor an error");
+            return Err(self.interrupted(operation, why));
+        }
+        self.usable = true;
+        for warning in &reply.warnings {
+            let (name, said) = (operation.name(), warning.summary());
+            ctx.warning(format!("{} warns at `{name}`: {said}", self.terms.peer));
+        }
+        if !errors.is_empty() {
+            let Terms { peer, user, .. } = &self.terms;
+            let refused = refused(peer, user, operation.name(), &errors);
+            return Err(Error::Refused(Box::new(refused)));
+        }
+        Ok(reply)
+    }
+
+    /// What the device can do.
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    /// How the device names this session.
+    pub fn session_id(&self) -> Option<u32> {
+        self.session_id
+    }
+
+    /// The version that is spoken: `1.0` or `1.1`.
+    pub fn version(&self) -> &'static str {
+        match self.framing {
+            Framing::EndOfMessage => "1.0",
+            Framing::Chunked => "1.1",
+        }
+    }
+
+    /// Whether it can be asked for more.
+    pub(super) fn is_usable(&self) -> bool {
+        self.usable && self.ssh.as_ref().is_none_or(|ssh| !ssh.is_closed())
+    }
+
+    /// The device at the other end of the connection, for facts.
+    pub(super) fn ssh_version(&self) -> Option<String> {
+        Some(self.ssh.as_ref()?.version())
+    }
+
+    /// Ends the session, if the device still listens: what was not confirmed is taken back by it.
+    pub(super) async fn end(&mut self, ctx: &Context<'_>) {
+        if self.is_usable() {
+            let goodbye = Operation::close_session();
+            let _ = self.perform_within(ctx, &goodbye, GOODBYE).await;
+        }
+        self.usable = false;
+    }
+
+    /// Says goodbye and lets go.
+    pub(super) async fn close(mut self, ctx: &Context<'_>) {
+        self.end(ctx).await;
+        let Self { carrier, ssh, .. } = self;
+        // The channel goes first: one that nobody reads would hold the connection's end up.
+        drop(carrier);
+        if let Some(ssh) = ssh {
+            ssh.close().await;
+        }
+    }
+
+    async fn send(&mut self, message: &Element) -> std::io::Result<()> {
+        let message = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{message}");
+        let bytes = frame(self.framing, &message);
+        self.carrier.write_all(&bytes).await?;
+        self.carrier.flush().await
+    }
+
+    /// The answer to the request of this number.
+    async fn answer(
+        &mut self,
+        ctx: &Context<'_>,
+        due: &str,
+    ) -> std::result::Result<(Reply, Vec<super::rpc_error::RpcError>), Interruption> {
+        loop {
+            let message = self.receive().await.map_err(|unread| match unread {
+                Unread::Ended => Interruption::Lost,
+                Unread::Framing(FramingError::TooLong) => Interruption::TooMuch(LONGEST_MESSAGE),
+                Unread::Framing(error) => Interruption::OutOfStep(error.as_str()),
+                Unread::Encoding => Interruption::OutOfStep("its answer is no UTF-8"),
+            })?;
+            match Message::read(&message) {
+                Ok(Message::Reply { id, reply, errors }) => {
+                    // A device that cannot read a request may not know its number (RFC 6241, 4.3).
+                    return match id {
+                        Some(id) if id != due => {
+                            Err(Interruption::OutOfStep("its answer is to another request"))
+                        }
+                        None if errors.is_empty() => {
+                            Err(Interruption::OutOfStep("its answer has no `message-id`"))
+                        }
+                        _ => Ok((reply, errors)),
+                    };
+                }
+                Ok(Message::Notification) => ctx.debug("passed over a notification"),
+                Err(problem) => {
+                    ctx.debug(format!("{} sent no answer: {problem}", self.terms.peer));
+                    return Err(Interruption::OutOfStep("what it sent is no `rpc-reply`"));
+                }
+            }
+        }
+    }
+
+    async fn receive(&mut self) -> std::result::Result<String, Unread> {
+        let mut bytes = vec![0; 16 * 1024];
+        loop {
+            if let Some(message) = self.decoder.next().map_err(Unread::Framing)? {
+                return String::from_utf8(message).map_err(|_| Unread::Encoding);
+            }
+            match self.carrier.read(&mut bytes).await {
+                Ok(0) | Err(_) => return Err(Unread::Ended),
+                Ok(count) => self.decoder.push(&bytes[..count]),
+            }
+        }
+    }
+
+    /// The beginning of what has arrived and is no whole message.
+    fn partial(&self) -> String {
+        let partial = self.decoder.partial();
+        let partial = &partial[..partial.len().min(LONGEST_PARTIAL)];
+        String::from_utf8_lossy(partial).into_owned()
+    }
+
+    fn interrupted(&self, operation: &Operation, why: Interruption) -> Error {
+        let was_sent = why != Interruption::Broken;
+        Error::Interrupted(Box::new(Interrupted {
+            peer: self.terms.peer.clone(),
+            doing: format!("`{}`", operation.name()),
+            changing: operation.changing && was_sent,
+            why,
+            partial: self.partial(),
+        }))
+    }
+
+    fn breach(&self, problem: String) -> Error {
+        Error::Protocol {
+            peer: self.terms.peer.clone(),
+            protocol: PROTOCOL,
+            phase: Phase::Hello,
+            problem,
+        }
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("peer", &self.terms.peer)
+            .field("session_id", &self.session_id)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,170 @@
+//! A device for tests: it exchanges hellos, notes what it is asked, and answers as it is told.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::time::Instant;
+
+use super::client::{Client, Terms};
+use super::framing::{Decoder, Framing, frame};
+use super::xml::{BASE, Element};
+use crate::cli::fake::Bench;
+use crate::{Error, Result};
+
+/// What a device does when it is asked.
+pub(super) enum Answer {
+    /// An `rpc-reply` to the request, with this inside.
+    Inside(&'static str),
+    /// These bytes, as they are.
+    Bytes(Vec<u8>),
+    /// An error of this tag.
+    Refusal(&'static str),
+    /// Nothing any more.
+    Silence,
+    /// The end.
+    End,
+}
+
+pub(super) const OK: Answer = Answer::Inside("<ok/>");
+
+/// A device with these capabilities.
+pub(super) struct Fake {
+    capabilities: Vec<&'static str>,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Fake {
+    /// One that speaks these versions, and has these capabilities (`candidate:1.0`).
+    pub(super) fn new(capabilities: &[&'static str]) -> Self {
+        Self {
+            capabilities: capabilities.to_vec(),
+            asked: Arc::default(),
+        }
+    }
+
+    /// The operations that it was asked for, each with what stands out in it.
+    pub(super) fn asked(&self) -> Vec<String> {
+        self.asked.lock().expect("no poison").clone()
+    }
+
+    /// Opens a session; every request is answered by `answer`, which is given its operation.
+    pub(super) async fn open(
+        &self,
+        bench: &Bench,
+        answer: impl FnMut(&str) -> Answer + Send + 'static,
+    ) -> Result<Client> {
+        let (near, far) = duplex(64 * 1024);
+        let hello = hello(&self.capabilities);
+        let is_chunked = self.capabilities.contains(&"base:1.1");
+        let asked = Arc::clone(&self.asked);
+        tokio::spawn(async move {
+            // A test that has seen enough closes its end.
+            let _ = run(far, hello, is_chunked, asked, answer).await;
+        });
+        open(bench, near).await
+    }
+
+    /// Opens a session with a device that says this first, and ends or goes silent.
+    pub(super) async fn says(bench: &Bench, first: &str, then: Answer) -> Error {
+        let (near, mut far) = duplex(64 * 1024);
+        far.write_all(first.as_bytes()).await.expect("it fits");
+        if let Answer::End = then {
+            drop(far);
+            open(bench, near).await.expect_err("no session")
+        } else {
+            let error = open(bench, near).await.expect_err("no session");
+            drop(far);
+            error
+        }
+    }
+}
+
+async fn open(bench: &Bench, near: DuplexStream) -> Result<Client> {
+    let terms = Terms {
+        peer: "192.0.2.1:830".to_owned(),
+        user: "admin".to_owned(),
+        timeout: Duration::from_secs(10),
+        command_timeout: Duration::from_secs(120),
+    };
+    let deadline = Instant::now() + terms.timeout;
+    Client::open(&bench.ctx(), near, None, terms, deadline).await
+}
+
+pub(super) fn hello(capabilities: &[&str]) -> String {
+    let uri = |name: &&str| {
+        let middle = if name.starts_with("base:") {
+            ""
+        } else {
+            "capability:"
+        };
+        Element::new("capability").text(&format!("urn:ietf:params:netconf:{middle}{name}"))
+    };
+    let capabilities = Element::new("capabilities").with(capabilities.iter().map(uri));
+    let id = Element::new("session-id").text("4");
+    let hello = Element::within(BASE, "hello").with([capabilities, id]);
+    hello.to_string()
+}
+
+async fn run(
+    mut line: DuplexStream,
+    hello: String,
+    is_chunked: bool,
+    asked: Arc<Mutex<Vec<String>>>,
+    mut answer: impl FnMut(&str) -> Answer,
+) -> std::io::Result<()> {
+    // One byte at a time: whoever reads must not care.
+    for byte in frame(Framing::EndOfMessage, &hello) {
+        line.write_all(&[byte]).await?;
+    }
+    let mut decoder = Decoder::new(1_000_000);
+    let mut framing = Framing::EndOfMessage;
+    let mut bytes = [0; 1024];
+    loop {
+        while let Some(message) = decoder.next().expect("the client frames as it should") {
+            let message = String::from_utf8(message).expect("the client writes UTF-8");
+            let message = Element::parse(&message).expect("the client writes XML");
+            if message.is_base("hello") {
+                if is_chunked {
+                    framing = Framing::Chunked;
+                    decoder.switch(framing);
+                }
+                continue;
+            }
+            let id = message.attribute_value("message-id").expect("an id");
+            let operation = message.children().next().expect("an operation");
+            let mut told = operation.name().to_owned();
+            for part in ["target", "confirmed"] {
+                let part = operation.child(part);
+                let part = part.map(|part| part.children().next().unwrap_or(part).name());
+                told.extend(part.into_iter().flat_map(|part| [" ", part]));
+            }
+            let reply = |inside: &str| {
+                format!(
+                    "<r:rpc-reply xmlns:r=\"{BASE}\" xmlns=\"{BASE}\" message-id=\"{id}\">{inside}\
+                     </r:rpc-reply>"
+                )
+            };
+            let answer = answer(&told);
+            asked.lock().expect("no poison").push(told);
+            let bytes = match answer {
+                Answer::Inside(inside) => frame(framing, &reply(inside)),
+                Answer::Refusal(tag) => frame(
+                    framing,
+                    &reply(&format!(
+                        "<rpc-error><error-tag>{tag}</error-tag><error-severity>error\
+                         </error-severity></rpc-error>"
+                    )),
+                ),
+                Answer::Bytes(bytes) => bytes,
+                Answer::Silence => std::future::pending().await,
+                Answer::End => return Ok(()),
+            };
+            line.write_all(&bytes).await?;
+        }
+        match line.read(&mut bytes).await? {
+            0 => return Ok(()),
+            count => decoder.push(&bytes[..count]),
+        }
+    }
+}

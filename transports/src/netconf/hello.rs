@@ -1,0 +1,93 @@
+//! The first message of each side (RFC 6241, 8.1).
+
+use super::capabilities::Capabilities;
+use super::xml::{BASE, Element};
+
+/// The versions that are spoken here.
+const OURS: [&str; 2] = [
+    "urn:ietf:params:netconf:base:1.0",
+    "urn:ietf:params:netconf:base:1.1",
+];
+
+/// What a device says first.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Hello {
+    pub(super) capabilities: Capabilities,
+    /// How the device names the session.
+    pub(super) session_id: Option<u32>,
+}
+
+/// Our hello.
+pub(super) fn ours() -> Element {
+    let capabilities = OURS.map(|uri| Element::new("capability").text(uri));
+    Element::within(BASE, "hello").with([Element::new("capabilities").with(capabilities)])
+}
+
+impl Hello {
+    /// Reads a device's hello.
+    ///
+    /// # Errors
+    /// What it is instead.
+    pub(super) fn read(message: &str) -> Result<Self, String> {
+        // Some devices say something to people first.
+        let start = message.find('<').unwrap_or(message.len());
+        let (said, message) = message.split_at(start);
+        let hello = Element::parse(message).map_err(|error| {
+            let said = said.trim().lines().last().unwrap_or_default();
+            if said.is_empty() {
+                format!("its first message is no well-formed XML: {error}")
+            } else {
+                format!("it says `{said}`")
+            }
+        })?;
+        if !hello.is_base("hello") {
+            return Err(format!("its first message is `{}`", hello.name()));
+        }
+        let capabilities: Vec<String> = hello
+            .child("capabilities")
+            .into_iter()
+            .flat_map(Element::children)
+            .map(Element::content)
+            .collect();
+        let session_id = hello.child("session-id").map(Element::content);
+        Ok(Self {
+            capabilities: Capabilities::new(capabilities),
+            session_id: session_id.and_then(|id| id.parse().ok()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::netconf::framing::Framing;
+
+    #[test]
+    fn our_hello_offers_both_versions_and_no_session() {
+        let hello = Hello::read(&ours().to_string()).expect("a hello");
+        assert_eq!(hello.capabilities.framing(), Some(Framing::Chunked));
+        assert_eq!(hello.session_id, None);
+    }
+
+    #[test]
+    fn a_hello_is_read_with_prefixes_comments_and_words_before_it() {
+        let text = "Welcome!\n<!-- user admin -->\n<nc:hello \
+             xmlns:nc=\"urn:ietf:params:xml:ns:netconf:base:1.0\"><nc:capabilities>\
+             <nc:capability>\n urn:ietf:params:netconf:base:1.0 \n</nc:capability>\
+             </nc:capabilities><nc:session-id> 17 </nc:session-id></nc:hello>\n";
+        let hello = Hello::read(text).expect("a hello");
+        assert_eq!(hello.session_id, Some(17));
+        assert_eq!(hello.capabilities.framing(), Some(Framing::EndOfMessage));
+    }
+
+    #[test]
+    fn what_is_no_hello_is_told() {
+        let error = |text| Hello::read(text).expect_err("no hello");
+        assert_eq!(
+            error("\r\nPermission denied.\r\n"),
+            "it says `Permission denied.`"
+        );
+        assert!(error("<html><body>").contains("no well-formed XML"));
+        assert_eq!(error("<rpc-reply/>"), "its first message is `rpc-reply`");
+    }
+}

@@ -1,0 +1,134 @@
+//! The answer to a request (RFC 6241, 4.2).
+
+use super::rpc_error::RpcError;
+use super::xml::Element;
+
+/// What a device answered to a request that it did not refuse.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    element: Element,
+    /// What the device warns of.
+    pub warnings: Vec<RpcError>,
+}
+
+/// A message of a device that is one of these.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// An answer, and the request that it says to be for.
+    Reply {
+        id: Option<String>,
+        reply: Reply,
+        errors: Vec<RpcError>,
+    },
+    /// Something that nobody asked for (RFC 5277).
+    Notification,
+}
+
+impl Message {
+    /// Reads a message.
+    ///
+    /// # Errors
+    /// What it is instead.
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let element = Element::parse(text).map_err(|error| error.to_string())?;
+        if element.name() == "notification" {
+            return Ok(Self::Notification);
+        }
+        if !element.is_base("rpc-reply") {
+            return Err(format!("it is `{}`", element.name()));
+        }
+        let mut all = Vec::new();
+        collect_errors(&element, &mut all);
+        let (warnings, errors) = all.into_iter().partition(|error| error.warning);
+        Ok(Self::Reply {
+            id: element.attribute_value("message-id").map(str::to_owned),
+            reply: Reply { element, warnings },
+            errors,
+        })
+    }
+}
+
+/// Errors stand at the top; some devices put them into what they tell of a commit. What is in
+/// `data` is data.
+fn collect_errors(element: &Element, errors: &mut Vec<RpcError>) {
+    for child in element.children() {
+        if child.is_base("rpc-error") {
+            errors.push(RpcError::read(child));
+        } else if child.name() != "data" {
+            collect_errors(child, errors);
+        }
+    }
+}
+
+impl Reply {
+    /// The data that was asked for, as an element `data`.
+    pub fn data(&self) -> Option<Element> {
+        let data = self.element.child("data")?.clone();
+        Some(data.taken_from(&self.element))
+    }
+
+    /// The whole answer.
+    pub fn element(&self) -> &Element {
+        &self.element
+    }
+
+    /// Whether it says anything: `ok`, or what an operation gives.
+    pub(super) fn says_something(&self) -> bool {
+        self.element.children().next().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(inner: &str) -> (Reply, Vec<RpcError>) {
+        let text = format!(
+            "<?xml version=\"1.0\"?>\n<x:rpc-reply x:y='z' message-id='7' \
+             xmlns:x='urn:ietf:params:xml:ns:netconf:base:1.0'>{inner}</x:rpc-reply>"
+        );
+        match Message::read(&text).expect("a reply") {
+            Message::Reply { id, reply, errors } => {
+                assert_eq!(id.as_deref(), Some("7"));
+                (reply, errors)
+            }
+            Message::Notification => panic!("it is a reply"),
+        }
+    }
+
+    #[test]
+    fn warnings_are_no_errors_and_errors_are_found_below_others() {
+        let warning = "<x:rpc-error><x:error-severity>warning</x:error-severity></x:rpc-error>";
+        let (reply, errors) = read(&format!("<!-- ok? --><results>{warning}<x:ok/></results>"));
+        assert_eq!((reply.warnings.len(), errors.len()), (1, 0));
+        assert!(reply.says_something());
+        let error = "<x:rpc-error><x:error-tag>in-use</x:error-tag></x:rpc-error>";
+        let (_, errors) = read(&format!("<a><b>{error}</b></a>"));
+        assert_eq!(errors[0].tag, "in-use");
+    }
+
+    #[test]
+    fn what_is_in_the_data_is_data() {
+        let (reply, errors) =
+            read("<x:data><rpc-error><error-tag>in-use</error-tag></rpc-error></x:data>");
+        assert_eq!(errors, []);
+        let data = reply.data().expect("data").to_string();
+        assert!(
+            data.contains("<rpc-error>") && data.contains("xmlns:x="),
+            "{data}"
+        );
+    }
+
+    #[test]
+    fn what_is_no_reply_is_told_and_notifications_are_known() {
+        let other = Message::read("<hello/>").expect_err("no reply");
+        assert_eq!(other, "it is `hello`");
+        let notification =
+            "<notification xmlns='urn:ietf:params:xml:ns:netconf:notification:1.0'/>";
+        assert!(matches!(
+            Message::read(notification),
+            Ok(Message::Notification)
+        ));
+        assert!(!read("  ").0.says_something());
+    }
+}

@@ -1,0 +1,169 @@
+//! What a device says when it refuses (RFC 6241, 4.3).
+
+use devgate_schemas::{Hash, Value};
+
+use super::xml::Element;
+use crate::error::Refused;
+
+/// An error or a warning of a device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RpcError {
+    /// The layer: `transport`, `rpc`, `protocol` or `application`.
+    pub kind: String,
+    /// What happened, as the RFC names it: `access-denied` (appendix A).
+    pub tag: String,
+    /// Whether it is only a warning.
+    pub warning: bool,
+    /// The device's or the data model's own name for it.
+    pub app_tag: Option<String>,
+    /// What it is about, as an XPath.
+    pub path: Option<String>,
+    /// What the device says to people.
+    pub message: Option<String>,
+    /// More, by name: `bad-element`, `session-id`.
+    pub info: Vec<(String, String)>,
+}
+
+impl RpcError {
+    pub(super) fn read(element: &Element) -> Self {
+        let text = |name: &str| {
+            let text = element.child(name).map(Element::content);
+            text.filter(|text| !text.is_empty())
+        };
+        let info = element.child("error-info").into_iter();
+        let info = info.flat_map(Element::children);
+        Self {
+            kind: text("error-type").unwrap_or_default(),
+            tag: text("error-tag").unwrap_or_default(),
+            warning: text("error-severity").as_deref() == Some("warning"),
+            app_tag: text("error-app-tag"),
+            path: text("error-path"),
+            message: text("error-message"),
+            info: info
+                .map(|part| (part.name().to_owned(), part.content()))
+                .collect(),
+        }
+    }
+
+    /// What it says, for people: the message, or the tag, and what it is about.
+    pub fn summary(&self) -> String {
+        let mut text = self.message.clone().unwrap_or_else(|| self.tag.clone());
+        let bad = ["bad-element", "bad-attribute", "bad-namespace"];
+        for (name, value) in &self.info {
+            if bad.contains(&name.as_str()) && !value.is_empty() {
+                text.push_str(&format!(", {} `{value}`", name.replacen('-', " ", 1)));
+            }
+        }
+        if let Some(path) = &self.path {
+            text.push_str(&format!(", at {path}"));
+        }
+        text
+    }
+
+    /// More of it, by name.
+    pub fn info(&self, name: &str) -> Option<&str> {
+        let (_, value) = self.info.iter().find(|(own, _)| own == name)?;
+        Some(value)
+    }
+
+    fn to_value(&self) -> Value {
+        let mut hash = Hash::new();
+        let severity = if self.warning { "warning" } else { "error" };
+        hash.insert("type", Value::from(self.kind.as_str()));
+        hash.insert("tag", Value::from(self.tag.as_str()));
+        hash.insert("severity", Value::from(severity));
+        let optional = [
+            ("app_tag", &self.app_tag),
+            ("path", &self.path),
+            ("message", &self.message),
+        ];
+        for (name, text) in optional {
+            if let Some(text) = text {
+                hash.insert(name, Value::from(text.as_str()));
+            }
+        }
+        if !self.info.is_empty() {
+            let info = self.info.iter();
+            let info = info.map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
+            hash.insert("info", Value::Hash(info.collect()));
+        }
+        Value::Hash(hash)
+    }
+}
+
+/// The device's refusal of a request, for `errors` of which the first tells the most.
+pub(super) fn refused(peer: &str, user: &str, request: &str, errors: &[RpcError]) -> Refused {
+    let first = errors.first().cloned().unwrap_or_default();
+    let said: Vec<String> = errors.iter().map(RpcError::summary).collect();
+    Refused {
+        peer: peer.to_owned(),
+        request: request.to_owned(),
+        said: said.join("; "),
+        hint: hint(&first, user),
+        busy: matches!(first.tag.as_str(), "lock-denied" | "in-use"),
+        details: Some(Value::Array(
+            errors.iter().map(RpcError::to_value).collect(),
+        )),
+        status: first.tag,
+    }
+}
+
+/// What an error means, and what to do.
+fn hint(error: &RpcError, user: &str) -> String {
+    match error.tag.as_str() {
+        "access-denied" => format!("the device's access rules do not allow this to `{user}`"),
+        "lock-denied" => match error.info("session-id") {
+            // Session 0 is nobody who speaks NETCONF (RFC 6241, 7.5).
+            None | Some("0" | "") => {
+                "somebody else is configuring the device, or left changes that are not committed"
+                    .to_owned()
+            }
+            Some(session) => format!("session {session} of the device holds the lock"),
+        },
+        "unknown-namespace" | "unknown-element" => {
+            "the device's data models do not have this there; is its namespace (`xmlns`) right?"
+                .to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DENIED: &str = "<n:rpc-error xmlns:n='urn:ietf:params:xml:ns:netconf:base:1.0'>\
+        <n:error-type>protocol</n:error-type><n:error-tag>lock-denied</n:error-tag>\
+        <n:error-severity>error</n:error-severity><n:error-path>/nc:rpc/nc:lock</n:error-path>\
+        <n:error-message xml:lang='en'> Lock failed </n:error-message>\
+        <n:error-info><n:session-id>454</n:session-id></n:error-info></n:rpc-error>";
+
+    #[test]
+    fn an_error_is_told_to_people_and_kept_for_programs() {
+        let error = RpcError::read(&Element::parse(DENIED).expect("well-formed"));
+        let refused = refused("192.0.2.1:830", "admin", "lock", &[error]);
+        assert!(refused.busy);
+        assert_eq!(
+            refused.to_string(),
+            "192.0.2.1:830 refuses `lock` (lock-denied): Lock failed, at /nc:rpc/nc:lock; session \
+             454 of the device holds the lock"
+        );
+        assert_eq!(
+            refused.details.expect("details").to_json(),
+            serde_json::json!([{
+                "type": "protocol", "tag": "lock-denied", "severity": "error",
+                "path": "/nc:rpc/nc:lock", "message": "Lock failed", "info": {"session-id": "454"},
+            }])
+        );
+    }
+
+    #[test]
+    fn an_error_that_says_little_is_told_by_its_tag() {
+        let text = "<rpc-error><error-tag>unknown-element</error-tag><error-info><bad-element>\
+            speed</bad-element></error-info></rpc-error>";
+        let error = RpcError::read(&Element::parse(text).expect("well-formed"));
+        assert_eq!(error.summary(), "unknown-element, bad element `speed`");
+        let refused = refused("r1:830", "admin", "edit-config", &[error]);
+        assert!(refused.hint.contains("namespace") && !refused.busy);
+    }
+}

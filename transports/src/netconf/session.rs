@@ -1,0 +1,242 @@
+//! A session with a device, which is opened again when it was lost.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use devgate_schemas::{ConnectionInfo, Facts, Value};
+use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
+use tokio::time::Instant;
+
+use super::change::Change;
+use super::client::{Client, Terms};
+use super::facts;
+use super::operation::{Datastore, Filter, Operation};
+use super::query::Query;
+use super::reply::Reply;
+use crate::error::Phase;
+use crate::info::duration;
+use crate::ssh::Ssh;
+use crate::ssh::settings::Settings;
+use crate::{Context, DataStore, Document, Error, Request, Result, Transport};
+
+/// A session with a device; it takes one request at a time.
+#[derive(Debug)]
+pub struct NetconfSession {
+    settings: Settings,
+    terms: Terms,
+    /// How long a commit waits to be confirmed; `None` where it shall not.
+    pub(super) confirm_timeout: Option<Duration>,
+    /// Whether what the device starts with follows changes.
+    pub(super) save: bool,
+    /// `None` after the connection was lost or given up, until something needs it again.
+    open: Mutex<Option<Client>>,
+}
+
+impl NetconfSession {
+    /// Opens a session, retrying within the context's patience.
+    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+        let settings = Settings::read(ctx, info)?;
+        let terms = Terms {
+            peer: settings.peer(),
+            user: settings.user.clone(),
+            timeout: settings.timeout,
+            command_timeout: duration(info, "command_timeout", 120.0),
+        };
+        let confirm_timeout = info.integer("confirm_timeout").unwrap_or(60);
+        let confirm_timeout = u64::try_from(confirm_timeout).ok().filter(|s| *s > 0);
+        let session = Self {
+            settings,
+            terms,
+            confirm_timeout: confirm_timeout.map(Duration::from_secs),
+            save: info.boolean("save").unwrap_or(true),
+            open: Mutex::new(None),
+        };
+        let client = session.reach(ctx).await?;
+        *session.open.lock().await = Some(client);
+        Ok(session)
+    }
+
+    /// Asks for an operation that stands alone. One that only reads is asked again when the
+    /// connection was lost before its answer, within the context's patience.
+    ///
+    /// What belongs together (a lock and what it protects) goes by [`hold`](Self::hold) or
+    /// [`change`](Self::change).
+    ///
+    /// # Errors
+    /// As [`Client::perform`], and why the device cannot be reached.
+    pub async fn perform(&self, ctx: &Context<'_>, operation: &Operation) -> Result<Reply> {
+        let mut open = self.open.lock().await;
+        let what = format!("ask {} for `{}`", self.terms.peer, operation.name());
+        let mut attempts = ctx.patience().attempts(ctx, what);
+        let mut again = false;
+        loop {
+            let started = Instant::now();
+            let client = self.ready(ctx, &mut open).await?;
+            match client.perform(ctx, operation).await {
+                Err(error @ Error::Interrupted(_)) if error.is_transient() => {
+                    if again {
+                        // Only the first time may have been spent with work.
+                        attempts.lost(started.elapsed());
+                    }
+                    again = true;
+                    attempts.pause(error).await?;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// Takes the session as the device counts it, for requests that belong together. It is not
+    /// opened again while it is held: a lock that is lost stays lost.
+    ///
+    /// # Errors
+    /// Why the device cannot be reached.
+    pub async fn hold(&self, ctx: &Context<'_>) -> Result<MappedMutexGuard<'_, Client>> {
+        let mut open = self.open.lock().await;
+        self.ready(ctx, &mut open).await?;
+        Ok(MutexGuard::map(open, |open| {
+            open.as_mut().expect("it is ready")
+        }))
+    }
+
+    /// Copies what runs to what the device starts with, where that is a configuration of its own.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where it is not, otherwise as [`perform`](Self::perform).
+    pub async fn save(&self, ctx: &Context<'_>) -> Result<()> {
+        let copy = Operation::copy_config(Datastore::Running, Datastore::Startup);
+        self.perform(ctx, &copy).await.map(drop)
+    }
+
+    /// How long opening a session may take.
+    pub(super) fn timeout(&self) -> Duration {
+        self.terms.timeout
+    }
+
+    /// `host:port`.
+    pub(super) fn peer(&self) -> &str {
+        &self.terms.peer
+    }
+
+    /// The open connection, opened again if it was lost.
+    async fn ready<'o>(
+        &self,
+        ctx: &Context<'_>,
+        open: &'o mut Option<Client>,
+    ) -> Result<&'o mut Client> {
+        if let Some(broken) = open.take_if(|client| !client.is_usable()) {
+            broken.close(ctx).await;
+        }
+        match open {
+            Some(_) => {}
+            None => *open = Some(self.reach(ctx).await?),
+        }
+        Ok(open.as_mut().expect("it was opened just now"))
+    }
+
+    /// Connects, logs in and exchanges hellos, retrying what may pass.
+    async fn reach(&self, ctx: &Context<'_>) -> Result<Client> {
+        let what = format!("open a session with {}", self.terms.peer);
+        let persisting = ctx.patience().persist(ctx, what, || self.reach_once(ctx));
+        persisting.await
+    }
+
+    /// One try to open a session.
+    pub(super) async fn reach_once(&self, ctx: &Context<'_>) -> Result<Client> {
+        let deadline = self.settings.deadline();
+        let ssh = Ssh::connect(ctx, &self.settings, deadline).await?;
+        let channel = match ssh.subsystem("netconf", deadline).await {
+            Ok(Some(channel)) => channel,
+            Ok(None) => {
+                let peer = self.terms.peer.clone();
+                ssh.close().await;
+                return Err(Error::ChannelRefused {
+                    peer,
+                    what: "NETCONF session: NETCONF is not enabled on this port (the SSH server \
+                           has no subsystem `netconf`); enable it on the device, or set `port` to \
+                           where it is, which is usually 830"
+                        .to_owned(),
+                    said: String::new(),
+                    busy: false,
+                });
+            }
+            // Nothing has been asked yet: a device that restarts may be waited for.
+            Err(Error::Lost { peer, why }) => {
+                return Err(Error::Closed {
+                    peer,
+                    phase: Phase::Channel,
+                    said: why,
+                });
+            }
+            Err(error) => return Err(error),
+        };
+        Client::open(ctx, channel, Some(ssh), self.terms.clone(), deadline).await
+    }
+}
+
+#[async_trait]
+impl Transport for NetconfSession {
+    async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
+        let mut open = self.open.lock().await;
+        match open.as_mut() {
+            Some(client) => probe(ctx, client, self.terms.timeout).await,
+            None => self.ready(ctx, &mut open).await.map(drop),
+        }
+    }
+
+    async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
+        let mut facts = Facts::new();
+        {
+            let client = self.hold(ctx).await?;
+            facts.set("netconf.version", Value::from(client.version()));
+            let capabilities = client.capabilities().iter().map(Value::from).collect();
+            facts.set("netconf.capabilities", Value::Array(capabilities));
+            if let Some(version) = client.ssh_version() {
+                facts.set("ssh.version", Value::from(version));
+            }
+        }
+        facts::collect(ctx, self, &mut facts).await?;
+        Ok(facts)
+    }
+
+    async fn close(self: Box<Self>, ctx: &Context<'_>) {
+        if let Some(client) = self.open.into_inner() {
+            client.close(ctx).await;
+        }
+    }
+
+    fn data_store(&self) -> Option<&dyn DataStore> {
+        Some(self)
+    }
+}
+
+/// Whether the device answers: nothing is asked for that costs it anything. A refusal is an answer.
+pub(super) async fn probe(ctx: &Context<'_>, client: &mut Client, limit: Duration) -> Result<()> {
+    let nothing = Operation::get_config(Datastore::Running, &Filter::Subtree(Vec::new()));
+    match client.perform_within(ctx, &nothing, limit).await {
+        Ok(_) | Err(Error::Refused(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+#[async_trait]
+impl DataStore for NetconfSession {
+    async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
+        let query = Query::parse(what)?;
+        let operation = query.operation(self.hold(ctx).await?.capabilities())?;
+        let reply = self.perform(ctx, &operation).await?;
+        let data = reply.data().ok_or_else(|| Error::Protocol {
+            peer: self.terms.peer.clone(),
+            protocol: "NETCONF",
+            phase: Phase::Request,
+            problem: format!("its answer to `{}` has no `data`", operation.name()),
+        })?;
+        Ok(Document::Text(data.to_pretty()))
+    }
+
+    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+        let change = Change::requested(request)?;
+        let changed = self.change(ctx, &change, None).await?;
+        Ok(Document::Data(changed.to_value()))
+    }
+}

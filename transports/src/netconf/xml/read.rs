@@ -1,0 +1,228 @@
+//! Reading XML: strict about its form, without what NETCONF forbids (RFC 6241, 3).
+
+use std::fmt;
+
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::name::{Namespace, PrefixDeclaration, QName, ResolveResult};
+use quick_xml::reader::NsReader;
+
+use super::{BASE, DEEPEST, Element, Node};
+
+/// What is wrong with a text that should be XML. It quotes no text and no value: these may be secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct XmlError {
+    problem: String,
+    line: usize,
+}
+
+impl fmt::Display for XmlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (line {})", self.problem, self.line)
+    }
+}
+
+impl Element {
+    /// Reads a document: one element, and around it an XML declaration and comments at most.
+    pub(crate) fn parse(text: &str) -> Result<Self, XmlError> {
+        let mut roots = Reader::new(text).read()?.into_iter();
+        match (roots.next(), roots.next()) {
+            (Some(root), None) => Ok(root),
+            (None, _) => Err(XmlError::new("it has no element", text, text.len())),
+            (_, Some(_)) => Err(XmlError::new(
+                "it has more than one outermost element",
+                text,
+                text.len(),
+            )),
+        }
+    }
+
+    /// Reads elements that a user wrote, to be put into a message: any number, side by side. The
+    /// prefix `nc` is NETCONF's own there, as for `nc:operation`.
+    pub(crate) fn parse_all(text: &str) -> Result<Vec<Self>, XmlError> {
+        let mut reader = Reader::new(text);
+        let resolver = reader.xml.resolver_mut();
+        resolver
+            .add(PrefixDeclaration::Named("nc"), Namespace(BASE))
+            .expect("the prefix is free");
+        let mut elements = reader.read()?;
+        for element in &mut elements {
+            if element.namespace.is_none() && element.attribute_value("xmlns").is_none() {
+                // Without a namespace it shall stay, also where a message's own is around it.
+                element.attributes.push(("xmlns".into(), String::new()));
+            }
+            element.declare_also(&[("xmlns:nc".into(), BASE.into())]);
+        }
+        Ok(elements)
+    }
+}
+
+/// The state of reading: the elements that are open, outermost first.
+struct Reader<'t> {
+    text: &'t str,
+    xml: NsReader<&'t [u8]>,
+    open: Vec<Element>,
+    roots: Vec<Element>,
+}
+
+impl<'t> Reader<'t> {
+    fn new(text: &'t str) -> Self {
+        // A byte order mark says nothing here: the text is UTF-8.
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        let mut xml = NsReader::from_str(text);
+        let config = xml.config_mut();
+        config.check_comments = true;
+        config.expand_empty_elements = true;
+        Self {
+            text,
+            xml,
+            open: Vec::new(),
+            roots: Vec::new(),
+        }
+    }
+
+    fn read(mut self) -> Result<Vec<Element>, XmlError> {
+        loop {
+            let event = match self.xml.read_event() {
+                Ok(event) => event,
+                Err(error) => return Err(self.error(&plain(&error))),
+            };
+            match event {
+                Event::Start(start) => self.start(&start)?,
+                Event::End(_) => self.end(),
+                Event::Text(text) => self.text(&text.xml10_content())?,
+                Event::CData(text) => self.text(&text.xml10_content())?,
+                Event::GeneralRef(reference) => match reference.resolve_char_ref() {
+                    Ok(Some(character)) => self.text(character.encode_utf8(&mut [0; 4]))?,
+                    Ok(None) => match resolve_predefined_entity(&reference) {
+                        Some(text) => self.text(text)?,
+                        None => return Err(self.error("it names an entity that XML does not have")),
+                    },
+                    Err(_) => return Err(self.error("it names a character that does not exist")),
+                },
+                Event::DocType(_) => {
+                    return Err(self.error("it has a DOCTYPE, which NETCONF forbids"));
+                }
+                Event::Empty(_) | Event::Comment(_) | Event::PI(_) | Event::Decl(_) => {}
+                Event::Eof if self.open.is_empty() => return Ok(self.roots),
+                Event::Eof => return Err(self.error("it ends inside of an element")),
+            }
+        }
+    }
+
+    fn start(&mut self, start: &BytesStart<'_>) -> Result<(), XmlError> {
+        if self.open.len() == DEEPEST {
+            return Err(self.error("its elements lie too deep in each other"));
+        }
+        let name = self.name(start.name())?;
+        let namespace = match self.xml.resolver().resolve_element(start.name()).0 {
+            ResolveResult::Bound(Namespace(namespace)) => {
+                Some(namespace.to_owned()).filter(|namespace| !namespace.is_empty())
+            }
+            ResolveResult::Unbound => None,
+            ResolveResult::Unknown(prefix) => return Err(self.undeclared(&prefix)),
+        };
+        let mut attributes = Vec::new();
+        for attribute in start.attributes() {
+            let attribute = attribute.map_err(|_| self.error("an attribute is malformed"))?;
+            if attribute.key.as_namespace_binding().is_none()
+                && let ResolveResult::Unknown(prefix) =
+                    self.xml.resolver().resolve_attribute(attribute.key).0
+            {
+                return Err(self.undeclared(&prefix));
+            }
+            let value = attribute.normalized_value(quick_xml::XmlVersion::Explicit1_0);
+            let value = value.map_err(|_| self.error("an attribute's value is malformed"))?;
+            attributes.push((self.name(attribute.key)?, value.into_owned()));
+        }
+        self.open.push(Element {
+            name,
+            namespace,
+            attributes,
+            children: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        let Some(element) = self.open.pop() else {
+            // The reader checks that ends have a beginning.
+            return;
+        };
+        match self.open.last_mut() {
+            Some(parent) => parent.children.push(Node::Element(element)),
+            None => self.roots.push(element),
+        }
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), XmlError> {
+        if text
+            .chars()
+            .any(|c| c.is_control() && !"\t\n\r".contains(c) && c < '\u{80}')
+        {
+            return Err(self.error("it holds a control character"));
+        }
+        let Some(element) = self.open.last_mut() else {
+            return if text.trim().is_empty() {
+                Ok(())
+            } else {
+                Err(self.error("there is text outside of its elements"))
+            };
+        };
+        match element.children.last_mut() {
+            _ if text.is_empty() => {}
+            Some(Node::Text(before)) => before.push_str(text),
+            _ => element.children.push(Node::Text(text.to_owned())),
+        }
+        Ok(())
+    }
+
+    /// The name as it is written; the reader itself takes nearly anything for one.
+    fn name(&self, name: QName<'_>) -> Result<String, XmlError> {
+        let name = name.into_inner();
+        let is_part = |part: &str| {
+            let mut characters = part.chars();
+            let starts = |c: char| c.is_alphabetic() || c == '_';
+            let follows = |c: char| c.is_alphanumeric() || "_-.\u{b7}".contains(c);
+            characters.next().is_some_and(starts) && characters.all(follows)
+        };
+        let is_name = match name.split_once(':') {
+            Some((prefix, local)) => is_part(prefix) && is_part(local),
+            None => is_part(name),
+        };
+        if is_name {
+            Ok(name.to_owned())
+        } else {
+            Err(self.error("a name has characters that no name can have"))
+        }
+    }
+
+    fn undeclared(&self, prefix: &str) -> XmlError {
+        self.error(&format!("the prefix `{prefix}` is not declared"))
+    }
+
+    fn error(&self, problem: &str) -> XmlError {
+        let at = usize::try_from(self.xml.buffer_position()).unwrap_or(usize::MAX);
+        XmlError::new(problem, self.text, at)
+    }
+}
+
+impl XmlError {
+    fn new(problem: &str, text: &str, at: usize) -> Self {
+        let before = &text.as_bytes()[..at.min(text.len())];
+        Self {
+            problem: problem.to_owned(),
+            line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
+        }
+    }
+}
+
+/// The reader's own words, where they quote nothing but names.
+fn plain(error: &quick_xml::Error) -> String {
+    match error {
+        quick_xml::Error::Syntax(error) => error.to_string(),
+        quick_xml::Error::IllFormed(error) => error.to_string(),
+        quick_xml::Error::Namespace(_) => "a namespace is declared in a wrong way".to_owned(),
+        _ => "it is no well-formed XML".to_owned(),
+    }
+}
