@@ -129,7 +129,7 @@ impl Client {
             client.version(),
             hello
                 .session_id
-                .map_or("unnamed".to_owned(), |id| id.to_string()),
+                .map_or_else(|| "unnamed".to_owned(), |id| id.to_string()),
         ));
         Ok(client)
     }

@@ -200,7 +200,7 @@ impl Operation {
     pub fn get_config(source: Datastore, filter: &Filter) -> Self {
         let parts = [source.as_a("source")].into_iter().chain(filter.element());
         let element = Element::new("get-config").with(parts);
-        Self::custom(element, false).needing(filter.needs().or(source.needs()))
+        Self::custom(element, false).needing(filter.needs().or_else(|| source.needs()))
     }
 
     /// Changes a configuration.
@@ -233,7 +233,7 @@ impl Operation {
     /// Puts one configuration in the place of another.
     pub fn copy_config(source: Datastore, target: Datastore) -> Self {
         let parts = [target.as_a("target"), source.as_a("source")];
-        let needs = target.needs().or(source.needs());
+        let needs = target.needs().or_else(|| source.needs());
         Self::custom(Element::new("copy-config").with(parts), true).needing(needs)
     }
 
