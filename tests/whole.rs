@@ -23,3 +23,4 @@ mod run_as;
 mod support;
 mod tasks;
 mod transport_schemas;
+mod vendors;

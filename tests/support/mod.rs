@@ -3,8 +3,10 @@
 #[expect(dead_code, reason = "its own test uses more of it")]
 pub(crate) mod awkward;
 pub(crate) mod delay;
+pub(crate) mod http;
 pub(crate) mod lab;
 pub(crate) mod line;
 pub(crate) mod link;
 pub(crate) mod project;
 pub(crate) mod run;
+pub(crate) mod vendors;

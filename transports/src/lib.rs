@@ -3,18 +3,25 @@
 
 mod cli;
 mod command_line;
+mod command_list;
 mod context;
 mod data_store;
+mod eapi;
 pub mod error;
+mod f5;
 #[cfg(feature = "fuzz")]
 #[doc(hidden)]
 pub mod fuzz;
 mod http;
 mod info;
 pub mod netconf;
+mod nxapi;
 mod ovsdb;
+mod panos;
 mod patience;
 mod rest;
+mod restconf;
+mod rpc;
 mod snmp;
 mod ssh;
 mod ssh_cli;
@@ -22,6 +29,8 @@ pub mod ssh_host;
 mod tcp;
 mod telnet;
 mod tls;
+mod told;
+mod xml;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -34,11 +43,16 @@ pub use cli::dialect::{self, Dialect};
 pub use command_line::{CommandLine, Opening};
 pub use context::{Context, Failure, Mode, Resources};
 pub use data_store::{DataStore, Document, Request};
+pub use eapi::{Eapi, EapiSession};
 pub use error::{Error, Result};
+pub use f5::{F5, F5Session};
 pub use netconf::{Netconf, NetconfSession};
+pub use nxapi::{Nxapi, NxapiSession};
 pub use ovsdb::{Atomic, ColumnType, DatabaseSchema, Ovsdb, OvsdbSession};
+pub use panos::{Panos, PanosSession};
 pub use patience::{Attempts, Patience};
 pub use rest::{Rest, RestSession};
+pub use restconf::{Restconf, RestconfSession};
 pub use snmp::{Snmp, SnmpSession};
 pub use ssh::SshConfig;
 pub use ssh_cli::{SshCli, SshCliSession};
@@ -49,8 +63,13 @@ pub fn all() -> Vec<Box<dyn Connect>> {
     vec![
         Box::new(SshCli::new()),
         Box::new(Netconf::new()),
+        Box::new(Eapi::new()),
+        Box::new(F5::new()),
+        Box::new(Nxapi::new()),
         Box::new(Ovsdb::new()),
+        Box::new(Panos::new()),
         Box::new(Rest::new()),
+        Box::new(Restconf::new()),
         Box::new(Snmp::new()),
     ]
 }

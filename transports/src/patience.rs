@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use backoff::ExponentialBackoff;
 use backoff::backoff::Backoff;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::error::PatienceSpent;
 use crate::{Context, Error, Result};
@@ -85,13 +85,7 @@ impl Patience {
             what: what.into(),
             tries: 0,
             last: None,
-            pauses: ExponentialBackoff {
-                current_interval: FIRST_PAUSE,
-                initial_interval: FIRST_PAUSE,
-                max_interval: LONGEST_PAUSE,
-                max_elapsed_time: None,
-                ..ExponentialBackoff::default()
-            },
+            pauses: pauses(),
         }
     }
 
@@ -211,6 +205,42 @@ impl Attempts<'_> {
             last,
             last_error,
         }))
+    }
+}
+
+/// Looks again and again for the end of work that a target does; `None` where it has none within
+/// `limit`. Waiting for a target to recover is [`Patience`]'s.
+///
+/// # Errors
+/// The look's own.
+pub(crate) async fn look<T, F: Future<Output = Result<Option<T>>>>(
+    limit: Duration,
+    mut look: impl FnMut() -> F,
+) -> Result<Option<T>> {
+    let deadline = Instant::now() + limit;
+    let mut pauses = pauses();
+    loop {
+        match timeout_at(deadline, look()).await {
+            Ok(Ok(None)) => {}
+            Ok(seen) => return seen,
+            Err(_) => return Ok(None),
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(None);
+        }
+        let pause = pauses.next_backoff().unwrap_or(LONGEST_PAUSE);
+        wait(pause.min(left)).await;
+    }
+}
+
+fn pauses() -> ExponentialBackoff {
+    ExponentialBackoff {
+        current_interval: FIRST_PAUSE,
+        initial_interval: FIRST_PAUSE,
+        max_interval: LONGEST_PAUSE,
+        max_elapsed_time: None,
+        ..ExponentialBackoff::default()
     }
 }
 
@@ -369,6 +399,33 @@ mod tests {
             "{error}"
         );
         assert!(!asked.into_inner());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_of_a_target_is_looked_at_until_it_ends_or_its_limit_passes() {
+        let started = Instant::now();
+        let limit = Duration::from_secs(60);
+        let mut looks = 0;
+        let seen = look(limit, || {
+            looks += 1;
+            let seen = (looks == 10).then_some("done");
+            async move { Ok(seen) }
+        });
+        assert_eq!(seen.await.expect("it goes well"), Some("done"));
+        let lasted = started.elapsed();
+        assert!(
+            lasted > Duration::from_secs(5) && lasted < limit,
+            "{lasted:?}"
+        );
+        let started = Instant::now();
+        let seen = look(limit, async || Ok(None::<()>)).await;
+        assert_eq!(seen.expect("it goes well"), None);
+        assert_eq!(started.elapsed(), limit);
+        let hanging = look(limit, async || {
+            wait(Duration::from_secs(3600)).await;
+            Ok(Some(()))
+        });
+        assert_eq!(hanging.await.expect("it goes well"), None);
     }
 
     #[tokio::test(start_paused = true)]

@@ -57,6 +57,7 @@ impl CommandLine for FakeSession {
                     }),
                     sent: number,
                     of: lines.len(),
+                    rolled_back: false,
                     interrupted: says(self.lost_at).then(|| Box::new(lost)),
                 };
                 return Err(devgate_transports::Error::Configuration(Box::new(problem)));

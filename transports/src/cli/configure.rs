@@ -41,6 +41,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             refused: None,
             sent: 0,
             of: lines.len(),
+            rolled_back: false,
             interrupted: None,
         };
         let result = self.type_lines(ctx, enter, &lines, &mut problem).await;

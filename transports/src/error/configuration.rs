@@ -16,6 +16,8 @@ pub struct ConfigurationProblem {
     pub sent: usize,
     /// How many there were.
     pub of: usize,
+    /// Whether the target took back what stood before the refused line.
+    pub rolled_back: bool,
     /// Why it ended otherwise, if it did; the last line sent is then perhaps without effect.
     pub interrupted: Option<Box<Error>>,
 }
@@ -38,6 +40,7 @@ impl fmt::Display for ConfigurationProblem {
             refused,
             sent,
             of,
+            rolled_back,
             interrupted,
         } = self;
         if let Some(RefusedLine { number, line, said }) = refused {
@@ -55,11 +58,15 @@ impl fmt::Display for ConfigurationProblem {
                 f,
                 "none of {of} lines was sent: the configuration is unchanged"
             ),
-            (Some(_), None, 1) => write!(f, "no other line was sent"),
+            (Some(_), None, _) if *rolled_back => write!(
+                f,
+                "the device took back the lines before it: the configuration is unchanged"
+            ),
+            (Some(_), None, 1) => write!(f, "no other line was taken"),
             (Some(_), None, sent) => {
                 write!(
                     f,
-                    "the lines before it stand ({} of {of}), no other was sent",
+                    "the lines before it stand ({} of {of}), no other was taken",
                     sent - 1
                 )
             }

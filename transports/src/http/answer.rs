@@ -8,6 +8,7 @@ use reqwest::{StatusCode, Version};
 use serde_json::Value as Json;
 
 use crate::Document;
+use crate::xml::Element;
 
 /// An answer, whole.
 #[derive(Debug)]
@@ -66,9 +67,13 @@ impl Answer {
     pub(super) fn said(&self) -> String {
         match self.json() {
             Some(json) => words(&json).unwrap_or_else(|| json.to_string()),
-            // A page for browsers says no more than the status does.
-            None if self.body.trim_ascii_start().starts_with(b"<!") => String::new(),
-            None => self.text().trim().to_owned(),
+            None => match Element::read(&self.text()) {
+                Some(xml) if xml.name != "html" => xml.texts(),
+                // A page for browsers says no more than the status does.
+                Some(_) => String::new(),
+                None if self.body.trim_ascii_start().starts_with(b"<") => String::new(),
+                None => self.text().trim().to_owned(),
+            },
         }
     }
 
@@ -142,5 +147,26 @@ mod tests {
             assert_eq!(words(&body).as_deref(), Some(said), "{body}");
         }
         assert_eq!(words(&json!({ "code": 5 })), None);
+    }
+    #[test]
+    fn an_error_in_xml_says_its_texts_and_a_page_for_browsers_nothing() {
+        for (body, said) in [
+            (
+                "<errors><error><tag>in-use</tag><message>held</message></error></errors>",
+                "in-use\nheld",
+            ),
+            ("<html><body>404</body></html>", ""),
+            ("<!DOCTYPE html><p>404", ""),
+            ("plain\n", "plain"),
+        ] {
+            let answer = Answer {
+                status: StatusCode::NOT_FOUND,
+                version: Version::HTTP_11,
+                headers: HeaderMap::new(),
+                certificate: None,
+                body: body.into(),
+            };
+            assert_eq!(answer.said(), said, "{body}");
+        }
     }
 }

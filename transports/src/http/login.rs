@@ -1,13 +1,20 @@
 //! Logins that are a request of their own, whose answer gives a token or cookies.
 
+use std::time::Duration;
+
 use devgate_schemas::{Sensitive, Value};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderName, HeaderValue, SET_COOKIE};
+use tokio::time::timeout;
 
-use super::{Answer, Ask, Repeat, Session, Settings};
+use super::{Answer, Ask, Http, Proof, Repeat, Session, Settings};
 use crate::error::Phase;
 use crate::info::problem;
-use crate::{Error, Result};
+use crate::xml::Element;
+use crate::{Context, Error, Result};
+
+/// How long a logout may take.
+const GOODBYE: Duration = Duration::from_secs(2);
 
 /// How to log in.
 #[derive(Clone, Debug)]
@@ -28,7 +35,8 @@ pub(crate) enum Carried {
     Cookies,
     /// A token.
     Token {
-        /// Where it is: a JSON pointer into the body (RFC 6901), or the name of a header.
+        /// Where it is: a JSON pointer into the body (RFC 6901), which in XML is a path below its
+        /// root, or the name of a header.
         at: String,
         /// The header that carries it.
         header: HeaderName,
@@ -99,11 +107,32 @@ impl Login {
     }
 }
 
+impl Http {
+    /// Forgets the login, so that the next request makes a new one.
+    pub(crate) async fn forget_login(&self) {
+        self.session.lock().await.take();
+    }
+
+    /// Tells the server that the login is not needed any longer, where there is one; `ask` makes the
+    /// request of its token. It may be in vain.
+    pub(crate) async fn log_out(&self, ctx: &Context<'_>, ask: impl FnOnce(&str) -> Ask) {
+        if let Some(session) = self.session.lock().await.take() {
+            let ask = ask(session.token.reveal());
+            // What is told of it might quote the token.
+            let _ = timeout(GOODBYE, self.exchange(ctx, &ask, Proof::Session(&session))).await;
+        }
+    }
+}
+
 fn token(answer: &Answer, at: &str) -> Option<String> {
     if !at.is_empty() && !at.starts_with('/') {
         return answer.header(at).map(str::to_owned);
     }
-    Some(answer.json()?.pointer(at)?.as_str()?.to_owned())
+    if let Some(json) = answer.json() {
+        return Some(json.pointer(at)?.as_str()?.to_owned());
+    }
+    let path = at.trim_start_matches('/');
+    Some(Element::read(&answer.text())?.text_at(path)?.to_owned())
 }
 
 /// Each cookie's name and value, as they are sent back.

@@ -301,7 +301,8 @@ impl Http {
                 // Many say it with a 400 that the password is wrong.
                 400 | 401 | 403 | 422 => return Err(self.refuses_credentials(&ask, &answer)),
                 _ => {
-                    return Err(self.refused(&ask, &answer, "this is the login: check `login`"));
+                    let hint = "this was the login: check how it is made, `host` and `port`";
+                    return Err(self.refused(&ask, &answer, hint));
                 }
             }
             *session = Some(login.session(self.peer(), &ask, &answer)?);

@@ -25,6 +25,7 @@ pub(crate) struct Settings {
     pub(super) password: Option<Sensitive<String>>,
     key: Option<Key>,
     tls: Tls,
+    http2_only: bool,
     pub(super) timeout: Duration,
     pub(super) idle_timeout: Duration,
     pub(super) command_timeout: Duration,
@@ -86,6 +87,7 @@ impl Settings {
             } else {
                 Tls::none()
             },
+            http2_only: info.boolean("http2_only") == Some(true),
             timeout: duration(info, "timeout", 10.0),
             idle_timeout: duration(info, "idle_timeout", 30.0),
             command_timeout: duration(info, "command_timeout", 600.0),
@@ -100,7 +102,11 @@ impl Settings {
     pub(super) fn client(&self, limit: Duration) -> Result<Client> {
         let mut config = self.tls.config().clone();
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Client::builder()
+        let mut client = Client::builder();
+        if self.http2_only {
+            client = client.http2_prior_knowledge();
+        }
+        client
             .tls_backend_preconfigured(config)
             .tls_info(true)
             .no_proxy()

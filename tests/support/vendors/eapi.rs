@@ -1,0 +1,108 @@
+//! An EOS switch behind eAPI, as Arista's "Command API Guide" describes it: for what the simulator in
+//! the lab does not do, which is logins, `enable` with a password, and outputs as text.
+
+use serde_json::{Value, json};
+
+use super::super::http::{Answer, Asked, Server, basic};
+use super::{PASSWORD, USER};
+
+pub(crate) const ENABLE_PASSWORD: &str = "vendor-canary-enable";
+
+/// What the switch keeps: its hostname, and whether it was saved.
+struct State {
+    hostname: String,
+    saved: bool,
+}
+
+pub(crate) fn start() -> Server {
+    let mut state = State {
+        hostname: "leaf1".to_owned(),
+        saved: false,
+    };
+    Server::start(move |asked| answer(asked, &mut state))
+}
+
+fn answer(asked: &Asked, state: &mut State) -> Option<Answer> {
+    if asked.header("authorization") != basic(USER, PASSWORD) {
+        return Some(Answer::new(401, "text/plain", "Unauthorized"));
+    }
+    let request: Value = serde_json::from_str(&asked.body).expect("JSON");
+    let (id, params) = (&request["id"], &request["params"]);
+    let commands = params["cmds"].as_array().expect("commands");
+    let as_text = params["format"] == "text";
+    let (mut privileged, mut configuring) = (false, false);
+    let mut outputs = Vec::new();
+    for (index, command) in commands.iter().enumerate() {
+        let (line, input) = match command {
+            Value::String(line) => (line.as_str(), ""),
+            other => (
+                other["cmd"].as_str().expect("a command"),
+                other["input"].as_str().unwrap_or(""),
+            ),
+        };
+        if line == "show silence" {
+            return None;
+        }
+        let output: Result<(String, Value), &str> = match line {
+            "enable" if input == ENABLE_PASSWORD => {
+                privileged = true;
+                Ok((String::new(), json!({})))
+            }
+            "enable" => Err("Bad secret"),
+            "show version" => Ok((
+                "Arista vEOS\nSoftware image version: 4.28.3M\n".to_owned(),
+                json!({ "modelName": "vEOS-lab", "version": "4.28.3M", "serialNumber": "ABC123",
+                    "systemMacAddress": "00:1c:73:00:00:01", "uptime": 1234.5, "architecture": "x86_64" }),
+            )),
+            "show hostname" => Ok((
+                format!("Hostname: {}\n", state.hostname),
+                json!({ "hostname": state.hostname, "fqdn": format!("{}.example.net", state.hostname) }),
+            )),
+            "show saved" => Ok((
+                format!("{}\n", state.saved),
+                json!({ "saved": state.saved }),
+            )),
+            "configure" if privileged => {
+                configuring = true;
+                Ok((String::new(), json!({})))
+            }
+            "end" => {
+                configuring = false;
+                Ok((String::new(), json!({})))
+            }
+            "write memory" if privileged => {
+                state.saved = true;
+                Ok((
+                    "Copy completed successfully.\n".to_owned(),
+                    json!({ "messages": [] }),
+                ))
+            }
+            _ if configuring && line.starts_with("hostname ") => {
+                state.hostname = line["hostname ".len()..].to_owned();
+                Ok((String::new(), json!({})))
+            }
+            _ => Err("Invalid input (at token 0)"),
+        };
+        match output {
+            Ok((text, _)) if as_text => outputs.push(json!({ "output": text })),
+            Ok((_, data)) => outputs.push(data),
+            Err(said) => {
+                outputs.push(json!({ "errors": [said] }));
+                let message = format!(
+                    "CLI command {} of {} '{line}' failed: invalid command",
+                    index + 1,
+                    commands.len()
+                );
+                let error = json!({ "code": 1002, "message": message, "data": outputs });
+                return Some(Answer::json(
+                    200,
+                    &json!({ "jsonrpc": "2.0", "id": id, "error": error }),
+                ));
+            }
+        }
+    }
+    Some(Answer::json(
+        200,
+        &json!({ "jsonrpc": "2.0", "id": id, "result": outputs }),
+    ))
+}

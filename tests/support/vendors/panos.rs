@@ -1,0 +1,146 @@
+//! A firewall behind the XML API, as Palo Alto Networks' "PAN-OS and Panorama XML API" guide describes
+//! it: a candidate and a running configuration of whole elements, and commits that are jobs.
+
+use std::collections::BTreeMap;
+
+use super::super::http::{Answer, Asked, Server, form};
+use super::{PASSWORD, USER};
+
+pub(crate) const KEY: &str = "vendor-canary-api-key";
+
+/// An object whose commit fails, one whose commit does not end.
+pub(crate) const INVALID: &str = "invalid";
+pub(crate) const ENDLESS: &str = "endless";
+
+#[derive(Default)]
+struct State {
+    candidate: BTreeMap<String, String>,
+    running: BTreeMap<String, String>,
+    /// How often the last job was looked at.
+    looks: u32,
+    jobs: u32,
+}
+
+pub(crate) fn start() -> Server {
+    let mut state = State::default();
+    Server::start(move |asked| Some(answer(asked, &mut state)))
+}
+
+fn answer(asked: &Asked, state: &mut State) -> Answer {
+    if !asked.line().starts_with("POST /api") || asked.path.contains('?') {
+        return Answer::new(404, "text/html", "<html>404</html>");
+    }
+    let fields = form(&asked.body);
+    let field = |name: &str| fields.get(name).map_or("", String::as_str);
+    if field("type") == "keygen" {
+        return if (field("user"), field("password")) == (USER, PASSWORD) {
+            success("", &format!("<key>{KEY}</key>"))
+        } else {
+            error(403, "403", "Invalid Credential")
+        };
+    }
+    if asked.header("x-pan-key") != KEY {
+        return error(403, "403", "Invalid Credential");
+    }
+    match (field("type"), field("action")) {
+        ("op", _) => op(field("cmd"), state),
+        ("commit", _) if state.candidate == state.running => Answer::new(
+            200,
+            "application/xml",
+            "<response status=\"success\" code=\"19\"><msg>There are no changes to commit.</msg></response>",
+        ),
+        ("commit", _) => {
+            state.looks = 0;
+            state.jobs += 1;
+            let job = state.jobs;
+            let line = format!("<line>Commit job enqueued with jobid {job}</line>");
+            success(
+                " code=\"19\"",
+                &format!("<msg>{line}</msg><job>{job}</job>"),
+            )
+        }
+        ("config", action) => config(action, field("xpath"), field("element"), state),
+        _ => error(200, "17", "Invalid command"),
+    }
+}
+
+fn op(command: &str, state: &mut State) -> Answer {
+    match command {
+        "<show><system><info></info></system></show>" => success(
+            "",
+            "<system><hostname>fw1</hostname><model>PA-VM</model><serial>007000000001</serial>\
+             <sw-version>10.1.3</sw-version><family>vm</family><mac-address>00:1b:17:00:00:01</mac-address>\
+             <uptime>1 days, 2:03:04</uptime></system>",
+        ),
+        "<show><silence></silence></show>" => error(200, "17", "silence"),
+        _ if command.starts_with("<show><jobs><id>") => {
+            state.looks += 1;
+            let has = |word: &str| {
+                state
+                    .candidate
+                    .values()
+                    .any(|element| element.contains(word))
+            };
+            let (status, result, details) = match state.looks {
+                _ if has(ENDLESS) => ("ACT", "PEND", ""),
+                1 => ("ACT", "PEND", ""),
+                _ if has(INVALID) => ("FIN", "FAIL", "<line>zone dmz is unknown</line>"),
+                _ => (
+                    "FIN",
+                    "OK",
+                    "<line>Configuration committed successfully</line>",
+                ),
+            };
+            if result == "OK" {
+                state.running = state.candidate.clone();
+            }
+            success(
+                "",
+                &format!(
+                    "<job><id>{}</id><type>Commit</type><status>{status}</status><result>{result}</result>\
+                 <progress>55</progress><details>{details}</details><warnings></warnings></job>",
+                    state.jobs
+                ),
+            )
+        }
+        _ => error(200, "17", "No such command"),
+    }
+}
+
+fn config(action: &str, xpath: &str, element: &str, state: &mut State) -> Answer {
+    match action {
+        "get" | "show" => {
+            let kept = if action == "get" {
+                &state.candidate
+            } else {
+                &state.running
+            };
+            match kept.get(xpath) {
+                Some(element) => success("", element),
+                None => success(" code=\"7\"", ""),
+            }
+        }
+        "set" | "edit" if !element.starts_with('<') => error(200, "18", "Malformed command"),
+        "set" | "edit" => {
+            state.candidate.insert(xpath.to_owned(), element.to_owned());
+            success(" code=\"20\"", "<msg>command succeeded</msg>")
+        }
+        "delete" => match state.candidate.remove(xpath) {
+            Some(_) => success(" code=\"20\"", "<msg>command succeeded</msg>"),
+            None => error(200, "7", "Object doesn't exist"),
+        },
+        _ => error(200, "17", "Invalid command"),
+    }
+}
+
+fn success(code: &str, result: &str) -> Answer {
+    let body = format!("<response status=\"success\"{code}><result>{result}</result></response>");
+    Answer::new(200, "application/xml; charset=UTF-8", body)
+}
+
+fn error(status: u16, code: &str, said: &str) -> Answer {
+    let body = format!(
+        "<response status = 'error' code = '{code}'><result><msg>{said}</msg></result></response>"
+    );
+    Answer::new(status, "application/xml; charset=UTF-8", body)
+}

@@ -1,0 +1,455 @@
+//! Devices behind HTTP with a style of their own, each played by a server that keeps what it is told
+//! (`support/vendors`): verified, asked, changed, read back, and what they refuse.
+
+use serde_json::{Value, json};
+
+use crate::support::http::Server;
+use crate::support::lab::{lab, text};
+use crate::support::project::Project;
+use crate::support::run::Run;
+use crate::support::vendors::restconf::Speaks;
+use crate::support::vendors::{PASSWORD, USER, eapi, f5, nxapi, panos, restconf};
+
+#[test]
+fn every_one_is_verified_and_a_wrong_password_is_refused_at_once() {
+    for (transport, server) in [
+        ("eapi", eapi::start()),
+        ("nxapi", nxapi::start()),
+        ("panos", panos::start()),
+        ("f5", f5::start(100)),
+        ("restconf", restconf::start(Speaks::Json)),
+    ] {
+        let enable = if transport == "eapi" {
+            json!(eapi::ENABLE_PASSWORD)
+        } else {
+            Value::Null
+        };
+        let project = project(transport, &server, json!({ "enable_password": enable }));
+        project.devgate("verify -t device").succeeded();
+        let before = server.asked().len();
+        let wrong = json!({ "password": "wrong-canary", "enable_password": enable });
+        let project = with(transport, &server, wrong);
+        let item = project
+            .devgate("verify -t device --format json")
+            .failed()
+            .item();
+        let error = &item["value"]["_error"];
+        assert_eq!(
+            error["kind"], "puppetlabs.tasks/connect-error",
+            "{transport}: {error:#}"
+        );
+        let said = error["msg"].as_str().expect("a message");
+        assert!(said.contains("refuses the login"), "{transport}: {said}");
+        // RESTCONF is asked for its root first, which needs no login here.
+        let tries = server.asked().len() - before;
+        assert!(tries <= 2, "{transport} was asked {tries} times");
+    }
+}
+
+#[test]
+fn facts_are_what_each_of_them_tells() {
+    for (transport, server, expected) in [
+        (
+            "eapi",
+            eapi::start(),
+            json!({
+                "os": { "release": { "full": "4.28.3M" }, "architecture": "x86_64" },
+                "dmi": { "product": { "name": "vEOS-lab", "serial_number": "ABC123" } },
+                "networking": { "mac": "00:1c:73:00:00:01", "hostname": "leaf1", "fqdn": "leaf1.example.net" },
+                "system_uptime": { "seconds": 1234.5 },
+            }),
+        ),
+        (
+            "nxapi",
+            nxapi::start(),
+            json!({
+                "os": { "release": { "full": "9.3(5)" } },
+                "networking": { "hostname": "nexus1" },
+                "dmi": { "product": { "name": "Nexus9000 C9300v Chassis", "serial_number": "9ABCDEF0123" } },
+            }),
+        ),
+        (
+            "panos",
+            panos::start(),
+            json!({
+                "networking": { "hostname": "fw1", "mac": "00:1b:17:00:00:01" },
+                "os": { "release": { "full": "10.1.3" } },
+                "dmi": { "product": { "name": "PA-VM", "serial_number": "007000000001" } },
+            }),
+        ),
+        (
+            "f5",
+            f5::start(100),
+            json!({
+                "networking": { "hostname": "bigip1.example.net", "mac": "fa:16:3e:00:00:01" },
+                "os": { "release": { "full": "15.1.2" } },
+                "dmi": { "product": { "name": "BIG-IP Virtual Edition", "serial_number": "aaaa-bbbb" } },
+            }),
+        ),
+        (
+            "restconf",
+            restconf::start(Speaks::Json),
+            json!({
+                "restconf": { "yang_library_version": "2019-01-04", "root": "/top/rc" },
+                "os": { "name": "ExampleOS", "release": { "full": "7.3" }, "architecture": "x86_64" },
+                "networking": { "hostname": "rc1" },
+            }),
+        ),
+        (
+            "restconf",
+            restconf::start(Speaks::Xml),
+            json!({
+                "restconf": { "yang_library_version": "2016-06-21", "root": "/top/rc" },
+                "networking": { "hostname": "rcx" },
+            }),
+        ),
+    ] {
+        let project = project(transport, &server, json!({}));
+        let item = project
+            .devgate("facts -t device --format json")
+            .succeeded()
+            .item();
+        assert_eq!(item["value"], expected, "{transport}: {item:#}");
+    }
+}
+
+#[test]
+fn command_lines_behind_http_are_read_configured_and_saved() {
+    let messages = [
+        ("nxapi", json!("jsonrpc")),
+        ("nxapi", json!("ins_api")),
+        ("eapi", Value::Null),
+    ];
+    for (transport, message) in messages {
+        let (server, line, show) = match transport {
+            "eapi" => (eapi::start(), "hostname spine7", "show hostname"),
+            _ => (
+                nxapi::start(),
+                "description spine7",
+                "show interface description",
+            ),
+        };
+        let mut project = project(transport, &server, json!({ "message": message }));
+        let run = script(
+            &mut project,
+            &format!(
+                "set -e\ndevgate session exec --config --save 'interface Ethernet1/1' '{line}'\n\
+             devgate session exec {show}\n"
+            ),
+        );
+        if transport == "eapi" {
+            // Its server knows no interfaces: nothing behind the line was taken.
+            run.failed().says(&[
+                "refuses line 1 of 2, `interface Ethernet1/1`",
+                "no other line was taken",
+            ]);
+            let run = script(
+                &mut project,
+                &format!(
+                    "set -e\ndevgate session exec --config --save '{line}'\n\
+                 devgate session exec {show}\ndevgate session exec show saved\n"
+                ),
+            );
+            run.succeeded().says(&["Hostname: spine7", "true"]);
+        } else {
+            run.succeeded().says(&["Ethernet1/1  spine7"]);
+        }
+        let run = project.devgate(&format!("session get -t device {}", show.replace(' ', "_")));
+        run.failed().says(&["nvalid"]);
+        let get = format!("devgate session get --format json '{show}'\n");
+        script(&mut project, &get).succeeded().says(&["spine7"]);
+    }
+}
+
+#[test]
+fn a_command_that_fails_in_the_middle_is_named_with_what_stands() {
+    for message in ["jsonrpc", "ins_api"] {
+        for (rollback, stands) in [
+            (
+                "stop-on-error",
+                "the lines before it stand (2 of 4), no other was taken",
+            ),
+            ("rollback-on-error", "the configuration is unchanged"),
+        ] {
+            let server = nxapi::start();
+            let settings = json!({ "message": message, "rollback": rollback });
+            let mut project = project("nxapi", &server, settings);
+            let lines =
+                "'interface Ethernet1/1' 'description kept' 'no such line' 'description lost'";
+            let run = script(
+                &mut project,
+                &format!("devgate session exec --config {lines}"),
+            );
+            run.failed().says(&[
+                "refuses line 3 of 4, `no such line`",
+                "% Invalid command",
+                stands,
+            ]);
+            assert_eq!(server.times("no such line"), 1, "it is sent once");
+            let run = script(
+                &mut project,
+                "devgate session exec show interface description",
+            );
+            let there = run.succeeded().stdout.contains("kept");
+            assert_eq!(there, rollback == "stop-on-error");
+        }
+    }
+}
+
+#[test]
+fn what_has_no_answer_in_time_is_told_and_a_change_is_not_sent_again() {
+    let server = eapi::start();
+    let mut project = project("eapi", &server, json!({ "command_timeout": 1 }));
+    let run = script(&mut project, "devgate session exec --config 'show silence'");
+    run.failed().says(&["command_timeout", "not sent again"]);
+    assert_eq!(server.times("show silence"), 1);
+}
+
+#[test]
+fn a_firewall_is_changed_committed_and_read_back() {
+    let server = panos::start();
+    let mut project = project("panos", &server, json!({}));
+    let address = "/config/shared/address/entry[@name='web & db']";
+    project.write("element.xml", "<ip-netmask>192.0.2.1</ip-netmask>");
+    let run = script(
+        &mut project,
+        &format!(
+            "set -e\n\
+         devgate session set \"{address}\" - <element.xml\n\
+         devgate session get \"{address}\"\n\
+         devgate session set '<commit></commit>' --method commit --format json\n\
+         devgate session set '<commit></commit>' --method commit --format json\n"
+        ),
+    );
+    run.succeeded().says(&[
+        "<ip-netmask>192.0.2.1</ip-netmask>",
+        "Configuration committed successfully",
+        "There are no changes to commit",
+    ]);
+    let running = with("panos", &server, json!({ "configuration": "running" }));
+    running
+        .devgate("session get -t device <show><system><info></info></system></show>")
+        .succeeded()
+        .says(&["PA-VM"]);
+    let mut running = running;
+    let get = format!("devgate session get \"{address}\"");
+    script(&mut running, &get).succeeded().says(&["192.0.2.1"]);
+    let delete = format!("devgate session set \"{address}\" --method delete\n{get} && {get}");
+    script(&mut project, &delete)
+        .succeeded()
+        .says(&["code=\"7\""]);
+    let again = format!("devgate session set \"{address}\" --method delete");
+    script(&mut project, &again)
+        .failed()
+        .says(&["Object doesn't exist"]);
+    let in_lines = server
+        .asked()
+        .iter()
+        .any(|asked| asked.line().contains("canary"));
+    assert!(!in_lines, "no secret stands in a URL");
+}
+
+#[test]
+fn a_commit_that_fails_or_never_ends_is_told() {
+    for (name, says) in [
+        (panos::INVALID, "zone dmz is unknown"),
+        (panos::ENDLESS, "did not end within 2 s"),
+    ] {
+        let server = panos::start();
+        let mut project = project("panos", &server, json!({ "command_timeout": 2 }));
+        let run = script(
+            &mut project,
+            &format!(
+                "devgate session set /config/x '<{name}/>' && devgate session set '<commit></commit>' --method commit"
+            ),
+        );
+        run.failed().says(&["commit", says]);
+        assert_eq!(server.times("type=commit"), 1, "it is sent once");
+    }
+}
+
+#[test]
+fn a_token_that_has_expired_is_renewed_and_each_change_is_made_once() {
+    let server = f5::start(2);
+    let mut project = project("f5", &server, json!({}));
+    let run = script(
+        &mut project,
+        "set -e\n\
+         devgate session set tm/ltm/pool '{\"name\": \"p1\", \"monitor\": \"http\"}' --method POST\n\
+         devgate session set tm/ltm/pool/~Common~p1 '{\"monitor\": \"https\"}'\n\
+         devgate session get tm/ltm/pool/~Common~p1\n\
+         devgate session set tm/ltm/pool/~Common~p1 --method DELETE\n",
+    );
+    run.succeeded().says(&["\"monitor\": \"https\""]);
+    assert!(
+        server.times("authn/login") >= 2,
+        "its tokens are good for two requests"
+    );
+    let get = "devgate session get tm/ltm/pool/~Common~p1";
+    script(&mut project, get)
+        .failed()
+        .says(&["404", "was not found"]);
+    assert!(
+        server.times("DELETE /mgmt/shared/authz/tokens/") >= 1,
+        "tokens are given back"
+    );
+}
+
+#[test]
+fn a_device_that_has_no_time_is_asked_again() {
+    let server = f5::start(100);
+    let project = project("f5", &server, json!({}));
+    let run = project.devgate("session get -t device tm/busy").succeeded();
+    run.says(&["\"busy\": false", "503"]);
+    assert_eq!(server.times("GET /mgmt/tm/busy"), 2);
+}
+
+#[test]
+fn restconf_creates_merges_replaces_and_deletes_and_reads_back() {
+    let server = restconf::start(Speaks::Json);
+    let mut project = project("restconf", &server, json!({}));
+    let path = "ietf-interfaces:interfaces";
+    let of =
+        |text: &str| format!("'{{\"ietf-interfaces:interface\": [{{\"name\": \"eth0\"{text}}}]}}'");
+    let run = script(
+        &mut project,
+        &format!(
+            "set -e\n\
+         devgate session set {path} {} --method POST\n\
+         devgate session set {path}/interface=eth0 {}\n\
+         devgate session get {path}/interface=eth0\n\
+         devgate session set {path}/interface=eth0 {} --method PUT\n\
+         devgate session get {path}\n\
+         devgate session set operations/example-ops:restart --method POST\n",
+            of(", \"type\": \"x:ether\""),
+            of(", \"description\": \"merged\""),
+            of(", \"description\": \"replaced\""),
+        ),
+    );
+    let run = run.succeeded();
+    let (merged, replaced) = run.stdout.split_once("replaced").expect("both were read");
+    assert!(
+        merged.contains("merged") && merged.contains("x:ether"),
+        "{run}"
+    );
+    assert!(!replaced.contains("x:ether"), "{run}");
+    let again = format!("devgate session set {path} {} --method POST", of(""));
+    script(&mut project, &again)
+        .failed()
+        .says(&["409", "data-exists", "it is there already"]);
+    let delete = format!("devgate session set {path}/interface=eth0 --method DELETE");
+    script(&mut project, &delete).succeeded();
+    script(
+        &mut project,
+        &format!("devgate session get {path}/interface=eth0"),
+    )
+    .failed()
+    .says(&["404", "data-missing"]);
+}
+
+#[test]
+fn what_was_changed_since_it_was_read_is_not_overwritten() {
+    let server = restconf::start(Speaks::Json);
+    let mut project = project("restconf", &server, json!({}));
+    let path = "ietf-interfaces:interfaces/interface=eth0";
+    let body = |text: &str| {
+        format!(
+            "'{{\"ietf-interfaces:interface\": [{{\"name\": \"eth0\", \"description\": \"{text}\"}}]}}'"
+        )
+    };
+    let run = script(
+        &mut project,
+        &format!(
+            "devgate session set {path} {} --method PUT\ndevgate session get {path}\n\
+         env -u DEVGATE_SESSION devgate session set -t device {path} {}\n\
+         devgate session set {path} {}\n",
+            body("mine"),
+            body("theirs"),
+            body("lost")
+        ),
+    );
+    run.failed()
+        .says(&["412", "it was changed since it was read here"]);
+    project
+        .devgate(&format!("session get -t device {path}"))
+        .succeeded()
+        .says(&["theirs"]);
+}
+
+#[test]
+fn a_lock_of_another_is_waited_for() {
+    let server = restconf::start(Speaks::Json);
+    let project = project("restconf", &server, json!({}));
+    let run = project.devgate("session get -t device example:locked");
+    run.succeeded()
+        .says(&["lock-denied", "held by 7", "try 2 follows", "released"]);
+    assert_eq!(server.times("GET /top/rc/data/example:locked"), 2);
+}
+
+#[test]
+fn the_simulated_switch_of_arista_keeps_what_it_is_told() {
+    let lab = lab("fakes");
+    let devices = lab["switches"].as_array().expect("switches");
+    let device = devices.iter().find(|device| device["protocol"] == "eapi");
+    let device = device.expect("there is an Arista");
+    let mut project = Project::new();
+    project.add_target(
+        "device",
+        json!({
+            "remote-transport": "eapi", "protocol": "http",
+            "host": text(&lab, "host"), "port": device["port"],
+            "user": text(&lab, "user"), "password": text(&lab, "password"),
+        }),
+    );
+    project.devgate("verify -t device").succeeded();
+    script(
+        &mut project,
+        "devgate session exec --config 'vlan 1234' 'name told'",
+    )
+    .succeeded();
+    script(&mut project, "devgate session get 'show vlan 1234'")
+        .succeeded()
+        .says(&["told"]);
+    let run = script(
+        &mut project,
+        "devgate session exec --config 'vlan 1235' 'interface Vlan99999'",
+    );
+    run.failed()
+        .says(&["refuses line 2 of 2, `interface Vlan99999`"]);
+    script(
+        &mut project,
+        "devgate session exec --config 'no vlan 1234' 'no vlan 1235'",
+    )
+    .succeeded();
+}
+
+/// A project whose target `device` is the server, with what its transport needs beside.
+fn project(transport: &str, server: &Server, mut settings: Value) -> Project {
+    if transport == "eapi" {
+        settings["enable_password"] = eapi::ENABLE_PASSWORD.into();
+    }
+    with(transport, server, settings)
+}
+
+fn with(transport: &str, server: &Server, settings: Value) -> Project {
+    let mut info = json!({
+        "remote-transport": transport,
+        "protocol": "http",
+        "host": "127.0.0.1",
+        "port": server.port,
+        "user": USER,
+        "password": PASSWORD,
+    });
+    for (key, value) in settings.as_object().expect("settings are an object") {
+        info[key] = value.clone();
+    }
+    let mut project = Project::new();
+    project.add_target("device", info);
+    project
+}
+
+/// Runs a script that is lent one session with the target `device`.
+fn script(project: &mut Project, script: &str) -> Run {
+    project.write("script.sh", script);
+    project.devgate("session run -t device -- sh script.sh")
+}

@@ -1,0 +1,125 @@
+//! Lists of commands that a device takes in one request, and what became of each.
+//!
+//! Devices whose command line is behind HTTP run the commands of a request in order and stop at the
+//! first one that fails.
+
+use crate::cli::Line;
+use crate::error::{ConfigurationProblem, RefusedLine};
+use crate::{Error, Result};
+
+/// What a device made of a list of commands.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Ran<T> {
+    /// What each command put out that went well, in order.
+    pub(crate) outputs: Vec<T>,
+    /// The command at which it stopped.
+    pub(crate) refused: Option<RefusedCommand>,
+}
+
+/// A command that a device refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RefusedCommand {
+    /// Its place in the list, from 0.
+    pub(crate) at: usize,
+    /// What the device said.
+    pub(crate) said: String,
+}
+
+/// What became of lines of configuration that were sent in one list, `before` commands behind its
+/// beginning.
+///
+/// `rolls_back` says whether the device takes back what stood before a line that it refuses.
+///
+/// # Errors
+/// [`Error::Configuration`], and [`Error::CommandFailed`] where it was one of the commands around
+/// the lines.
+pub(crate) fn configured<T>(
+    peer: &str,
+    list: &[Line],
+    lines: std::ops::Range<usize>,
+    ran: Result<Ran<T>>,
+    rolls_back: bool,
+) -> Result<()> {
+    let mut problem = ConfigurationProblem {
+        peer: peer.to_owned(),
+        refused: None,
+        sent: lines.len(),
+        of: lines.len(),
+        rolled_back: false,
+        interrupted: None,
+    };
+    match ran.map(|ran| ran.refused) {
+        Ok(None) => return Ok(()),
+        Ok(Some(RefusedCommand { at, said })) => {
+            let Some(line) = list.get(at).filter(|_| lines.contains(&at)) else {
+                return Err(failed(peer, list.get(at), said));
+            };
+            let number = at - lines.start + 1;
+            problem.sent = number;
+            problem.rolled_back = rolls_back;
+            let (line, said) = (line.shown(), line.mask(&said));
+            problem.refused = Some(RefusedLine { number, line, said });
+        }
+        Err(error) if matches!(error, Error::Interrupted(_)) => {
+            problem.interrupted = Some(Box::new(error));
+        }
+        // Nothing of it was run.
+        Err(error) => return Err(error),
+    }
+    Err(Error::Configuration(Box::new(problem)))
+}
+
+/// That a command failed.
+pub(crate) fn failed(peer: &str, command: Option<&Line>, said: String) -> Error {
+    Error::CommandFailed {
+        peer: peer.to_owned(),
+        said: command.map_or_else(|| said.clone(), |command| command.mask(&said)),
+        command: command.map_or_else(|| "the command".to_owned(), Line::shown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use devgate_schemas::Sensitive;
+
+    use super::*;
+
+    fn list() -> Vec<Line> {
+        let secret = Sensitive::new("canary".to_owned());
+        vec![
+            Line::new("configure"),
+            Line::new("interface Ethernet1"),
+            Line::with_secrets("key canary", vec![secret]),
+            Line::new("end"),
+        ]
+    }
+
+    fn refused(at: usize) -> Result<Ran<()>> {
+        let said = "invalid: key canary".to_owned();
+        Ok(Ran {
+            outputs: Vec::new(),
+            refused: Some(RefusedCommand { at, said }),
+        })
+    }
+
+    #[test]
+    fn a_refused_line_is_named_and_what_stands_is_said() {
+        let problem = configured("sw1:443", &list(), 1..3, refused(2), false);
+        let said = problem.expect_err("refused").to_string();
+        assert!(said.contains("refuses line 2 of 2"), "{said}");
+        assert!(
+            said.contains("the lines before it stand (1 of 2)"),
+            "{said}"
+        );
+        assert!(!said.contains("canary"), "{said}");
+        let problem = configured("sw1:443", &list(), 1..3, refused(2), true);
+        let said = problem.expect_err("refused").to_string();
+        assert!(said.contains("the configuration is unchanged"), "{said}");
+    }
+
+    #[test]
+    fn what_stands_around_the_lines_is_no_line() {
+        let error = configured("sw1:443", &list(), 1..3, refused(0), false).expect_err("refused");
+        assert!(matches!(error, Error::CommandFailed { .. }), "{error}");
+    }
+}

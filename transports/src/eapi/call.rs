@@ -1,0 +1,170 @@
+//! A call of eAPI: JSON-RPC 2.0 with the one method `runCmds` (Arista, "Command API Guide").
+
+use devgate_schemas::Value;
+use serde_json::{Value as Json, json};
+
+use crate::cli::Line;
+use crate::command_list::{Ran, RefusedCommand};
+
+/// How the device is to give its outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// As the command line shows them.
+    Text,
+    /// As data.
+    Json,
+}
+
+/// An error that concerns the call, not one of its commands.
+#[derive(Debug, PartialEq)]
+pub(super) struct CallError {
+    /// JSON-RPC's or eAPI's number.
+    pub(super) code: i64,
+    pub(super) message: String,
+    pub(super) whole: Value,
+}
+
+/// The code of a command that has no output as data.
+pub(super) const NO_JSON: i64 = 1003;
+
+/// The body of a call; `enable_password` is what the command `enable` is answered with.
+pub(super) fn body(commands: &[Line], enable_password: Option<&Line>, format: Format) -> Json {
+    let commands: Vec<Json> = commands
+        .iter()
+        .map(|command| match (command.text(), enable_password) {
+            ("enable", Some(password)) => json!({ "cmd": "enable", "input": password.text() }),
+            (command, _) => command.into(),
+        })
+        .collect();
+    let format = match format {
+        Format::Text => "text",
+        Format::Json => "json",
+    };
+    json!({
+        "jsonrpc": "2.0",
+        "id": "devgate",
+        "method": "runCmds",
+        "params": { "version": 1, "format": format, "cmds": commands },
+    })
+}
+
+/// Reads an answer; `None` where it is none of eAPI's.
+pub(super) fn read(mut answer: Json, format: Format) -> Option<Result<Ran<Json>, CallError>> {
+    if let Some(Json::Array(outputs)) = answer.get_mut("result").map(Json::take) {
+        let outputs = outputs.into_iter().map(|output| put_out(output, format));
+        return Some(Ok(Ran {
+            outputs: outputs.collect(),
+            refused: None,
+        }));
+    }
+    let error = answer.get("error")?.as_object()?;
+    let code = error.get("code")?.as_i64()?;
+    let message = error
+        .get("message")
+        .and_then(Json::as_str)
+        .unwrap_or_default();
+    let Some((last, before)) = error
+        .get("data")
+        .and_then(Json::as_array)
+        .and_then(|data| data.split_last())
+    else {
+        return Some(Err(CallError {
+            code,
+            message: message.to_owned(),
+            whole: Value::from(Json::Object(error.clone())),
+        }));
+    };
+    let errors = last["errors"].as_array().into_iter().flatten();
+    let errors: Vec<&str> = errors.filter_map(Json::as_str).collect();
+    let mut said = if errors.is_empty() {
+        message.to_owned()
+    } else {
+        errors.join("\n")
+    };
+    if code == NO_JSON {
+        said.push_str(": it has no output as data, ask for it as a command");
+    }
+    let outputs = before.iter().cloned();
+    Some(Ok(Ran {
+        outputs: outputs.map(|output| put_out(output, format)).collect(),
+        refused: Some(RefusedCommand {
+            at: before.len(),
+            said,
+        }),
+    }))
+}
+
+fn put_out(mut output: Json, format: Format) -> Json {
+    match format {
+        Format::Text => output.get_mut("output").map_or(Json::Null, Json::take),
+        Format::Json => output,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use devgate_schemas::Sensitive;
+
+    use super::*;
+
+    #[test]
+    fn enable_is_answered_with_its_password() {
+        let password = Line::secret(Sensitive::new("canary".to_owned()));
+        let commands = [Line::new("enable"), Line::new("show version")];
+        let body = body(&commands, Some(&password), Format::Text);
+        assert_eq!(
+            body["params"],
+            json!({
+                "version": 1,
+                "format": "text",
+                "cmds": [{ "cmd": "enable", "input": "canary" }, "show version"],
+            })
+        );
+    }
+
+    #[test]
+    fn outputs_are_texts_or_data() {
+        let answer = json!({ "jsonrpc": "2.0", "id": "devgate", "result": [{ "output": "a\n" }] });
+        let ran = read(answer.clone(), Format::Text).expect("an answer");
+        assert_eq!(ran.expect("it went well").outputs, [json!("a\n")]);
+        let ran = read(answer, Format::Json).expect("an answer");
+        assert_eq!(
+            ran.expect("it went well").outputs,
+            [json!({ "output": "a\n" })]
+        );
+    }
+
+    #[test]
+    fn the_command_that_failed_is_known_by_what_came_before_it() {
+        let answer = json!({
+            "jsonrpc": "2.0", "id": "devgate",
+            "error": {
+                "code": 1002,
+                "message": "CLI command 2 of 3 'shw' failed: invalid command",
+                "data": [{}, { "errors": ["Invalid input (at token 0: 'shw')"] }],
+            },
+        });
+        let ran = read(answer, Format::Json)
+            .expect("an answer")
+            .expect("commands ran");
+        assert_eq!(ran.outputs, [json!({})]);
+        let refused = ran.refused.expect("one failed");
+        assert_eq!(refused.at, 1);
+        assert_eq!(refused.said, "Invalid input (at token 0: 'shw')");
+    }
+
+    #[test]
+    fn an_error_of_the_call_is_no_commands() {
+        let answer = json!({ "error": { "code": -32602, "message": "Invalid params" } });
+        let error = read(answer, Format::Json)
+            .expect("an answer")
+            .expect_err("an error");
+        assert_eq!(
+            (error.code, error.message.as_str()),
+            (-32602, "Invalid params")
+        );
+        for other in [json!({}), json!([]), json!("x"), json!({ "result": {} })] {
+            assert_eq!(read(other, Format::Json), None);
+        }
+    }
+}

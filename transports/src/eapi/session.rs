@@ -1,0 +1,213 @@
+//! An open session with an EOS switch behind eAPI.
+
+use async_trait::async_trait;
+use devgate_schemas::{ConnectionInfo, Facts, Value};
+use serde_json::Value as Json;
+
+use super::call::{self, Format};
+use crate::cli::Line;
+use crate::command_list::{Ran, RefusedCommand, configured, failed};
+use crate::error::Refused;
+use crate::http::{Http, Repeat, Settings};
+use crate::info::secret;
+use crate::rpc::{post, strange};
+use crate::told::{self, Row};
+use crate::{CommandLine, Context, DataStore, Document, Error, Request, Result, Transport};
+
+const PROTOCOL: &str = "eAPI";
+const PATH: &str = "/command-api";
+const JSON: &str = "application/json";
+
+const VERSION: &[Row] = &[
+    ("/version", "os.release.full"),
+    ("/architecture", "os.architecture"),
+    ("/modelName", "dmi.product.name"),
+    ("/serialNumber", "dmi.product.serial_number"),
+    ("/systemMacAddress", "networking.mac"),
+    ("/uptime", "system_uptime.seconds"),
+];
+const HOSTNAME: &[Row] = &[
+    ("/hostname", "networking.hostname"),
+    ("/fqdn", "networking.fqdn"),
+];
+
+/// A session with the command line of a switch, carried by eAPI.
+///
+/// Each request is a command line of its own: it begins unprivileged, and goes through `enable`.
+#[derive(Debug)]
+pub struct EapiSession {
+    http: Http,
+    enable: bool,
+    enable_password: Option<Line>,
+}
+
+impl EapiSession {
+    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+        Ok(Self {
+            http: Http::new(Settings::read(ctx, info)?, None)?,
+            enable: info.boolean("enable") != Some(false),
+            enable_password: secret(info, "enable_password").map(Line::secret),
+        })
+    }
+
+    /// Runs commands, behind `enable` where that is wanted; a refusal's place is among `commands`.
+    async fn run(
+        &self,
+        ctx: &Context<'_>,
+        commands: &[Line],
+        format: Format,
+        repeat: Repeat,
+    ) -> Result<Ran<Json>> {
+        commands.iter().try_for_each(Line::check)?;
+        let enable = self.enable.then(|| Line::new("enable"));
+        let before = usize::from(self.enable);
+        let list: Vec<Line> = enable.into_iter().chain(commands.iter().cloned()).collect();
+        let body = call::body(&list, self.enable_password.as_ref(), format);
+        let answer = post(&self.http, ctx, PROTOCOL, PATH, JSON, &body, repeat).await?;
+        let mut ran = match call::read(answer, format) {
+            None => return Err(strange(&self.http, PROTOCOL, "an answer to `runCmds`")),
+            Some(Err(error)) => {
+                return Err(Error::Refused(Box::new(Refused {
+                    peer: self.http.peer().to_owned(),
+                    request: "runCmds".to_owned(),
+                    status: format!("error {}", error.code),
+                    said: error.message,
+                    hint: String::new(),
+                    details: Some(error.whole),
+                    busy: false,
+                })));
+            }
+            Some(Ok(ran)) => ran,
+        };
+        if let Some(refused) = &mut ran.refused {
+            if refused.at < before {
+                let problem = format!(
+                    "{}; check `enable_password`, or do without it (`enable: false`)",
+                    refused.said
+                );
+                return Err(Error::Enable {
+                    peer: self.http.peer().to_owned(),
+                    command: "enable".to_owned(),
+                    problem,
+                });
+            }
+            refused.at -= before;
+        }
+        ran.outputs.drain(..before.min(ran.outputs.len()));
+        Ok(ran)
+    }
+
+    /// Runs one command.
+    async fn one(
+        &self,
+        ctx: &Context<'_>,
+        command: &Line,
+        format: Format,
+        repeat: Repeat,
+    ) -> Result<Json> {
+        let ran = self
+            .run(ctx, std::slice::from_ref(command), format, repeat)
+            .await?;
+        if let Some(RefusedCommand { said, .. }) = ran.refused {
+            return Err(failed(self.http.peer(), Some(command), said));
+        }
+        let output = ran.outputs.into_iter().next();
+        output.ok_or_else(|| strange(&self.http, PROTOCOL, "an output for each command"))
+    }
+
+    async fn text(&self, ctx: &Context<'_>, command: &Line, repeat: Repeat) -> Result<String> {
+        match self.one(ctx, command, Format::Text, repeat).await? {
+            Json::String(text) => Ok(text),
+            _ => Err(strange(&self.http, PROTOCOL, "an output that is text")),
+        }
+    }
+}
+
+#[async_trait]
+impl CommandLine for EapiSession {
+    async fn exec(&self, ctx: &Context<'_>, command: &str) -> Result<String> {
+        self.text(ctx, &Line::new(command), Repeat::Allowed).await
+    }
+
+    async fn exec_once(&self, ctx: &Context<'_>, command: &Line) -> Result<String> {
+        self.text(ctx, command, Repeat::Never).await
+    }
+
+    async fn configure(&self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
+        let mut list = vec![Line::new("configure")];
+        list.extend(
+            lines
+                .iter()
+                .filter(|line| !line.text().trim().is_empty())
+                .cloned(),
+        );
+        let end = list.len();
+        list.push(Line::new("end"));
+        // As data, because only then an error says in which words a line was refused.
+        let ran = self.run(ctx, &list, Format::Json, Repeat::Never).await;
+        configured(self.http.peer(), &list, 1..end, ran, false)
+    }
+
+    async fn save(&self, ctx: &Context<'_>) -> Result<()> {
+        self.exec_once(ctx, &Line::new("write memory"))
+            .await
+            .map(drop)
+    }
+}
+
+#[async_trait]
+impl DataStore for EapiSession {
+    async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
+        let output = self
+            .one(ctx, &Line::new(what), Format::Json, Repeat::Allowed)
+            .await?;
+        Ok(Document::Data(Value::from(output)))
+    }
+
+    async fn set(&self, _: &Context<'_>, _: &Request) -> Result<Document> {
+        Err(Error::Unsupported(
+            "eapi changes nothing but by configuration: send lines of it instead".to_owned(),
+        ))
+    }
+}
+
+#[async_trait]
+impl Transport for EapiSession {
+    async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
+        let commands = if self.enable {
+            Vec::new()
+        } else {
+            vec![Line::new("show version")]
+        };
+        let ran = self
+            .run(ctx, &commands, Format::Json, Repeat::Allowed)
+            .await?;
+        match ran.refused {
+            None => Ok(()),
+            Some(refused) => Err(failed(self.http.peer(), commands.first(), refused.said)),
+        }
+    }
+
+    async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
+        let mut facts = Facts::new();
+        for (command, rows) in [("show version", VERSION), ("show hostname", HOSTNAME)] {
+            let asked = self
+                .one(ctx, &Line::new(command), Format::Json, Repeat::Allowed)
+                .await;
+            if let Some(answer) = told::unless_refused(ctx, asked, &format!("of `{command}`"))? {
+                told::take(ctx, &mut facts, &answer, rows, command);
+            }
+        }
+        Ok(facts)
+    }
+
+    async fn close(self: Box<Self>, _: &Context<'_>) {}
+
+    fn command_line(&self) -> Option<&dyn CommandLine> {
+        Some(self)
+    }
+
+    fn data_store(&self) -> Option<&dyn DataStore> {
+        Some(self)
+    }
+}

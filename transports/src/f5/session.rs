@@ -1,0 +1,123 @@
+//! An open session with a BIG-IP by iControl REST.
+
+use async_trait::async_trait;
+use devgate_schemas::{ConnectionInfo, Facts, Value};
+use reqwest::Method;
+use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use serde_json::json;
+
+use crate::http::{Answer, Ask, Carried, Http, Login, Repeat, Settings, method};
+use crate::rpc::strange;
+use crate::told::{self, Row};
+use crate::{Context, DataStore, Document, Request, Result, Transport};
+
+const PROTOCOL: &str = "iControl REST";
+const LOGIN: &str = "/mgmt/shared/authn/login";
+const TOKENS: &str = "/mgmt/shared/authz/tokens/";
+const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-f5-auth-token");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const DEVICES: &str = "tm/cm/device";
+
+/// What the device says of itself among those of its group.
+const FACTS: &[Row] = &[
+    ("/hostname", "networking.hostname"),
+    ("/baseMac", "networking.mac"),
+    ("/version", "os.release.full"),
+    ("/marketingName", "dmi.product.name"),
+    ("/chassisId", "dmi.product.serial_number"),
+];
+
+/// A session with iControl REST: each request carries a token, which expires and is renewed.
+#[derive(Debug)]
+pub struct F5Session {
+    http: Http,
+}
+
+impl F5Session {
+    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+        let provider = info.text("login_provider").unwrap_or("tmos");
+        let login = Login {
+            method: Method::POST,
+            path: LOGIN.to_owned(),
+            body: Some(Value::from(json!({
+                "username": "{user}",
+                "password": "{password}",
+                "loginProviderName": provider,
+            }))),
+            carried: Carried::Token {
+                at: "/token/token".to_owned(),
+                header: TOKEN_HEADER,
+                value: "{token}".to_owned(),
+            },
+        };
+        let http = Http::new(Settings::read(ctx, info)?, Some(login))?;
+        http.log_in(ctx).await?;
+        Ok(Self { http })
+    }
+
+    async fn read(&self, ctx: &Context<'_>, what: &str) -> Result<Answer> {
+        self.http
+            .request(ctx, &Ask::new(Method::GET, path(what)))
+            .await
+    }
+}
+
+/// The path of what is below `/mgmt`, or any path of the device.
+fn path(what: &str) -> String {
+    if what.starts_with('/') {
+        what.to_owned()
+    } else {
+        format!("/mgmt/{what}")
+    }
+}
+
+#[async_trait]
+impl DataStore for F5Session {
+    async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
+        Ok(self.read(ctx, what).await?.document())
+    }
+
+    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+        let method = method(request.method.as_deref().unwrap_or("PATCH"))?;
+        let mut ask = Ask::new(method, path(&request.what)).repeat(Repeat::Never);
+        if let Some(body) = &request.body {
+            ask = ask
+                .header(CONTENT_TYPE, JSON)
+                .body(body.reveal_json().to_string());
+        }
+        Ok(self.http.request(ctx, &ask).await?.document())
+    }
+}
+
+#[async_trait]
+impl Transport for F5Session {
+    async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
+        self.read(ctx, DEVICES).await.map(drop)
+    }
+
+    async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
+        let mut facts = Facts::new();
+        let asked = self.read(ctx, DEVICES).await;
+        let Some(answer) = told::unless_refused(ctx, asked, "of the device")? else {
+            return Ok(facts);
+        };
+        let answer = answer
+            .json()
+            .ok_or_else(|| strange(&self.http, PROTOCOL, "JSON"))?;
+        let devices = answer["items"].as_array().into_iter().flatten();
+        let mut own = devices.filter(|device| device["selfDevice"] == "true");
+        let device = own.next().cloned().unwrap_or_default();
+        told::take(ctx, &mut facts, &device, FACTS, "GET /mgmt/tm/cm/device");
+        Ok(facts)
+    }
+
+    /// Gives the token back: a device allows few at once.
+    async fn close(self: Box<Self>, ctx: &Context<'_>) {
+        let give_back = |token: &str| Ask::new(Method::DELETE, format!("{TOKENS}{token}"));
+        self.http.log_out(ctx, give_back).await;
+    }
+
+    fn data_store(&self) -> Option<&dyn DataStore> {
+        Some(self)
+    }
+}

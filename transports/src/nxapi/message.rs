@@ -1,0 +1,283 @@
+//! The two messages in which NX-API takes commands (Cisco, "NX-OS Programmability Guide", NX-API CLI):
+//! JSON-RPC 2.0, and the older `ins_api`.
+
+use serde_json::{Value as Json, json};
+
+use crate::cli::Line;
+use crate::command_list::{Ran, RefusedCommand};
+
+/// In which message commands travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Message {
+    /// JSON-RPC, one call for each command.
+    JsonRpc,
+    /// `ins_api`, all commands in one text.
+    InsApi,
+}
+
+/// What commands are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind<'a> {
+    /// To show, as text.
+    Text,
+    /// To show, as data.
+    Data,
+    /// To configure; what the device does when a line is refused.
+    Configuration { rollback: &'a str },
+}
+
+/// An answer that tells no command's outcome.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Unclear {
+    pub(super) code: String,
+    pub(super) said: String,
+}
+
+impl Message {
+    pub(super) fn media_type(self) -> &'static str {
+        match self {
+            Self::JsonRpc => "application/json-rpc",
+            Self::InsApi => "application/json",
+        }
+    }
+
+    /// The body that asks for these commands.
+    pub(super) fn body(self, commands: &[Line], kind: Kind<'_>) -> Json {
+        match self {
+            Self::JsonRpc => {
+                let calls = commands.iter().zip(1..);
+                calls.map(|(command, id)| call(command, id, kind)).collect()
+            }
+            Self::InsApi => ins_api(commands, kind),
+        }
+    }
+
+    /// Reads an answer to `count` commands; `None` where it is none of NX-API's.
+    pub(super) fn read(self, answer: Json, count: usize) -> Option<Result<Ran<Json>, Unclear>> {
+        match self {
+            Self::JsonRpc => read_calls(answer),
+            Self::InsApi => read_ins_api(answer, count),
+        }
+    }
+}
+
+fn call(command: &Line, id: usize, kind: Kind<'_>) -> Json {
+    let method = if kind == Kind::Text {
+        "cli_ascii"
+    } else {
+        "cli"
+    };
+    let mut call = json!({
+        "jsonrpc": "2.0",
+        "method": method,
+        "params": { "cmd": command.text(), "version": 1 },
+        "id": id,
+    });
+    if let Kind::Configuration { rollback } = kind {
+        call["rollback"] = rollback.into();
+    }
+    call
+}
+
+fn read_calls(answer: Json) -> Option<Result<Ran<Json>, Unclear>> {
+    let answers = match answer {
+        Json::Array(answers) => answers,
+        one => vec![one],
+    };
+    let mut ran = Ran {
+        outputs: Vec::new(),
+        refused: None,
+    };
+    for (position, mut answer) in answers.into_iter().enumerate() {
+        if let Some(error) = answer.get("error") {
+            let said = [&error["data"]["msg"], &error["data"], &error["message"]];
+            let said = said.into_iter().find_map(Json::as_str).unwrap_or_default();
+            let said = said.trim().to_owned();
+            let Some(id) = answer["id"]
+                .as_u64()
+                .and_then(|id| usize::try_from(id).ok())
+            else {
+                let code = error["code"].to_string();
+                return Some(Err(Unclear { code, said }));
+            };
+            let at = id.checked_sub(1).unwrap_or(position);
+            ran.refused = Some(RefusedCommand { at, said });
+            break;
+        }
+        let result = answer.get_mut("result")?.take();
+        ran.outputs.push(output(result));
+    }
+    Some(Ok(ran))
+}
+
+/// What a command put out: `body` is data, `msg` text; a command that says nothing has neither.
+fn output(mut result: Json) -> Json {
+    for key in ["body", "msg"] {
+        if let Some(output) = result.get_mut(key) {
+            return output.take();
+        }
+    }
+    result
+}
+
+fn ins_api(commands: &[Line], kind: Kind<'_>) -> Json {
+    let input: Vec<&str> = commands.iter().map(Line::text).collect();
+    let kind_name = match kind {
+        Kind::Text => "cli_show_ascii",
+        Kind::Data => "cli_show",
+        Kind::Configuration { .. } => "cli_conf",
+    };
+    let mut message = json!({
+        "version": "1.0",
+        "type": kind_name,
+        "chunk": "0",
+        "sid": "1",
+        "input": input.join(SEPARATOR),
+        "output_format": "json",
+    });
+    if let Kind::Configuration { rollback } = kind {
+        message["rollback"] = rollback.into();
+    }
+    json!({ "ins_api": message })
+}
+
+/// What stands between commands in an `ins_api` message.
+pub(super) const SEPARATOR: &str = " ;";
+
+fn read_ins_api(mut answer: Json, count: usize) -> Option<Result<Ran<Json>, Unclear>> {
+    let answers = match answer.pointer_mut("/ins_api/outputs/output")?.take() {
+        Json::Array(answers) => answers,
+        one => vec![one],
+    };
+    let told_apart = answers.len() > 1 || count == 1;
+    let mut ran = Ran {
+        outputs: Vec::new(),
+        refused: None,
+    };
+    for (at, mut answer) in answers.into_iter().enumerate() {
+        let code = match answer.get("code")? {
+            Json::String(code) => code.clone(),
+            code => code.to_string(),
+        };
+        if code == "200" {
+            let body = answer.get_mut("body").map(Json::take);
+            ran.outputs.push(body.unwrap_or_default());
+            continue;
+        }
+        let said = ["clierror", "body", "msg"].into_iter();
+        let said = said
+            .filter_map(|key| answer[key].as_str().map(str::trim))
+            .find(|said| !said.is_empty())
+            .unwrap_or_default()
+            .to_owned();
+        if !told_apart {
+            return Some(Err(Unclear { code, said }));
+        }
+        ran.refused = Some(RefusedCommand { at, said });
+        break;
+    }
+    Some(Ok(ran))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands() -> Vec<Line> {
+        ["interface Ethernet1/1", "shutdown"]
+            .map(Line::new)
+            .to_vec()
+    }
+
+    #[test]
+    fn json_rpc_has_a_call_for_each_command() {
+        let configuration = Kind::Configuration {
+            rollback: "rollback-on-error",
+        };
+        let body = Message::JsonRpc.body(&commands(), configuration);
+        assert_eq!(
+            body[1],
+            json!({
+                "jsonrpc": "2.0", "method": "cli", "id": 2, "rollback": "rollback-on-error",
+                "params": { "cmd": "shutdown", "version": 1 },
+            })
+        );
+        let body = Message::JsonRpc.body(&commands(), Kind::Text);
+        assert_eq!(
+            (&body[0]["method"], &body[0]["rollback"]),
+            (&json!("cli_ascii"), &Json::Null)
+        );
+    }
+
+    #[test]
+    fn ins_api_has_all_commands_in_one_text() {
+        let body = Message::InsApi.body(&commands(), Kind::Text);
+        let message = &body["ins_api"];
+        assert_eq!(message["type"], "cli_show_ascii");
+        assert_eq!(message["input"], "interface Ethernet1/1 ;shutdown");
+    }
+
+    #[test]
+    fn a_call_that_failed_is_known_by_its_id() {
+        let answer = json!([
+            { "jsonrpc": "2.0", "id": 1, "result": null },
+            { "jsonrpc": "2.0", "id": 2, "error": {
+                "code": -32602, "message": "Invalid params", "data": { "msg": "% Invalid command\n" } } },
+        ]);
+        let ran = Message::JsonRpc
+            .read(answer, 3)
+            .expect("an answer")
+            .expect("it is clear");
+        assert_eq!(ran.outputs, [Json::Null]);
+        let said = "% Invalid command".to_owned();
+        assert_eq!(ran.refused, Some(RefusedCommand { at: 1, said }));
+    }
+
+    #[test]
+    fn outputs_are_found_where_either_message_has_them() {
+        let text = json!({ "jsonrpc": "2.0", "id": 1, "result": { "msg": "text\n" } });
+        let data = json!({ "jsonrpc": "2.0", "id": 1, "result": { "body": { "a": 1 } } });
+        let older = json!({ "ins_api": { "outputs": { "output": {
+            "input": "show x", "msg": "Success", "code": "200", "body": { "a": 1 } } } } });
+        for (message, answer, expected) in [
+            (Message::JsonRpc, text, json!("text\n")),
+            (Message::JsonRpc, data, json!({ "a": 1 })),
+            (Message::InsApi, older, json!({ "a": 1 })),
+        ] {
+            let ran = message
+                .read(answer, 1)
+                .expect("an answer")
+                .expect("it is clear");
+            assert_eq!(ran.outputs, [expected]);
+        }
+    }
+
+    #[test]
+    fn one_output_for_many_lines_does_not_say_which_failed() {
+        let answer = json!({ "ins_api": { "outputs": { "output": {
+            "msg": "Input CLI command error", "code": "400", "clierror": "% Invalid command\n" } } } });
+        let read = Message::InsApi.read(answer.clone(), 2).expect("an answer");
+        let said = "% Invalid command".to_owned();
+        assert_eq!(
+            read,
+            Err(Unclear {
+                code: "400".to_owned(),
+                said: said.clone()
+            })
+        );
+        let read = Message::InsApi
+            .read(answer, 1)
+            .expect("an answer")
+            .expect("it is clear");
+        assert_eq!(read.refused, Some(RefusedCommand { at: 0, said }));
+    }
+
+    #[test]
+    fn what_is_no_answer_of_the_message_is_none() {
+        for message in [Message::JsonRpc, Message::InsApi] {
+            for other in [json!({}), json!("x"), json!([{}])] {
+                assert_eq!(message.read(other, 1), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Answers of the XML API (Palo Alto Networks, "PAN-OS and Panorama XML API"): all of them are a
+//! `response` with a status.
+
+use crate::xml::Element;
+
+/// What the device answered.
+#[derive(Debug, PartialEq)]
+pub(super) enum Answer {
+    /// It did what it was asked for: the whole `response`.
+    Success(Element),
+    /// It did not.
+    Error {
+        /// The API's number; empty where there is none.
+        code: String,
+        /// What it said.
+        said: String,
+    },
+}
+
+/// How a job stands.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Job {
+    /// It waits or runs; how far it is, in percent.
+    Runs(Option<u8>),
+    /// It has ended well, with what it said.
+    Well(String),
+    /// It has failed, with what it said.
+    Failed(String),
+}
+
+/// Reads an answer; `None` where it is none of the XML API's.
+pub(super) fn read(text: &str) -> Option<Answer> {
+    let response = Element::read(text).filter(|root| root.name == "response")?;
+    if response.attribute("status")? == "success" {
+        return Some(Answer::Success(response));
+    }
+    Some(Answer::Error {
+        code: response.attribute("code").unwrap_or_default().to_owned(),
+        said: said(&response),
+    })
+}
+
+/// What a response says in words.
+pub(super) fn said(response: &Element) -> String {
+    response.find("msg").map(Element::texts).unwrap_or_default()
+}
+
+/// How the job stands that a response describes; `None` where it describes none.
+pub(super) fn job(response: &Element) -> Option<Job> {
+    let job = response.at("result/job")?;
+    if job.text_at("status")? != "FIN" {
+        let progress = job.text_at("progress").and_then(|text| text.parse().ok());
+        return Some(Job::Runs(progress));
+    }
+    let said: Vec<String> = ["details", "warnings"]
+        .iter()
+        .filter_map(|part| Some(job.at(part)?.texts()))
+        .filter(|texts| !texts.is_empty())
+        .collect();
+    let said = said.join("\n");
+    Some(if job.text_at("result")? == "OK" {
+        Job::Well(said)
+    } else {
+        Job::Failed(said)
+    })
+}
+
+/// Whether words tell of a lack of time: the device does one commit at once.
+pub(super) fn is_busy(said: &str) -> bool {
+    let said = said.to_lowercase();
+    said.contains("commit") && (said.contains("in progress") || said.contains("pending"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn success(text: &str) -> Element {
+        match read(text) {
+            Some(Answer::Success(response)) => response,
+            other => panic!("expected a success, not {other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_error_has_a_code_and_words() {
+        let said = "one\ntwo".to_owned();
+        let code = "12".to_owned();
+        let text = "<response status='error' code=\"12\"><msg><line>one</line><line>two</line></msg></response>";
+        assert_eq!(read(text), Some(Answer::Error { code, said }));
+        for other in ["", "<html/>", "{}", "<response/>"] {
+            assert_eq!(read(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_job_runs_ends_well_or_fails() {
+        let of = |inner: &str| {
+            job(&success(&format!(
+                "<response status='success'><result><job>{inner}</job></result></response>"
+            )))
+        };
+        assert_eq!(
+            of("<status>ACT</status><result>PEND</result><progress>55</progress>"),
+            Some(Job::Runs(Some(55)))
+        );
+        assert_eq!(of("<status>PEND</status>"), Some(Job::Runs(None)));
+        let details = "<details><line>saved</line></details><warnings/>";
+        assert_eq!(
+            of(&format!("<status>FIN</status><result>OK</result>{details}")),
+            Some(Job::Well("saved".to_owned()))
+        );
+        assert_eq!(
+            of(&format!(
+                "<status>FIN</status><result>FAIL</result>{details}"
+            )),
+            Some(Job::Failed("saved".to_owned()))
+        );
+        assert_eq!(of(""), None);
+    }
+
+    #[test]
+    fn another_commit_makes_it_busy() {
+        assert!(is_busy(
+            "Another commit/validate is in progress. Please try again later"
+        ));
+        assert!(is_busy("A commit is pending. Please try again later."));
+        assert!(!is_busy("zone trust is unknown"));
+    }
+}

@@ -1,0 +1,74 @@
+//! Commits: jobs of the device, looked at until they end.
+
+use std::time::Duration;
+
+use devgate_schemas::Value;
+use serde_json::json;
+
+use super::answer::{self, Job};
+use super::session::PanosSession;
+use crate::error::{Interrupted, Interruption, Refused};
+use crate::http::Repeat;
+use crate::patience::look;
+use crate::{Context, Document, Error, Result};
+
+/// Commits by a command (`<commit></commit>`), and waits for its end as long as `limit`.
+///
+/// # Errors
+/// [`Error::Refused`] when the commit fails: the candidate configuration stays as it is then.
+/// [`Error::Interrupted`] when it has no end in time: it goes on.
+pub(super) async fn commit(
+    session: &PanosSession,
+    ctx: &Context<'_>,
+    command: &str,
+    limit: Duration,
+) -> Result<Document> {
+    let fields = [("type", "commit"), ("cmd", command)];
+    let response = session.call(ctx, &fields, Repeat::Never).await?.1;
+    let Some(job) = response.text_at("result/job") else {
+        let done = json!({ "committed": false, "said": answer::said(&response) });
+        return Ok(Document::Data(Value::from(done)));
+    };
+    ctx.debug(format!("commit: job {job} was begun"));
+    let show = format!("<show><jobs><id>{job}</id></jobs></show>");
+    let fields = [("type", "op"), ("cmd", show.as_str())];
+    let ended = look(limit, async || {
+        let response = session.call(ctx, &fields, Repeat::Allowed).await?.1;
+        match answer::job(&response) {
+            None => Err(session.strange("the state of a job")),
+            Some(Job::Runs(progress)) => {
+                let progress = progress.map_or_else(String::new, |part| format!(", {part} %"));
+                ctx.info(format!("commit: job {job} runs{progress}"));
+                Ok(None)
+            }
+            Some(ended) => Ok(Some(ended)),
+        }
+    });
+    let ended = ended.await.inspect_err(|_| {
+        ctx.warning(format!(
+            "commit: job {job} was begun, and its end was not seen; ask for `{show}`"
+        ));
+    })?;
+    match ended {
+        Some(Job::Failed(said)) => Err(Error::Refused(Box::new(Refused {
+            peer: session.peer().to_owned(),
+            request: "commit".to_owned(),
+            status: format!("job {job} FAIL"),
+            said,
+            hint: "the candidate configuration stays as it is, the running one too".to_owned(),
+            details: None,
+            busy: false,
+        }))),
+        Some(Job::Well(said)) => {
+            let done = json!({ "committed": true, "job": job, "said": said });
+            Ok(Document::Data(Value::from(done)))
+        }
+        Some(Job::Runs(_)) | None => Err(Error::Interrupted(Box::new(Interrupted {
+            peer: session.peer().to_owned(),
+            doing: format!("commit, job {job}"),
+            changing: true,
+            why: Interruption::TooLong(limit),
+            partial: String::new(),
+        }))),
+    }
+}

@@ -1,0 +1,241 @@
+//! An open session with a firewall by the XML API.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use devgate_schemas::{ConnectionInfo, Facts, Sensitive, Value};
+use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{Method, Url};
+
+use super::answer::{self, Answer};
+use super::commit::commit;
+use crate::error::{AuthenticationProblem, Refused};
+use crate::http::{Ask, Carried, Http, Login, Repeat, Settings};
+use crate::info::{duration, problem};
+use crate::rpc::strange;
+use crate::told;
+use crate::xml::Element;
+use crate::{Context, DataStore, Document, Error, Request, Result, Transport};
+
+pub(super) const PROTOCOL: &str = "the PAN-OS XML API";
+const PATH: &str = "/api/";
+const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
+const SYSTEM: &str = "<show><system><info></info></system></show>";
+
+/// What `show system info` tells, and the facts that it is.
+const FACTS: &[(&str, &str)] = &[
+    ("hostname", "networking.hostname"),
+    ("mac-address", "networking.mac"),
+    ("sw-version", "os.release.full"),
+    ("model", "dmi.product.name"),
+    ("serial", "dmi.product.serial_number"),
+];
+
+/// A session with the XML API: each request carries the key in a header.
+#[derive(Debug)]
+pub struct PanosSession {
+    http: Http,
+    /// Who asks for a key; `None` where one is given.
+    user: Option<String>,
+    /// What reads the configuration that is wanted.
+    reading: &'static str,
+    command_timeout: Duration,
+}
+
+impl PanosSession {
+    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+        let has_key = info.secret("apikey").is_some();
+        let user = info.text("user").filter(|_| !has_key).map(str::to_owned);
+        if !has_key && (user.is_none() || info.secret("password").is_none()) {
+            let why = "is not given, nor `user` and `password` to ask for one";
+            return Err(problem("apikey", why));
+        }
+        let login = user.as_ref().map(|_| Login {
+            method: Method::POST,
+            path: PATH.to_owned(),
+            body: Some(Value::from("type=keygen&user={user}&password={password}")),
+            carried: Carried::Token {
+                at: "/result/key".to_owned(),
+                header: HeaderName::from_static("x-pan-key"),
+                value: "{token}".to_owned(),
+            },
+        });
+        let session = Self {
+            http: Http::new(Settings::read(ctx, info)?, login)?,
+            user,
+            reading: match info.text("configuration") {
+                Some("running") => "show",
+                _ => "get",
+            },
+            command_timeout: duration(info, "command_timeout", 600.0),
+        };
+        session.http.log_in(ctx).await?;
+        Ok(session)
+    }
+
+    pub(super) fn peer(&self) -> &str {
+        self.http.peer()
+    }
+
+    pub(super) fn strange(&self, expected: &str) -> Error {
+        strange(&self.http, PROTOCOL, expected)
+    }
+
+    fn key_refused(&self, said: String) -> Error {
+        let setting = if self.user.is_some() {
+            "password"
+        } else {
+            "apikey"
+        };
+        Error::Authentication(Box::new(AuthenticationProblem {
+            peer: self.peer().to_owned(),
+            user: self.user.clone().unwrap_or_else(|| setting.to_owned()),
+            tried: "header x-pan-key".to_owned(),
+            offered: Vec::new(),
+            said,
+            next: format!("check `{setting}`"),
+        }))
+    }
+
+    /// Asks, and gives the answer as it came and as it was read.
+    ///
+    /// A key may expire: one that was asked for here is asked for again. What was refused for its key
+    /// had no effect, so it may be sent again whatever it is.
+    pub(super) async fn call(
+        &self,
+        ctx: &Context<'_>,
+        fields: &[(&str, &str)],
+        repeat: Repeat,
+    ) -> Result<(String, Element)> {
+        let mut renewed = self.user.is_none();
+        let ask = request(fields, repeat);
+        loop {
+            let answer = self.http.answer(ctx, &ask).await?;
+            let text = answer.text();
+            let (code, said) = match answer::read(&text) {
+                Some(Answer::Success(response)) => return Ok((text, response)),
+                Some(Answer::Error { code, said }) => (code, said),
+                None if answer.status.is_success() => return Err(self.strange("a `response`")),
+                None => return Err(self.http.refused(&ask, &answer, "")),
+            };
+            if code == "403" && !renewed {
+                renewed = true;
+                self.http.forget_login().await;
+                continue;
+            }
+            if code == "403" {
+                return Err(self.key_refused(said));
+            }
+            let shown = fields
+                .iter()
+                .take_while(|(name, _)| ["type", "action"].contains(name));
+            let shown: Vec<&str> = shown.map(|(_, value)| *value).collect();
+            return Err(Error::Refused(Box::new(Refused {
+                peer: self.peer().to_owned(),
+                request: shown.join(" "),
+                status: format!("code {code}"),
+                busy: answer::is_busy(&said),
+                said,
+                hint: String::new(),
+                details: None,
+            })));
+        }
+    }
+}
+
+/// A request with fields as a form has them: in its body, since they may hold secrets.
+fn request(fields: &[(&str, &str)], repeat: Repeat) -> Ask {
+    let mut url = Url::parse("http://form").expect("it is a URL");
+    url.query_pairs_mut().extend_pairs(fields);
+    let form = url.query().unwrap_or_default().to_owned();
+    let ask = Ask::new(Method::POST, PATH).repeat(repeat);
+    ask.header(CONTENT_TYPE, FORM).body(form)
+}
+
+#[async_trait]
+impl DataStore for PanosSession {
+    async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
+        let what = what.trim();
+        let fields = if what.starts_with('<') {
+            vec![("type", "op"), ("cmd", what)]
+        } else {
+            vec![
+                ("type", "config"),
+                ("action", self.reading),
+                ("xpath", what),
+            ]
+        };
+        let (answer, _) = self.call(ctx, &fields, Repeat::Allowed).await?;
+        Ok(Document::Text(answer))
+    }
+
+    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+        let body = match &request.body {
+            None => None,
+            Some(body) => match body.reveal_json() {
+                serde_json::Value::String(text) => Some(Sensitive::new(text)),
+                _ => {
+                    return Err(Error::Unsupported(
+                        "panos takes an element as XML text: nothing was sent".to_owned(),
+                    ));
+                }
+            },
+        };
+        let body = body.as_ref().map(|body| body.reveal().as_str());
+        let what = request.what.as_str();
+        let mut fields = match request.method.as_deref().unwrap_or("set") {
+            "commit" => {
+                let command = body.unwrap_or(what);
+                if !command.trim_start().starts_with("<commit") {
+                    let why = "panos commits by a command: `<commit></commit>` for all changes";
+                    return Err(Error::Unsupported(why.to_owned()));
+                }
+                return commit(self, ctx, command, self.command_timeout).await;
+            }
+            "op" => vec![("type", "op"), ("cmd", body.unwrap_or(what))],
+            action @ ("set" | "edit" | "delete") => {
+                vec![("type", "config"), ("action", action), ("xpath", what)]
+            }
+            other => {
+                return Err(Error::Unsupported(format!(
+                    "panos has no method `{other}`, but `set`, `edit`, `delete`, `op` and `commit`"
+                )));
+            }
+        };
+        if let ("config", Some(element)) = (fields[0].1, body) {
+            fields.push(("element", element));
+        }
+        let (answer, _) = self.call(ctx, &fields, Repeat::Never).await?;
+        Ok(Document::Text(answer))
+    }
+}
+
+#[async_trait]
+impl Transport for PanosSession {
+    async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
+        let fields = [("type", "op"), ("cmd", SYSTEM)];
+        self.call(ctx, &fields, Repeat::Allowed).await.map(drop)
+    }
+
+    async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
+        let mut facts = Facts::new();
+        let fields = [("type", "op"), ("cmd", SYSTEM)];
+        let asked = self.call(ctx, &fields, Repeat::Allowed).await;
+        let what = "of `show system info`";
+        if let Some((_, response)) = told::unless_refused(ctx, asked, what)? {
+            for (name, fact) in FACTS {
+                match response.text_at(&format!("result/system/{name}")) {
+                    Some(text) => facts.set(fact, Value::from(text)),
+                    None => ctx.notice(format!("`show system info` does not tell the fact {fact}")),
+                }
+            }
+        }
+        Ok(facts)
+    }
+
+    async fn close(self: Box<Self>, _: &Context<'_>) {}
+
+    fn data_store(&self) -> Option<&dyn DataStore> {
+        Some(self)
+    }
+}

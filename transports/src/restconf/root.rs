@@ -1,0 +1,92 @@
+//! Where a RESTCONF server has its resources (RFC 8040, 3.1 and 3.3).
+
+use crate::xml::Element;
+
+/// Where the root is looked up.
+pub(super) const HOST_META: &str = "/.well-known/host-meta";
+
+/// Where the root is when the server does not say; RFC 8040 uses it in all of its examples.
+pub(super) const USUAL: &str = "/restconf";
+
+/// The path of the root resource that an XRD document names, without a slash at its end.
+pub(super) fn named_by(xrd: &str) -> Option<String> {
+    let document = Element::read(xrd)?;
+    let link = document
+        .all("Link")
+        .find(|link| link.attribute("rel") == Some("restconf"))?;
+    let href = link.attribute("href")?.trim();
+    // A whole URL is allowed as well: its host is the one that was asked.
+    let path = match href.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("", |slash| &rest[slash..]),
+        None => href,
+    };
+    Some(normalized(path))
+}
+
+/// A root as one may write it: with a slash at its beginning, without one at its end.
+pub(super) fn normalized(path: &str) -> String {
+    match path.trim_matches('/') {
+        "" => String::new(),
+        path => format!("/{path}"),
+    }
+}
+
+/// The path of what `what` names: a data resource, one of the root's own, or any path of the server.
+///
+/// Data is named with its module (RFC 8040, 3.5.3), the root's resources are not: nothing is both.
+pub(super) fn path_of(root: &str, what: &str) -> String {
+    if what.starts_with('/') {
+        return what.to_owned();
+    }
+    let first = what.split(['/', '?']).next().unwrap_or_default();
+    if ["data", "operations", "yang-library-version", "ds"].contains(&first) {
+        format!("{root}/{what}")
+    } else if what.is_empty() || what.starts_with('?') {
+        format!("{root}/data{what}")
+    } else {
+        format!("{root}/data/{what}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_is_the_link_of_the_relation_restconf() {
+        let xrd = |link: &str| {
+            format!("<XRD xmlns='http://docs.oasis-open.org/ns/xri/xrd-1.0'>{link}</XRD>")
+        };
+        for (link, expected) in [
+            ("<Link rel='restconf' href='/restconf'/>", Some("/restconf")),
+            (
+                "<Link rel='lrdd' href='/x'/><Link rel=\"restconf\" href=\"/api/\"/>",
+                Some("/api"),
+            ),
+            (
+                "<Link rel='restconf' href='https://r1.example/rc'></Link>",
+                Some("/rc"),
+            ),
+            ("<Link rel='restconf' href='/'/>", Some("")),
+            ("<Link rel='lrdd' href='/x'/>", None),
+        ] {
+            assert_eq!(named_by(&xrd(link)).as_deref(), expected, "{link}");
+        }
+        assert_eq!(named_by("<html>"), None);
+    }
+
+    #[test]
+    fn data_needs_no_prefix() {
+        for (what, expected) in [
+            ("", "/rc/data"),
+            ("?depth=1", "/rc/data?depth=1"),
+            ("a:b/c=1", "/rc/data/a:b/c=1"),
+            ("data/a:b", "/rc/data/a:b"),
+            ("operations/a:do", "/rc/operations/a:do"),
+            ("yang-library-version", "/rc/yang-library-version"),
+            ("/.well-known/host-meta", "/.well-known/host-meta"),
+        ] {
+            assert_eq!(path_of("/rc", what), expected);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! An open session with a RESTCONF server.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use devgate_schemas::{ConnectionInfo, Facts, Value};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue, IF_MATCH};
+use reqwest::{Method, StatusCode};
+use serde_json::Value as Json;
+
+use super::errors::Errors;
+use super::facts::{SOURCES, leaf_of};
+use super::root::{self, HOST_META};
+use crate::http::{Answer, Ask, Http, Repeat, Settings, method};
+use crate::told;
+use crate::xml::Element;
+use crate::{Context, DataStore, Document, Error, Request, Result, Transport};
+
+const JSON: &str = "application/yang-data+json";
+const XML: &str = "application/yang-data+xml";
+const LIBRARY: &str = "yang-library-version";
+
+/// A session with a server whose root resource is known.
+#[derive(Debug)]
+pub struct RestconfSession {
+    http: Http,
+    root: String,
+    /// What the server is asked to speak: JSON, or XML where it knows no JSON. One at a time, since
+    /// there are servers that read no list of them.
+    media_type: &'static str,
+    /// What was read of the server when the session was opened, and how it is verified.
+    probe: String,
+    /// The entity-tags of what was read and not changed since (RFC 8040, 3.4.1).
+    entity_tags: Mutex<HashMap<String, String>>,
+}
+
+impl RestconfSession {
+    /// Finds the root, and what the server speaks.
+    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+        let http = Http::new(Settings::read(ctx, info)?, None)?;
+        let root = match info.text("root") {
+            Some(root) => root::normalized(root),
+            None => discover(ctx, &http).await?,
+        };
+        let mut session = Self {
+            http,
+            root,
+            media_type: JSON,
+            probe: String::new(),
+            entity_tags: Mutex::default(),
+        };
+        // There are servers that have one of these and not the others.
+        let root = &session.root;
+        let slash = if root.is_empty() { "/" } else { "" };
+        let probes = [
+            format!("{root}{slash}"),
+            format!("{root}/{LIBRARY}"),
+            format!("{root}/data"),
+        ];
+        let mut refused = None;
+        for probe in probes {
+            for media_type in [JSON, XML] {
+                session.media_type = media_type;
+                let ask = session.ask(Method::GET, &probe, None);
+                let answer = session.http.answer(ctx, &ask).await?;
+                if answer.status.is_success() {
+                    session.probe = probe;
+                    return Ok(session);
+                }
+                refused.get_or_insert_with(|| session.refusal(&ask, &answer));
+                if answer.status != StatusCode::NOT_ACCEPTABLE {
+                    break;
+                }
+            }
+        }
+        let mut why = refused.expect("something was asked for");
+        if let Error::Refused(refused) = &mut why {
+            let hint = format!("nothing of RESTCONF was found at `{}`", session.root);
+            refused.hint = hint + ": name the path of its root in `root`";
+        }
+        Err(why)
+    }
+
+    /// Asks in the server's media type. A change is sent with the entity-tag of what was read.
+    fn ask(&self, method: Method, path: &str, body: Option<(&'static str, String)>) -> Ask {
+        let repeat = if method == Method::GET {
+            Repeat::Allowed
+        } else {
+            Repeat::Never
+        };
+        let accept = HeaderValue::from_static(self.media_type);
+        let mut ask = Ask::new(method, path).repeat(repeat).header(ACCEPT, accept);
+        if let Some((media_type, body)) = body {
+            ask = ask
+                .header(CONTENT_TYPE, HeaderValue::from_static(media_type))
+                .body(body);
+        }
+        let tag = self
+            .tags()
+            .get(path)
+            .and_then(|tag| HeaderValue::from_str(tag).ok());
+        match tag {
+            Some(tag) if repeat == Repeat::Never => ask.header(IF_MATCH, tag),
+            _ => ask,
+        }
+    }
+
+    async fn answer(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
+        let answer = self.http.answer(ctx, ask).await?;
+        if answer.status.is_success() {
+            Ok(answer)
+        } else {
+            Err(self.refusal(ask, &answer))
+        }
+    }
+
+    /// Reads; a refusal for the lack of a lock may pass.
+    async fn read(&self, ctx: &Context<'_>, path: &str) -> Result<Answer> {
+        let ask = self.ask(Method::GET, path, None);
+        let what = format!("read `{path}` of {}", self.http.peer());
+        let mut attempts = ctx.patience().attempts(ctx, what);
+        loop {
+            match self.answer(ctx, &ask).await {
+                Err(error) => attempts.pause(error).await?,
+                answer => return answer,
+            }
+        }
+    }
+
+    fn refusal(&self, ask: &Ask, answer: &Answer) -> Error {
+        let hint = if answer.status == StatusCode::PRECONDITION_FAILED {
+            "it was changed since it was read here: read it again"
+        } else {
+            ""
+        };
+        let errors = Errors::read(&answer.text());
+        let mut error = self.http.refused(ask, answer, hint);
+        if let (Error::Refused(refused), Some(errors)) = (&mut error, errors) {
+            refused.busy |= errors.busy();
+            refused.status = format!("{}, {}", refused.status, errors.tag);
+            refused.said = errors.said;
+        }
+        error
+    }
+
+    fn tags(&self) -> std::sync::MutexGuard<'_, HashMap<String, String>> {
+        self.entity_tags
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Asks the server for the path of its root.
+async fn discover(ctx: &Context<'_>, http: &Http) -> Result<String> {
+    let ask = Ask::new(Method::GET, HOST_META)
+        .header(ACCEPT, HeaderValue::from_static("application/xrd+xml"));
+    let answer = http.answer(ctx, &ask).await?;
+    let named = answer
+        .status
+        .is_success()
+        .then(|| root::named_by(&answer.text()))
+        .flatten();
+    Ok(named.unwrap_or_else(|| {
+        ctx.debug(format!(
+            "the server does not say where its root is: `{}` is tried",
+            root::USUAL
+        ));
+        root::USUAL.to_owned()
+    }))
+}
+
+#[async_trait]
+impl DataStore for RestconfSession {
+    async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
+        let path = root::path_of(&self.root, what);
+        let answer = self.read(ctx, &path).await?;
+        match answer.header("etag") {
+            Some(tag) => self.tags().insert(path, tag.to_owned()),
+            None => self.tags().remove(&path),
+        };
+        Ok(answer.document())
+    }
+
+    /// What was read before in this session is changed only where nobody else changed it meanwhile,
+    /// if the server gives entity-tags.
+    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+        let method = method(request.method.as_deref().unwrap_or("PATCH"))?;
+        let path = root::path_of(&self.root, &request.what);
+        let body = request.body.as_ref().map(|body| match body.reveal_json() {
+            Json::String(text) if text.trim_start().starts_with('<') => (XML, text),
+            Json::String(text) => (JSON, text),
+            data => (JSON, data.to_string()),
+        });
+        let asked = self.answer(ctx, &self.ask(method, &path, body)).await;
+        // A tag may stand for the whole datastore: after a change none is known any longer.
+        self.tags().clear();
+        Ok(asked?.document())
+    }
+}
+
+#[async_trait]
+impl Transport for RestconfSession {
+    async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
+        self.read(ctx, &self.probe).await.map(drop)
+    }
+
+    async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
+        let mut facts = Facts::new();
+        let probe = self.read(ctx, &self.probe).await?.text();
+        let version = match serde_json::from_str(&probe) {
+            Ok(json) => leaf_of(&json, LIBRARY),
+            Err(_) => Element::read(&probe)
+                .and_then(|xml| Some(xml.find(LIBRARY)?.text.trim().to_owned())),
+        };
+        if let Some(version) = version {
+            facts.set("restconf.yang_library_version", Value::from(version));
+        }
+        facts.set("restconf.root", Value::from(self.root.as_str()));
+        for source in SOURCES {
+            let path = root::path_of(&self.root, source.path);
+            let asked = self.read(ctx, &path).await;
+            let Some(answer) = told::unless_refused(ctx, asked, &format!("of {}", source.path))?
+            else {
+                continue;
+            };
+            let absent = source.take(&answer.text(), &mut facts);
+            if !absent.is_empty() {
+                ctx.notice(format!(
+                    "{} does not tell the facts {}",
+                    source.path,
+                    absent.join(", ")
+                ));
+            }
+        }
+        Ok(facts)
+    }
+
+    async fn close(self: Box<Self>, _: &Context<'_>) {}
+
+    fn data_store(&self) -> Option<&dyn DataStore> {
+        Some(self)
+    }
+}

@@ -1,0 +1,110 @@
+//! Facts out of a device's answers: what is there under which name, and telling what is not.
+
+use devgate_schemas::{Facts, Value};
+use serde_json::Value as Json;
+
+use crate::{Context, Error, Result};
+
+/// Where an answer has a fact, and the fact's name; of several rows for one fact, the first counts
+/// that is there.
+pub(crate) type Row = (&'static str, &'static str);
+
+/// Takes the texts and numbers of an answer; `source` is what was asked, for messages.
+pub(crate) fn take(
+    ctx: &Context<'_>,
+    facts: &mut Facts,
+    answer: &Json,
+    rows: &[Row],
+    source: &str,
+) {
+    let mut absent = Vec::new();
+    for (pointer, fact) in rows {
+        if facts.get(fact).is_some() {
+            continue;
+        }
+        let told = answer.pointer(pointer);
+        match told
+            .filter(|told| told.is_number() || told.as_str().is_some_and(|text| !text.is_empty()))
+        {
+            Some(told) => {
+                absent.retain(|name| name != fact);
+                facts.set(fact, Value::from(told.clone()));
+            }
+            None if !absent.contains(fact) => absent.push(fact),
+            None => {}
+        }
+    }
+    if !absent.is_empty() {
+        ctx.notice(format!(
+            "`{source}` does not tell the facts {}",
+            absent.join(", ")
+        ));
+    }
+}
+
+/// What a request for facts gave; `None`, and told, where the device refuses it.
+///
+/// # Errors
+/// Everything else that went wrong.
+pub(crate) fn unless_refused<T>(
+    ctx: &Context<'_>,
+    asked: Result<T>,
+    facts: &str,
+) -> Result<Option<T>> {
+    match asked {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error @ (Error::Refused(_) | Error::CommandFailed { .. })) => {
+            ctx.notice(format!("the facts {facts} could not be read: {error}"));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use devgate_schemas::{Event, Listen};
+    use serde_json::json;
+
+    use super::*;
+    use crate::Patience;
+
+    #[derive(Debug, Default)]
+    struct Heard(Mutex<Vec<String>>);
+
+    impl Listen for Heard {
+        fn hear(&self, event: Event) {
+            self.0.lock().expect("no poison").push(event.message);
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_taken_as_it_is_and_what_is_not_is_told() {
+        let (heard, patience) = (Heard::default(), Patience::new());
+        let ctx = Context::new("sw1", &heard, &patience);
+        let mut facts = Facts::new();
+        let answer = json!({ "version": "1.2", "uptime": 12, "old_name": "sw1", "serial": "" });
+        let rows = [
+            ("/version", "os.release.full"),
+            ("/uptime", "system_uptime.seconds"),
+            ("/name", "networking.hostname"),
+            ("/old_name", "networking.hostname"),
+            ("/serial", "dmi.product.serial_number"),
+        ];
+        take(&ctx, &mut facts, &answer, &rows, "show version");
+        assert_eq!(
+            Value::Hash(facts.into_hash()).to_json(),
+            json!({
+                "os": { "release": { "full": "1.2" } },
+                "system_uptime": { "seconds": 12 },
+                "networking": { "hostname": "sw1" },
+            })
+        );
+        assert_eq!(
+            *heard.0.lock().expect("no poison"),
+            ["`show version` does not tell the facts dmi.product.serial_number"]
+        );
+    }
+}

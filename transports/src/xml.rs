@@ -1,0 +1,152 @@
+//! Reading XML answers into a tree: what the protocols look into is small, and its order is free.
+
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+
+/// How deep elements may lie in each other: a tree is dropped by recursion.
+const DEEPEST: usize = 256;
+
+/// An element: namespaces are left out, since peers choose prefixes as they like.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Element {
+    /// Its name without a prefix.
+    pub(crate) name: String,
+    /// Its attributes, their names without prefixes.
+    pub(crate) attributes: Vec<(String, String)>,
+    /// The text directly in it.
+    pub(crate) text: String,
+    /// The elements directly in it.
+    pub(crate) children: Vec<Self>,
+}
+
+impl Element {
+    /// Reads a document; `None` where it is none. Nothing of it is quoted, since it may hold secrets.
+    pub(crate) fn read(document: &str) -> Option<Self> {
+        let mut reader = Reader::from_str(document);
+        // The outermost element lies in one that stands for the document.
+        let mut open = vec![Self::default()];
+        loop {
+            match reader.read_event().ok()? {
+                Event::Start(start) => {
+                    open.push(Self::opened_by(&start)?);
+                    if open.len() > DEEPEST {
+                        return None;
+                    }
+                }
+                Event::Empty(start) => open.last_mut()?.children.push(Self::opened_by(&start)?),
+                Event::End(_) => {
+                    let closed = open.pop()?;
+                    open.last_mut()?.children.push(closed);
+                }
+                Event::Text(text) => open.last_mut()?.text.push_str(&text.xml10_content()),
+                Event::CData(text) => open.last_mut()?.text.push_str(&text.xml10_content()),
+                Event::GeneralRef(entity) => {
+                    let text = &mut open.last_mut()?.text;
+                    match entity.resolve_char_ref().ok()? {
+                        Some(character) => text.push(character),
+                        None => text.push_str(resolve_predefined_entity(&entity.xml10_content())?),
+                    }
+                }
+                Event::Eof => break,
+                _ => {}
+            }
+        }
+        let mut document = open.pop().filter(|_| open.is_empty())?;
+        (document.children.len() == 1).then(|| document.children.remove(0))
+    }
+
+    fn opened_by(start: &BytesStart<'_>) -> Option<Self> {
+        let attributes = start.attributes().map(|attribute| {
+            let attribute = attribute.ok()?;
+            let value = attribute.normalized_value(XmlVersion::Implicit1_0).ok()?;
+            let name = attribute.key.local_name().into_inner().to_owned();
+            Some((name, value.into_owned()))
+        });
+        Some(Self {
+            name: start.local_name().into_inner().to_owned(),
+            attributes: attributes.collect::<Option<_>>()?,
+            ..Self::default()
+        })
+    }
+
+    /// The first element at a path of names below this one: `result/job`.
+    pub(crate) fn at(&self, path: &str) -> Option<&Self> {
+        path.split('/').try_fold(self, |element, name| {
+            element.children.iter().find(|child| child.name == name)
+        })
+    }
+
+    /// The elements of a name directly in this one.
+    pub(crate) fn all<'e>(&'e self, name: &'e str) -> impl Iterator<Item = &'e Self> {
+        self.children.iter().filter(move |child| child.name == name)
+    }
+
+    /// The first element of a name, this one or one in it, however deep.
+    pub(crate) fn find(&self, name: &str) -> Option<&Self> {
+        if self.name == name {
+            return Some(self);
+        }
+        self.children.iter().find_map(|child| child.find(name))
+    }
+
+    /// The text at a path below this one, without blanks around it; `None` where there is none.
+    pub(crate) fn text_at(&self, path: &str) -> Option<&str> {
+        let text = self.at(path)?.text.trim();
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The value of an attribute.
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        let named = self.attributes.iter().find(|(key, _)| key == name);
+        named.map(|(_, value)| value.as_str())
+    }
+
+    /// All texts in it, however deep, one a line.
+    pub(crate) fn texts(&self) -> String {
+        let mut texts = Vec::new();
+        self.collect(&mut texts);
+        texts.join("\n")
+    }
+
+    fn collect<'e>(&'e self, texts: &mut Vec<&'e str>) {
+        texts.extend(Some(self.text.trim()).filter(|text| !text.is_empty()));
+        self.children.iter().for_each(|child| child.collect(texts));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_read_without_its_prefixes() {
+        let read = Element::read(
+            "<?xml version='1.0'?><!-- c --><x:a xmlns:x='urn:x'><b n='1 &amp; 2'/>\
+             <x:c> one &lt; <![CDATA[<two>]]>&#33;</x:c></x:a>\n",
+        )
+        .expect("it is XML");
+        assert_eq!(read.name, "a");
+        assert_eq!(read.at("b").and_then(|b| b.attribute("n")), Some("1 & 2"));
+        assert_eq!(read.text_at("c"), Some("one < <two>!"));
+        assert_eq!(read.find("c"), read.at("c"));
+        assert_eq!(read.texts(), "one < <two>!");
+    }
+
+    #[test]
+    fn what_is_no_document_is_none() {
+        for text in [
+            "",
+            "text",
+            "<a>",
+            "<a></b>",
+            "<a/><b/>",
+            "<a>&x;</a>",
+            "{\"a\": 1}",
+        ] {
+            assert_eq!(Element::read(text), None, "{text}");
+        }
+        let deep = "<a>".repeat(100_000) + &"</a>".repeat(100_000);
+        assert_eq!(Element::read(&deep), None);
+    }
+}
