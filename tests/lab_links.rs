@@ -1,105 +1,106 @@
 //! Faults of the way to a target, with real packets, on every protocol: each is waited for within its bound, told
 //! once a try, and ends as the error that it is.
 
-mod peer;
-
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::thread::scope;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::support::lab::{Device, pause};
+use crate::support::peers::{ALL, Peer};
 use crate::support::project::Project;
-use crate::support::run::Run;
-use peer::{Peer, over_all};
+use crate::support::run::{Run, Running};
 
 /// How long a run waits for a target to recover, and a little for what it does beside.
 const BOUND: Duration = Duration::from_secs(33);
 
 #[test]
 fn a_port_that_refuses_is_tried_until_patience_is_spent() {
-    over_all("refused", |peer| {
-        peer.link.fault("refuse");
-        spent(peer, "refused")
+    over_all("refused", |target| {
+        target.peer.link.fault("refuse");
+        spent(target, "refused")
     });
 }
 
 #[test]
 fn a_port_that_takes_connections_again_is_reached() {
-    over_all("refused for 8 s", |peer| {
-        peer.link.fault("refuse");
-        let mut running = peer.start("verify");
+    over_all("refused for 8 s", |target| {
+        target.peer.link.fault("refuse");
+        let mut running = target.start("verify");
         running.wait_for("try 2 follows");
         pause(Duration::from_secs(8));
-        peer.link.fault("clear");
+        target.peer.link.fault("clear");
         running.finish().succeeded()
     });
 }
 
 #[test]
 fn an_address_that_swallows_everything_is_tried_until_patience_is_spent() {
-    over_all("dropped", |peer| {
-        peer.link.fault("drop");
-        spent(peer, "did not answer")
+    over_all("dropped", |target| {
+        target.peer.link.fault("drop");
+        spent(target, "did not answer")
     });
 }
 
 #[test]
 fn an_address_without_a_way_is_tried_until_patience_is_spent() {
-    over_all("unreachable", |peer| {
-        peer.link.fault("unreach");
-        spent(peer, "no route")
+    over_all("unreachable", |target| {
+        target.peer.link.fault("unreach");
+        spent(target, "no route")
     });
 }
 
 #[test]
 fn three_hundred_milliseconds_of_delay_only_delay() {
-    over_all("300 ms delay", |peer| {
-        peer.link.slow(Duration::from_millis(150));
-        peer.start("verify").finish().succeeded()
+    over_all("300 ms delay", |target| {
+        target.peer.link.slow(Duration::from_millis(150));
+        target.start("verify").finish().succeeded()
     });
 }
 
 #[test]
 fn one_packet_lost_in_twenty_only_delays() {
-    over_all("5 % loss", |peer| {
-        peer.link.fault("loss 5");
-        peer.start("verify").finish().succeeded()
+    over_all("5 % loss", |target| {
+        target.peer.link.fault("loss 5");
+        target.start("verify").finish().succeeded()
     });
 }
 
 #[test]
 fn a_way_on_which_long_packets_vanish_is_given_up_within_patience() {
-    over_all("MTU black hole", |peer| {
-        peer.link.fault("mtu 300");
-        spent(peer, "did not answer")
+    over_all("MTU black hole", |target| {
+        target.peer.link.fault("mtu 300");
+        spent(target, "did not answer")
     });
 }
 
 #[test]
 fn a_session_whose_socket_is_destroyed_is_replaced() {
-    over_all("socket cut in a session", |peer| {
-        peer.in_a_session("cut", Duration::ZERO)
+    over_all("socket cut in a session", |target| {
+        target.in_a_session("cut", Duration::ZERO)
     });
 }
 
 #[test]
 fn a_session_that_is_reset_is_replaced() {
-    over_all("reset in a session, for 3 s", |peer| {
-        peer.in_a_session("reset", Duration::from_secs(3))
+    over_all("reset in a session, for 3 s", |target| {
+        target.in_a_session("reset", Duration::from_secs(3))
     });
 }
 
 #[test]
 fn a_session_goes_on_where_the_way_was_gone_for_a_while() {
-    over_all("half-open in a session, for 12 s", |peer| {
-        peer.in_a_session("halfopen", Duration::from_secs(12))
+    over_all("half-open in a session, for 12 s", |target| {
+        target.in_a_session("halfopen", Duration::from_secs(12))
     });
 }
 
 #[test]
 fn a_session_that_is_open_on_one_side_only_is_found_out_and_replaced() {
-    over_all("half-open in a session, for 40 s", |peer| {
-        peer.in_a_session("halfopen", Duration::from_secs(40))
+    over_all("half-open in a session, for 40 s", |target| {
+        target.in_a_session("halfopen", Duration::from_secs(40))
     });
 }
 
@@ -108,7 +109,7 @@ fn a_name_server_that_falls_silent_is_waited_for() {
     let device = Device::lease();
     let name = "router.lab.invalid";
     let mut project = Project::new();
-    let known = std::fs::read_to_string(device.known_hosts()).expect("the lab has known hosts");
+    let known = fs::read_to_string(device.known_hosts()).expect("the lab has known hosts");
     let known = project.write(
         "known_hosts",
         &known.replace("[127.0.0.1]", &format!("[{name}]")),
@@ -137,11 +138,87 @@ fn a_name_server_that_falls_silent_is_waited_for() {
 }
 
 /// It fails when patience is spent, not later, and says why.
-fn spent(peer: &Peer, why: &str) -> Run {
+fn spent(target: &Target, why: &str) -> Run {
     let started = Instant::now();
-    let run = peer.start("verify").finish().failed().says(&[why]);
+    let run = target.start("verify").finish().failed().says(&[why]);
     assert!(started.elapsed() < BOUND, "{:?}\n{run}", started.elapsed());
     let kind = run.item()["value"]["_error"]["kind"].clone();
     assert_eq!(kind, "puppetlabs.tasks/connect-error", "{run}");
     run
+}
+
+/// A peer as the target `peer` of a project of its own.
+struct Target {
+    peer: Peer,
+    project: Project,
+}
+
+/// Does the same to every peer at once. What comes of it is a row of the table that `DEVGATE_FAULTS` names, if it
+/// names one.
+fn over_all(fault: &str, act: impl Fn(&mut Target) -> Run + Sync) {
+    scope(|scope| {
+        for (protocol, peer) in ALL {
+            let act = &act;
+            scope.spawn(move || {
+                let mut target = Target::of(peer());
+                let started = Instant::now();
+                let run = act(&mut target);
+                note(protocol, fault, started.elapsed(), &run);
+            });
+        }
+    });
+}
+
+impl Target {
+    fn of(peer: Peer) -> Self {
+        let mut project = Project::new();
+        project.add_target("peer", peer.info.clone());
+        Self { peer, project }
+    }
+
+    fn start(&self, command: &str) -> Running {
+        self.project
+            .start(&format!("{command} -t peer --format json"))
+    }
+
+    /// Asks something three times in one session, whose way is spoilt for a time after the first. The second may
+    /// fail, if what was asked cannot be asked again; the third may not.
+    fn in_a_session(&mut self, fault: &str, time: Duration) -> Run {
+        let ask = format!("devgate session {}", self.peer.ask);
+        let script = format!(
+            "{ask} >first || exit\nuntil [ -e spoilt ]; do sleep 0.1; done\n{ask} >second\n\
+             {ask} >third && cmp first third\n"
+        );
+        self.project.write("ask.sh", &script);
+        let running = self.project.start("session run -t peer -- sh ask.sh");
+        let asked = self.project.path().join("first");
+        while fs::read(&asked).map_or(true, |answer| answer.is_empty()) {
+            pause(Duration::from_millis(50));
+        }
+        self.peer.link.fault(fault);
+        self.project.write("spoilt", "");
+        pause(time);
+        self.peer.link.fault("clear");
+        running.finish().succeeded()
+    }
+}
+
+/// Adds a row to the table of faults.
+fn note(protocol: &str, fault: &str, took: Duration, run: &Run) {
+    let Some(table) = std::env::var_os("DEVGATE_FAULTS") else {
+        return;
+    };
+    let retries = run.stderr.matches(" follows in ").count();
+    let error = match run.code() {
+        Some(0) => None,
+        _ => Some(run.item()["value"]["_error"]["msg"].to_string()),
+    };
+    let outcome = error.as_deref().unwrap_or("success");
+    let row = format!(
+        "| {fault} | {protocol} | {:.1} s | {retries} | {outcome} |\n",
+        took.as_secs_f64()
+    );
+    let file = OpenOptions::new().create(true).append(true).open(table);
+    let written = file.and_then(|mut file| file.write_all(row.as_bytes()));
+    written.expect("the table can be written");
 }

@@ -1,5 +1,6 @@
 //! The whole, through the binary: against the lab's devices, which `tests/run` starts, and without any.
 
+mod contract;
 mod lab_awkward;
 mod lab_errors;
 mod lab_fakes;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Faults of the way to one TCP port of this network namespace, whatever listens there.
+# Faults of the way to one port of this network namespace, whatever listens there, by TCP or UDP.
 #   link.sh refuse PORT         new connections are refused (RST); open ones stay
 #   link.sh reset PORT          open connections are reset at their next packet, new ones refused
 #   link.sh drop PORT           what is sent to the port is lost: connections get no answer
@@ -29,24 +29,26 @@ filter() {
 }
 
 queue() { # -I|-D
-    local side
+    local protocol side
     # The kernel's nft may lack queues; the older tables have them.
-    for side in --dport --sport; do
-        iptables-legacy "$1" INPUT -p tcp "$side" "$PORT" -j NFQUEUE --queue-num "$PORT" || return
+    for protocol in tcp udp; do
+        for side in --dport --sport; do
+            iptables-legacy "$1" INPUT -p $protocol "$side" "$PORT" -j NFQUEUE --queue-num "$PORT" || return
+        done
     done
 }
 
+TO="meta l4proto { tcp, udp } th dport $PORT"
+FROM="meta l4proto { tcp, udp } th sport $PORT"
+
 case $1 in
-refuse) filter "tcp dport $PORT ct state new reject with tcp reset" ;;
-reset) filter "tcp dport $PORT reject with tcp reset" "tcp sport $PORT reject with tcp reset" ;;
-drop) filter "tcp dport $PORT drop" ;;
-halfopen) filter "tcp dport $PORT drop" "tcp sport $PORT drop" ;;
-unreach) filter "tcp dport $PORT ct state new reject with icmpx type host-unreachable" ;;
-loss)
-    filter "tcp dport $PORT numgen random mod 100 < $NUMBER drop" \
-        "tcp sport $PORT numgen random mod 100 < $NUMBER drop"
-    ;;
-mtu) filter "tcp dport $PORT meta length > $NUMBER drop" "tcp sport $PORT meta length > $NUMBER drop" ;;
+refuse) filter "tcp dport $PORT ct state new reject with tcp reset" "udp dport $PORT reject" ;;
+reset) filter "tcp dport $PORT reject with tcp reset" "tcp sport $PORT reject with tcp reset" "udp dport $PORT reject" ;;
+drop) filter "$TO drop" ;;
+halfopen) filter "$TO drop" "$FROM drop" ;;
+unreach) filter "$TO ct state new reject with icmpx type host-unreachable" ;;
+loss) filter "$TO numgen random mod 100 < $NUMBER drop" "$FROM numgen random mod 100 < $NUMBER drop" ;;
+mtu) filter "$TO meta length > $NUMBER drop" "$FROM meta length > $NUMBER drop" ;;
 queue) queue -I || die "iptables-legacy does not take the rule: NFQUEUE is needed" ;;
 cut) ss -HK state established "( sport = :$PORT or dport = :$PORT )" >/dev/null ;;
 clear)

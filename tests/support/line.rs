@@ -1,7 +1,8 @@
 //! A slow line to a device: a test can act while bytes are under way.
 
+use std::collections::HashMap;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,34 @@ pub(crate) fn slow_line(port: u16, delay: Duration) -> u16 {
             let (up, down) = (client.try_clone(), device.try_clone());
             carry(up.expect("a socket can be cloned"), device, delay);
             carry(down.expect("a socket can be cloned"), client, delay);
+        }
+    });
+    own.port()
+}
+
+/// Listens for datagrams on a port of its own, which it gives, and passes them to `port` and the answers back.
+pub(crate) fn relay(port: u16) -> u16 {
+    let near = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
+    let own = near.local_addr().expect("a socket has an address");
+    std::thread::spawn(move || {
+        let mut ways = HashMap::new();
+        let mut bytes = [0; 64 * 1024];
+        while let Ok((read, client)) = near.recv_from(&mut bytes) {
+            let far = ways.entry(client).or_insert_with(|| {
+                let far = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
+                far.connect(("127.0.0.1", port))
+                    .expect("a datagram socket connects");
+                let [near, back] = [&near, &far].map(|socket| socket.try_clone());
+                let (near, back) = (near.expect("it is open"), back.expect("it is open"));
+                std::thread::spawn(move || {
+                    let mut bytes = [0; 64 * 1024];
+                    while let Ok(read) = back.recv(&mut bytes) {
+                        let _ = near.send_to(&bytes[..read], client);
+                    }
+                });
+                far
+            });
+            let _ = far.send(&bytes[..read]);
         }
     });
     own.port()

@@ -6,7 +6,14 @@ use std::time::Duration;
 
 use super::delay::Delay;
 use super::lab::{command_for, output};
-use super::line::slow_line;
+use super::line::{relay, slow_line};
+
+/// What carries a protocol.
+#[derive(Clone, Copy)]
+pub(crate) enum Carrier {
+    Tcp,
+    Udp,
+}
 
 /// A way of its own to a server that others use at the same time; it is healed when it is dropped.
 pub(crate) struct Link {
@@ -16,11 +23,12 @@ pub(crate) struct Link {
 
 impl Link {
     /// A new way to the server at `port` of this node.
-    pub(crate) fn to(port: u16) -> Self {
-        Self {
-            port: slow_line(port, Duration::ZERO),
-            delay: None,
-        }
+    pub(crate) fn to(carrier: Carrier, port: u16) -> Self {
+        let port = match carrier {
+            Carrier::Tcp => slow_line(port, Duration::ZERO),
+            Carrier::Udp => relay(port),
+        };
+        Self { port, delay: None }
     }
 
     /// The port at which it begins.

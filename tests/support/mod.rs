@@ -7,6 +7,7 @@ pub(crate) mod http;
 pub(crate) mod lab;
 pub(crate) mod line;
 pub(crate) mod link;
+pub(crate) mod peers;
 pub(crate) mod project;
 pub(crate) mod run;
 pub(crate) mod vendors;

@@ -1,0 +1,133 @@
+//! What every transport promises, asked of every one of them, against a real peer (Resource API, "Transports").
+//!
+//! That a session cannot be closed twice is a matter of types: `close` takes it away.
+
+use std::time::Duration;
+
+use devgate_schemas::{Event, Listen, Unread, Value};
+use devgate_transports::{Connect, Context, Patience, Transport, all};
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::support::peers::{ALL, Peer};
+
+/// More than any close may take, and far less than any answer is waited for.
+const AT_ONCE: Duration = Duration::from_secs(4);
+
+/// More than a dead peer is waited for: an answer, and patience.
+const SOON: Duration = Duration::from_secs(20);
+
+#[derive(Debug)]
+struct Deaf;
+
+impl Listen for Deaf {
+    fn hear(&self, _: Event) {}
+}
+
+#[test]
+fn every_transport_has_a_peer() {
+    let mut peers: Vec<&str> = ALL.iter().map(|(protocol, _)| *protocol).collect();
+    peers.dedup();
+    let transports = all();
+    let mut names: Vec<&str> = transports
+        .iter()
+        .map(|connect| connect.schema().name())
+        .collect();
+    peers.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(peers, names);
+}
+
+#[tokio::test]
+async fn a_session_verifies_tells_typed_facts_and_closes() {
+    over_all(async |peer, ctx, session| {
+        session.verify(ctx).await.expect("it is alive");
+        let facts = session.facts(ctx).await.expect("it tells facts");
+        let facts = Value::Hash(facts.into_hash()).to_json();
+        let (fact, has_type) = peer.fact;
+        let told = facts.pointer(fact);
+        assert!(
+            told.is_some_and(has_type),
+            "{fact} of {}: {facts:#}",
+            peer.protocol
+        );
+        closes_at_once(peer, ctx, session).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_peer_that_has_died_is_found_out_and_left_at_once() {
+    over_all(async |peer, ctx, session| {
+        peer.link.fault("reset");
+        dead(peer, ctx, &*session).await;
+        closes_at_once(peer, ctx, session).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_peer_that_has_fallen_silent_is_found_out_and_left_at_once() {
+    over_all(async |peer, ctx, session| {
+        peer.link.fault("halfopen");
+        dead(peer, ctx, &*session).await;
+        closes_at_once(peer, ctx, session).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_session_with_a_peer_that_is_gone_closes_without_asking_it() {
+    over_all(async |peer, ctx, session| {
+        peer.link.fault("halfopen");
+        closes_at_once(peer, ctx, session).await;
+    })
+    .await;
+}
+
+async fn dead(peer: &Peer, ctx: &Context<'_>, session: &dyn Transport) {
+    let verdict = timeout(SOON, session.verify(ctx)).await;
+    let verdict = verdict.unwrap_or_else(|_| panic!("verify hangs on {}", peer.protocol));
+    assert!(verdict.is_err(), "{} verifies a dead peer", peer.protocol);
+}
+
+async fn closes_at_once(peer: &Peer, ctx: &Context<'_>, session: Box<dyn Transport>) {
+    let closed = timeout(AT_ONCE, session.close(ctx)).await;
+    assert!(closed.is_ok(), "close hangs on {}", peer.protocol);
+}
+
+/// Opens a session with every peer, for `act`.
+async fn over_all(act: impl AsyncFn(&Peer, &Context<'_>, Box<dyn Transport>)) {
+    let transports = all();
+    let opened = ALL.iter().map(|(protocol, make)| {
+        let found = transports
+            .iter()
+            .find(|connect| connect.schema().name() == *protocol);
+        let connect = found.unwrap_or_else(|| panic!("there is no transport {protocol}"));
+        over(&**connect, make(), &act)
+    });
+    futures_util::future::join_all(opened).await;
+}
+
+async fn over(
+    connect: &dyn Connect,
+    mut peer: Peer,
+    act: &impl AsyncFn(&Peer, &Context<'_>, Box<dyn Transport>),
+) {
+    // Who is asked for one run only need not wait long for what is dead.
+    for (setting, seconds) in [("timeout", 5), ("idle_timeout", 3), ("command_timeout", 5)] {
+        if connect.schema().connection_info().contains_key(setting) {
+            peer.info[setting] = json!(seconds);
+        }
+    }
+    let Value::Hash(info) = Value::from(peer.info.clone()) else {
+        panic!("connection info is an object");
+    };
+    let info = connect.schema().read(Unread::new(info), |_, _| {});
+    let info = info.unwrap_or_else(|error| panic!("{}: {error}", peer.protocol));
+    let patience = Patience::at_most(Duration::from_secs(3));
+    let ctx = Context::new("peer", &Deaf, &patience);
+    let session = connect.connect(&ctx, &info).await;
+    let session = session.unwrap_or_else(|error| panic!("{}: {error}", peer.protocol));
+    act(&peer, &ctx, session).await;
+}

@@ -1,0 +1,116 @@
+//! A real peer for each protocol, each reached over a way of its own: for the tests that go over all of them.
+
+use std::any::Any;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::lab::{Device, lab};
+use super::link::{Carrier, Link};
+
+/// A target of the lab.
+pub(crate) struct Peer {
+    /// What is spoken with it.
+    pub(crate) protocol: &'static str,
+    /// The connection info that reaches it over `link`.
+    pub(crate) info: Value,
+    /// What only reads, as `devgate session` is told it.
+    pub(crate) ask: &'static str,
+    /// A fact that it tells, and what JSON has for its type.
+    pub(crate) fact: (&'static str, fn(&Value) -> bool),
+    pub(crate) link: Link,
+    /// Kept for as long as it is used.
+    _kept: Vec<Box<dyn Any + Send>>,
+}
+
+/// Every protocol, and how its peer is found.
+pub(crate) const ALL: [(&str, fn() -> Peer); 4] = [
+    ("ssh_cli", ssh_cli),
+    ("rest", rest),
+    ("ovsdb", ovsdb),
+    ("snmp", snmp),
+];
+
+fn ssh_cli() -> Peer {
+    let device = Device::lease();
+    let mut info = device.connection_info();
+    info["remote-transport"] = json!("ssh_cli");
+    let mut peer = Peer::new("ssh_cli", info, "exec show version");
+    peer.fact = ("/ssh/version", Value::is_string);
+    peer._kept.push(Box::new(device));
+    peer
+}
+
+fn rest() -> Peer {
+    let lab = lab("pdns");
+    let info = json!({
+        "remote-transport": "rest", "protocol": "http", "host": lab["host"], "port": lab["port"],
+        "apikey": lab["key"], "verify_path": "/api/v1/servers",
+    });
+    let mut peer = Peer::new("rest", info, "get /api/v1/servers");
+    peer.fact = ("/http/version", Value::is_string);
+    peer
+}
+
+fn ovsdb() -> Peer {
+    let lab = lab("ovs");
+    let pki = lab["pki"].as_str().expect("lab.json has pki");
+    let info = json!({
+        "remote-transport": "ovsdb", "host": "127.0.0.1", "port": lab["ssl_port"],
+        "ssl_ca_file": format!("{pki}/ca.pem"), "ssl_cert_file": format!("{pki}/client.pem"),
+        "ssl_key_file": format!("{pki}/client.key"),
+    });
+    let mut peer = Peer::new("ovsdb", info, "get Open_vSwitch");
+    peer.fact = ("/ovsdb/databases", Value::is_array);
+    peer
+}
+
+fn snmp() -> Peer {
+    let lab = lab("snmpd");
+    let info = json!({
+        "remote-transport": "snmp", "host": "127.0.0.1", "port": lab["port"], "user": "authuser",
+        "auth_password": lab["auth_password"],
+    });
+    let mut peer = Peer::carried("snmp", Carrier::Udp, info, "get 1.3.6.1.2.1.1.5");
+    peer.fact = ("/system_uptime/seconds", Value::is_u64);
+    peer
+}
+
+impl Peer {
+    /// Whom this connection info reaches.
+    fn new(protocol: &'static str, info: Value, ask: &'static str) -> Self {
+        Self::carried(protocol, Carrier::Tcp, info, ask)
+    }
+
+    fn carried(
+        protocol: &'static str,
+        carrier: Carrier,
+        mut info: Value,
+        ask: &'static str,
+    ) -> Self {
+        let port = info["port"]
+            .as_u64()
+            .and_then(|port| u16::try_from(port).ok());
+        let port = port.expect("the lab says at which port it is");
+        let link = Link::to(carrier, port);
+        let mut kept: Vec<Box<dyn Any + Send>> = Vec::new();
+        if let Some(file) = info["known_hosts_file"].as_str() {
+            let known = fs::read_to_string(file).expect("the lab has known hosts");
+            let [there, here] = [port, link.port()].map(|port| format!("[127.0.0.1]:{port} "));
+            let folder = tempfile::tempdir().expect("a folder can be made");
+            let file = folder.path().join("known_hosts");
+            fs::write(&file, known.replace(&there, &here)).expect("a file can be written");
+            info["known_hosts_file"] = json!(file);
+            kept.push(Box::new(folder));
+        }
+        info["port"] = json!(link.port());
+        Self {
+            protocol,
+            info,
+            ask,
+            fact: ("", Value::is_object),
+            link,
+            _kept: kept,
+        }
+    }
+}
