@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use devgate_schemas::{ConnectionInfo, TransportSchema};
 use rustls::ClientConfig;
+use rustls::client::Resumption;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::ServerName;
 use sha2::{Digest, Sha256};
@@ -147,12 +148,17 @@ fn shared(wish: Wish, identity: Option<Identity>) -> Result<Tls> {
     let config = match identity {
         None => config.with_no_client_auth(),
         Some(Identity { chain, key }) => {
-            config.with_client_auth_cert(chain, key).map_err(|error| {
+            let config = config.with_client_auth_cert(chain, key).map_err(|error| {
                 setting_problem(
                     "ssl_key_file",
                     &format!("does not fit `ssl_cert_file` ({error})"),
                 )
-            })?
+            });
+            let mut config = config?;
+            // Servers on OpenSSL that ask for certificates and name no context for their sessions
+            // (Open vSwitch) end the handshake of one that is taken up again.
+            config.resumption = Resumption::disabled();
+            config
         }
     };
     let config = Arc::new(config);
