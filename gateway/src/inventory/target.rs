@@ -228,7 +228,8 @@ impl Target {
         let mut place = DefaultHasher::new();
         let text = |key: &str| self.options.get(key).and_then(Value::as_str);
         let uri = self.uri.as_ref();
-        let host = uri.and_then(|uri| uri.host.as_deref()).or(text("host"));
+        let host = uri.and_then(|uri| uri.host.as_deref());
+        let host = host.or_else(|| text("host"));
         let port = uri.and_then(|uri| uri.port).map(i64::from);
         let port = port.or_else(|| self.options.get("port")?.as_integer());
         match (host, port) {
