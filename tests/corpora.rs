@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+type Target = fn(&[u8]);
+
 /// Every fuzz target, by the name of its corpus.
-const TARGETS: [(&str, fn(&[u8])); 7] = [
+const TARGETS: [(&str, Target); 7] = [
     ("data_types", devgate_schemas::fuzz::data_types),
     ("textfsm", devgate_devices::fuzz::textfsm),
     ("screen", devgate_transports::fuzz::screen),

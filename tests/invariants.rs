@@ -178,7 +178,7 @@ fn sources_open_with_what_they_are_for() {
 fn the_map_names_every_module_and_stays_short() {
     let architecture = text(&root().join("ARCHITECTURE.md"));
     assert!(
-        architecture.lines().count() < 250,
+        architecture.lines().count() < 300,
         "ARCHITECTURE.md is too long"
     );
     for (layer, _) in LAYERS {

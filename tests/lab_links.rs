@@ -3,15 +3,17 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::net::TcpListener;
+use std::process::Stdio;
 use std::thread::scope;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::lab::{Device, pause};
+use crate::support::lab::{Device, command_for, output, pause};
 use crate::support::peers::{ALL, Peer};
 use crate::support::project::Project;
-use crate::support::run::{Run, Running};
+use crate::support::run::{Process, Run, Running};
 
 /// How long a run waits for a target to recover, and a little for what it does beside.
 const BOUND: Duration = Duration::from_secs(33);
@@ -135,6 +137,78 @@ fn a_name_server_that_falls_silent_is_waited_for() {
     running.wait_for("try 3 follows");
     project.write("hosts", &format!("127.0.0.1 {name}\n"));
     running.finish().succeeded();
+}
+
+#[test]
+fn a_certificate_that_expires_between_two_connects_is_told_at_once() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = folder.path().display();
+    let lab = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/lab");
+    let make =
+        format!(". {lab}/lib.sh; . {lab}/pki.sh; make_pki {path}; short_lived {path} brief 15");
+    output(command_for("bash").args(["-c", &make]));
+    let expires = Instant::now() + Duration::from_secs(16);
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
+    let port = port.expect("a port is free").port();
+    let _server = Process(
+        command_for("openssl")
+            .args(["s_server", "-www", "-quiet", "-accept"])
+            .arg(format!("127.0.0.1:{port}"))
+            .args(["-cert", "brief.pem", "-key", "brief.key"])
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("openssl can be started"),
+    );
+    let mut project = Project::new();
+    project.add_target(
+        "peer",
+        json!({
+            "remote-transport": "rest", "host": "127.0.0.1", "port": port,
+            "ssl_ca_file": folder.path().join("ca.pem"),
+        }),
+    );
+    project.devgate("verify -t peer").succeeded();
+    pause(expires.saturating_duration_since(Instant::now()));
+    let run = project.devgate("verify -t peer --format json").failed();
+    let run = run.says(&["has expired"]);
+    assert!(!run.stderr.contains("follows in"), "{run}");
+}
+
+#[test]
+fn a_router_that_goes_away_amid_its_configuration_is_told_and_nothing_is_sent_twice() {
+    let (_, router) = ALL[0];
+    let mut router = router();
+    router.info["remote-transport"] = json!("frr");
+    let mut target = Target::of(router);
+    let mut apply = |ensure: &str| {
+        let routes: serde_json::Map<_, _> = (0..60)
+            .map(|number| {
+                (
+                    format!("10.77.{number}.0/24 via Null0"),
+                    json!({ "ensure": ensure }),
+                )
+            })
+            .collect();
+        let manifest = target
+            .project
+            .manifest(json!({ "frr_static_route": routes }));
+        let apply =
+            format!("device --target peer --apply {manifest} --format json --log-level debug");
+        target.project.start(&apply)
+    };
+    target.peer.link.slow(Duration::from_millis(50));
+    let mut running = apply("present");
+    running.wait_for("is open");
+    pause(Duration::from_secs(4));
+    target.peer.link.fault("reset");
+    pause(Duration::from_secs(4));
+    target.peer.link.fault("clear");
+    running.finish().failed().says(&["not sent again"]);
+    apply("present").finish().succeeded();
+    apply("absent").finish().succeeded();
 }
 
 /// It fails when patience is spent, not later, and says why.

@@ -201,7 +201,7 @@ fn a_transaction_that_is_refused_changes_nothing_and_names_its_operation() {
         let error = project.devgate(&set).failed().json();
         let error = error
             .pointer("/_error")
-            .or(error.pointer("/items/0/value/_error"));
+            .or_else(|| error.pointer("/items/0/value/_error"));
         error.expect("an error").clone()
     };
     let twice = add_bridge("br-twice");

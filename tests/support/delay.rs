@@ -74,7 +74,10 @@ fn hold(socket: &OwnedFd, queue: u16, time: Duration, over: &AtomicBool) {
         while let Ok(read) = recv(socket.as_raw_fd(), &mut bytes, MsgFlags::empty()) {
             held.extend(packets(&bytes[..read]).map(|number| (Instant::now() + time, number)));
         }
-        while let Some((_, number)) = held.pop_front_if(|(due, _)| *due <= Instant::now()) {
+        while let Some((due, number)) = held.front().copied()
+            && due <= Instant::now()
+        {
+            held.pop_front();
             let verdict = [ACCEPT.to_be_bytes(), number.to_be_bytes()].concat();
             say(socket, VERDICT, queue, 2, &verdict);
         }

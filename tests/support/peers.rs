@@ -5,8 +5,10 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use super::http::Server;
 use super::lab::{Device, lab};
 use super::link::{Carrier, Link};
+use super::vendors::{self, restconf::Speaks};
 
 /// A target of the lab.
 pub(crate) struct Peer {
@@ -23,12 +25,20 @@ pub(crate) struct Peer {
     _kept: Vec<Box<dyn Any + Send>>,
 }
 
+type Find = fn() -> Peer;
+
 /// Every protocol, and how its peer is found.
-pub(crate) const ALL: [(&str, fn() -> Peer); 4] = [
+pub(crate) const ALL: [(&str, Find); 10] = [
     ("ssh_cli", ssh_cli),
+    ("netconf", netconf),
     ("rest", rest),
     ("ovsdb", ovsdb),
     ("snmp", snmp),
+    ("restconf", restconf),
+    ("eapi", eapi),
+    ("nxapi", nxapi),
+    ("panos", panos),
+    ("f5", f5),
 ];
 
 fn ssh_cli() -> Peer {
@@ -49,6 +59,20 @@ fn rest() -> Peer {
     });
     let mut peer = Peer::new("rest", info, "get /api/v1/servers");
     peer.fact = ("/http/version", Value::is_string);
+    peer
+}
+
+fn netconf() -> Peer {
+    let lab = lab("netconf");
+    let devices = lab["devices"].as_array().expect("lab.json lists devices");
+    let device = devices.iter().find(|device| device["name"] == "running");
+    let device = device.expect("the lab has it");
+    let info = json!({
+        "remote-transport": "netconf", "host": device["host"], "port": device["port"], "user": "admin",
+        "password": lab["users"]["admin"]["password"], "known_hosts_file": lab["known_hosts"],
+    });
+    let mut peer = Peer::new("netconf", info, "get running");
+    peer.fact = ("/netconf/capabilities", Value::is_array);
     peer
 }
 
@@ -76,7 +100,52 @@ fn snmp() -> Peer {
     peer
 }
 
+fn restconf() -> Peer {
+    let server = vendors::restconf::start(Speaks::Json);
+    let mut peer = Peer::served("restconf", server, "get ietf-system:system");
+    peer.fact = ("/networking/hostname", Value::is_string);
+    peer
+}
+
+fn eapi() -> Peer {
+    let mut peer = Peer::served("eapi", vendors::eapi::start(), "exec show hostname");
+    peer.info["enable_password"] = json!(vendors::eapi::ENABLE_PASSWORD);
+    peer.fact = ("/networking/hostname", Value::is_string);
+    peer
+}
+
+fn nxapi() -> Peer {
+    let ask = "exec show interface description";
+    let mut peer = Peer::served("nxapi", vendors::nxapi::start(), ask);
+    peer.fact = ("/networking/hostname", Value::is_string);
+    peer
+}
+
+fn panos() -> Peer {
+    let ask = "get '<show><system><info></info></system></show>'";
+    let mut peer = Peer::served("panos", vendors::panos::start(), ask);
+    peer.fact = ("/networking/hostname", Value::is_string);
+    peer
+}
+
+fn f5() -> Peer {
+    let mut peer = Peer::served("f5", vendors::f5::start(100), "get tm/ltm/pool");
+    peer.fact = ("/networking/hostname", Value::is_string);
+    peer
+}
+
 impl Peer {
+    /// A server of the tests, which plays a vendor's device.
+    fn served(protocol: &'static str, server: Server, ask: &'static str) -> Self {
+        let info = json!({
+            "remote-transport": protocol, "protocol": "http", "host": "127.0.0.1", "port": server.port,
+            "user": vendors::USER, "password": vendors::PASSWORD,
+        });
+        let mut peer = Self::new(protocol, info, ask);
+        peer._kept.push(Box::new(server));
+        peer
+    }
+
     /// Whom this connection info reaches.
     fn new(protocol: &'static str, info: Value, ask: &'static str) -> Self {
         Self::carried(protocol, Carrier::Tcp, info, ask)

@@ -101,7 +101,7 @@ impl Running {
 }
 
 /// A child that does not outlive the test that started it.
-struct Process(Child);
+pub(crate) struct Process(pub(crate) Child);
 
 impl Drop for Process {
     fn drop(&mut self) {

@@ -117,7 +117,7 @@ impl DataStore for RestSession {
                 data => ("application/json", data.reveal_json().to_string()),
             };
             let wished = self.settings.content_type.clone();
-            let kind = wished.unwrap_or(HeaderValue::from_static(kind));
+            let kind = wished.unwrap_or_else(|| HeaderValue::from_static(kind));
             ask = ask.header_if_none(CONTENT_TYPE, kind).body(body);
         }
         Ok(self.ask(ctx, &ask).await?.document())
