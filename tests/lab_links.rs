@@ -266,7 +266,9 @@ impl Target {
         self.project.write("ask.sh", &script);
         let running = self.project.start("session run -t peer -- sh ask.sh");
         let asked = self.project.path().join("first");
+        let latest = Instant::now() + BOUND;
         while fs::read(&asked).map_or(true, |answer| answer.is_empty()) {
+            assert!(Instant::now() < latest, "no answer to {}", self.peer.ask);
             pause(Duration::from_millis(50));
         }
         self.peer.link.fault(fault);

@@ -43,7 +43,11 @@ FROM="meta l4proto { tcp, udp } th sport $PORT"
 
 case $1 in
 refuse) filter "tcp dport $PORT ct state new reject with tcp reset" "udp dport $PORT reject" ;;
-reset) filter "tcp dport $PORT reject with tcp reset" "tcp sport $PORT reject with tcp reset" "udp dport $PORT reject" ;;
+reset)
+    # The resets themselves must come through.
+    filter "tcp flags & rst == 0 tcp dport $PORT reject with tcp reset" \
+        "tcp flags & rst == 0 tcp sport $PORT reject with tcp reset" "udp dport $PORT reject"
+    ;;
 drop) filter "$TO drop" ;;
 halfopen) filter "$TO drop" "$FROM drop" ;;
 unreach) filter "$TO ct state new reject with icmpx type host-unreachable" ;;

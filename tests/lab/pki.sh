@@ -42,6 +42,7 @@ short_lived() {
 default_ca = lab
 [lab]
 database = $P/issued
+serial = $P/serial
 new_certs_dir = $P
 default_md = sha256
 policy = any

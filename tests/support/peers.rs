@@ -102,7 +102,7 @@ fn snmp() -> Peer {
 
 fn restconf() -> Peer {
     let server = vendors::restconf::start(Speaks::Json);
-    let mut peer = Peer::served("restconf", server, "get ietf-system:system");
+    let mut peer = Peer::served("restconf", server, "get ietf-system:system/hostname");
     peer.fact = ("/networking/hostname", Value::is_string);
     peer
 }
@@ -115,7 +115,7 @@ fn eapi() -> Peer {
 }
 
 fn nxapi() -> Peer {
-    let ask = "exec show interface description";
+    let ask = "get 'show version'";
     let mut peer = Peer::served("nxapi", vendors::nxapi::start(), ask);
     peer.fact = ("/networking/hostname", Value::is_string);
     peer
@@ -129,7 +129,7 @@ fn panos() -> Peer {
 }
 
 fn f5() -> Peer {
-    let mut peer = Peer::served("f5", vendors::f5::start(100), "get tm/ltm/pool");
+    let mut peer = Peer::served("f5", vendors::f5::start(100), "get tm/cm/device");
     peer.fact = ("/networking/hostname", Value::is_string);
     peer
 }
