@@ -223,8 +223,7 @@ impl TransportSchema {
         let mut unknown = Vec::new();
         for (key, value) in raw.into_hash() {
             let name = key.to_string();
-            if name == "protocol" && value.as_str() == Some(REMOTE) {
-                // Nobody named one: inventories put the way in its place.
+            if name == "protocol" && self.names_no_protocol(&value) {
                 continue;
             }
             if let Some(attribute) = self.connection_info.get(&name) {
@@ -270,6 +269,18 @@ impl TransportSchema {
         }
         let info = ConnectionInfo { info, hidden };
         self.check(&info).map(|()| info)
+    }
+
+    /// Whether what stands as `protocol` only says which transport is meant: inventories put a URI's
+    /// scheme there, or `remote` where it has none, and many write `frr://192.0.2.1`.
+    fn names_no_protocol(&self, protocol: &Value) -> bool {
+        let attribute = self.connection_info.get("protocol");
+        let is_taken = || attribute.is_some_and(|attribute| attribute.check(protocol).is_ok());
+        match protocol.as_str() {
+            Some(REMOTE) => true,
+            Some(name) => name == self.name && !is_taken(),
+            None => false,
+        }
     }
 
     /// What a task gets as `_target`: all of a target's connection info, what the transport does
@@ -319,7 +330,12 @@ impl TransportSchema {
                 invalid.mismatches.push(if is_secret {
                     format!("{key}: << redacted value >> {violation}")
                 } else {
-                    format!("{key}: {} ({violation})", shown(value))
+                    let from = if key.to_string() == "protocol" {
+                        "; the scheme of a `uri` counts as `protocol`"
+                    } else {
+                        ""
+                    };
+                    format!("{key}: {} ({violation}{from})", shown(value))
                 });
             }
         }

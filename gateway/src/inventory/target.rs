@@ -250,16 +250,22 @@ impl Target {
     /// What a task gets as `_target` and a transport as connection info: the transport's options,
     /// then seven keys that override them, without what is not known.
     ///
-    /// As in Bolt, but that a `protocol` option counts where the URI has no scheme. The URI's path
-    /// and query are not passed on their own.
+    /// As in Bolt, but that a `protocol` option counts where the URI has no scheme, or one that only
+    /// says which transport is meant (`remote://`, `rest://`). The URI's path and query are not passed on
+    /// their own.
     pub(crate) fn connection_info(&self) -> Unread {
         let options = self.options.clone();
         let uri = self.uri.as_ref();
         let option = |key: &str| options.get(key).cloned();
         let text = |text: &Option<String>| text.as_deref().map(Value::from);
-        let protocol = uri
-            .and_then(|uri| text(&uri.scheme))
+        let scheme = uri.and_then(|uri| uri.scheme.as_deref());
+        let is_way =
+            |scheme: &&str| *scheme == self.kind.name() || Some(*scheme) == self.remote_transport();
+        let protocol = scheme
+            .filter(|scheme| !is_way(scheme))
+            .map(Value::from)
             .or_else(|| option("protocol"))
+            .or_else(|| scheme.map(Value::from))
             .unwrap_or_else(|| Value::from(self.kind.name()));
         let facts_of_uri = [
             ("name", Some(Value::from(self.name.as_str()))),

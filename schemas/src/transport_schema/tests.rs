@@ -67,6 +67,37 @@ fn defaults_are_applied_secrets_wrapped_and_bolts_own_keys_left_out() {
 }
 
 #[test]
+fn a_protocol_that_is_the_transports_own_name_is_none() {
+    let schema = TransportSchema::built_in(
+        "{name: lab, desc: d, connection_info: {protocol: {type: 'Enum[ssh, telnet]', default: ssh}}}",
+    );
+    let read = |protocol: &str| schema.read(unread(&[("protocol", protocol.into())]), |_, _| {});
+    for (said, meant) in [
+        ("lab", "ssh"),
+        ("remote", "ssh"),
+        ("ssh", "ssh"),
+        ("telnet", "telnet"),
+    ] {
+        let info = read(said).unwrap_or_else(|wrong| panic!("{said}: {wrong}"));
+        assert_eq!(info.text("protocol"), Some(meant), "{said}");
+    }
+    let wrong = read("https").expect_err("it is neither").to_string();
+    assert!(
+        wrong.contains(
+            "protocol: https (expects a match for Enum['ssh', 'telnet'], got 'https'; the \
+             scheme of a `uri` counts as `protocol`)"
+        ),
+        "{wrong}"
+    );
+    // Where a transport has a protocol of its own name, that is meant.
+    let schema = TransportSchema::built_in(
+        "{name: ssh, desc: d, connection_info: {protocol: {type: 'Enum[ssh, telnet]', default: telnet}}}",
+    );
+    let info = schema.read(unread(&[("protocol", "ssh".into())]), |_, _| {});
+    assert_eq!(info.expect("it fits").text("protocol"), Some("ssh"));
+}
+
+#[test]
 fn everything_wrong_is_told_at_once_and_no_secret_is_quoted() {
     let schema = TransportSchema::built_in(SCHEMA);
     let raw = unread(&[("host", 1.into()), ("pin", "hunter2".into())]);

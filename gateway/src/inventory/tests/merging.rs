@@ -67,6 +67,14 @@ fn connection_info_is_the_options_then_seven_keys() {
         info(&one(&inventory, "bare")),
         json!({"name": "bare", "uri": "remote://192.0.2.9", "protocol": "remote", "host": "192.0.2.9"})
     );
+    for (scheme, protocol) in [("rest", "http"), ("remote", "http"), ("https", "https")] {
+        let inventory = super::inventory(&format!(
+            "targets: [{{name: own, uri: '{scheme}://h', config: {{transport: remote, \
+             remote: {{remote-transport: rest, protocol: http}}}}}}]"
+        ));
+        let own = info(&one(&inventory, "own"));
+        assert_eq!(own["protocol"], protocol, "{scheme}");
+    }
     assert_eq!(
         info(&one(
             &super::inventory("config: {transport: remote}\n"),
