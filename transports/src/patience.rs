@@ -31,6 +31,10 @@ use crate::{Context, Error, Result};
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 
+/// What remains for a target after others were waited for at the same place: enough for one try, should
+/// it be the others' credentials that are not answered.
+const LAST_TRY: Duration = Duration::from_secs(5);
+
 /// What is left of the time that one run may wait for one target.
 #[derive(Debug)]
 pub struct Patience {
@@ -111,6 +115,12 @@ impl Patience {
     /// How long this run may still wait.
     pub fn left(&self) -> Duration {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes time that passed while others waited for the same device in vain, but for a last try.
+    pub fn share(&self, waited: Duration) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        *left = left.saturating_sub(waited).max(LAST_TRY.min(*left));
     }
 
     fn take(&self, used: Duration) {

@@ -5,14 +5,15 @@ use std::num::NonZeroUsize;
 use std::rc::Rc;
 use std::time::Duration;
 
-use devgate_transports::{Context, Error, Patience, Transport};
+use devgate_transports::{Context, Error, Transport};
 use futures_util::future::join_all;
 use tokio::sync::{Mutex, MutexGuard, Semaphore, SemaphorePermit};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
+use super::kept::Session;
 use super::{Key, Reach};
 use crate::failure::Failure;
-use crate::voice::{Listener, Voice};
+use crate::voice::Voice;
 
 /// How long a session may have been idle before it is tested, ere anything is risked on it.
 const MOMENT: Duration = Duration::from_secs(5);
@@ -20,9 +21,6 @@ const MOMENT: Duration = Duration::from_secs(5);
 /// How long a session may be silent before it is tested, so that neither the device nor anything on
 /// the way takes it for dead: less than the time-outs that are usual.
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
-
-/// How long the test of an idle session may take.
-const TEST: Duration = Duration::from_secs(10);
 
 /// What a session is wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +40,8 @@ pub(super) struct Device {
     room: Semaphore,
     writer: Mutex<()>,
     kept: RefCell<Kept>,
+    /// How long it was waited for in vain, by one after the other, since it last answered.
+    in_vain: Cell<Duration>,
 }
 
 #[derive(Default)]
@@ -54,22 +54,13 @@ struct Kept {
     refused: Vec<(Rc<Key>, Failure)>,
 }
 
-struct Session {
-    transport: Box<dyn Transport>,
-    key: Rc<Key>,
-    /// Who used it last.
-    target: String,
-    used: Instant,
-    /// When it was last known to be sound.
-    tested: Instant,
-    /// How long it may be idle.
-    idle: Duration,
-}
-
 /// The turn of one who asked for a session.
 pub(super) struct Turn<'d> {
     device: &'d Device,
     reach: &'d Reach<'d>,
+    asked: Instant,
+    /// How long the device had been waited for in vain by then.
+    in_vain: Duration,
     _room: SemaphorePermit<'d>,
     _writer: Option<MutexGuard<'d, ()>>,
 }
@@ -99,11 +90,13 @@ impl Device {
             room: Semaphore::new(limit),
             writer: Mutex::default(),
             kept: RefCell::default(),
+            in_vain: Cell::default(),
         }
     }
 
     /// Waits until there is room for one more, and for those who write also until nobody else does.
     pub(super) async fn turn<'d>(&'d self, reach: &'d Reach<'d>, access: Access) -> Turn<'d> {
+        let (asked, in_vain) = (Instant::now(), self.in_vain.get());
         let _writer = match access {
             Access::Read => None,
             Access::Write => Some(self.writer.lock().await),
@@ -112,6 +105,8 @@ impl Device {
         Turn {
             device: self,
             reach,
+            asked,
+            in_vain,
             _room: _room.expect("nobody closes it"),
             _writer,
         }
@@ -197,9 +192,44 @@ impl Device {
 impl Turn<'_> {
     /// Does the work in a session: in an idle one that is sound, or in a new one.
     ///
+    /// Who had to wait behind others while they waited for a device that is down has waited for it,
+    /// too: that is taken from his patience, so that all of them end soon after the first.
+    ///
     /// # Errors
     /// Why the target cannot be reached, or what the work failed with.
     pub(super) async fn work<T, E>(
+        self,
+        ctx: &Context<'_>,
+        work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, E>,
+    ) -> Result<T, Failure>
+    where
+        E: Into<Failure>,
+        for<'e> Fate: From<&'e E>,
+    {
+        let (device, patience) = (self.device, ctx.patience());
+        let waited = device.in_vain.get().saturating_sub(self.in_vain);
+        let waited = waited.min(self.asked.elapsed());
+        if !waited.is_zero() {
+            patience.share(waited);
+            ctx.notice(format!(
+                "others have waited {:.0} s for this device in vain: {:.0} s of patience are left",
+                waited.as_secs_f64(),
+                patience.left().as_secs_f64()
+            ));
+        }
+        let before = patience.left();
+        let outcome = self.work_once(ctx, work).await;
+        device
+            .in_vain
+            .set(if outcome.is_err() && patience.is_spent() {
+                device.in_vain.get() + before
+            } else {
+                Duration::ZERO
+            });
+        outcome
+    }
+
+    async fn work_once<T, E>(
         self,
         ctx: &Context<'_>,
         work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, E>,
@@ -289,59 +319,6 @@ impl Turn<'_> {
             session: Some(session),
         })
     }
-}
-
-impl Session {
-    fn was_used(&mut self, ctx: &Context<'_>) {
-        let now = Instant::now();
-        (self.used, self.tested) = (now, now);
-        if self.target != ctx.target() {
-            ctx.target().clone_into(&mut self.target);
-        }
-    }
-
-    /// Whether it was idle for too long.
-    fn is_over(&self) -> bool {
-        self.used.elapsed() >= self.idle
-    }
-
-    async fn answers(&self, voice: &Voice) -> bool {
-        let test = self.with_context(voice, async |ctx| {
-            match timeout(TEST, self.transport.verify(ctx)).await {
-                Ok(Ok(())) => true,
-                Ok(Err(error)) => {
-                    ctx.debug(format!("the idle session is closed: {error}"));
-                    false
-                }
-                Err(_) => {
-                    ctx.debug("the idle session is closed: it does not answer");
-                    false
-                }
-            }
-        });
-        test.await
-    }
-
-    async fn close(self, voice: &Voice) {
-        let listener = listener(voice, &self.key);
-        let patience = Patience::default();
-        let ctx = Context::new(&self.target, &listener, &patience);
-        ctx.debug("the session is closed");
-        self.transport.close(&ctx).await;
-    }
-
-    async fn with_context<T>(&self, voice: &Voice, work: impl AsyncFnOnce(&Context<'_>) -> T) -> T {
-        let listener = listener(voice, &self.key);
-        let patience = Patience::default();
-        work(&Context::new(&self.target, &listener, &patience)).await
-    }
-}
-
-/// Hears what is said of a session that nobody uses.
-fn listener<'v>(voice: &'v Voice, key: &Key) -> Listener<'v> {
-    let listener = Listener::new(voice);
-    listener.hide(key.info.secrets());
-    listener
 }
 
 impl InUse<'_> {

@@ -4,6 +4,7 @@
 mod ask;
 mod borrow;
 mod device;
+mod kept;
 mod lend;
 mod pool;
 mod reach;

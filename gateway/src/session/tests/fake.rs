@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Event, Facts, Listen, TransportSchema, Value};
-use devgate_transports::error::{Interrupted, Interruption};
+use devgate_transports::error::{Interrupted, Interruption, Phase};
 use devgate_transports::{
     CommandLine, Connect, Context, DataStore, Document, Error, Line, Mode, Patience, Request,
     Result, Transport,
@@ -26,6 +26,7 @@ pub(super) struct Device {
     pub(super) seen: &'static Seen,
     pub(super) has: Has,
     pub(super) refuses: bool,
+    pub(super) is_down: bool,
 }
 
 /// What a session with it can do beside what every session can.
@@ -62,6 +63,7 @@ impl Device {
             seen: Box::leak(Box::default()),
             has: Has::CommandLine,
             refuses: false,
+            is_down: false,
         }
     }
 
@@ -107,8 +109,18 @@ impl Connect for Device {
         &self.schema
     }
 
-    async fn connect(&self, _: &Context<'_>, _: &ConnectionInfo) -> Result<Box<dyn Transport>> {
+    async fn connect(&self, ctx: &Context<'_>, _: &ConnectionInfo) -> Result<Box<dyn Transport>> {
         self.seen.logins.fetch_add(1, Ordering::SeqCst);
+        if self.is_down {
+            let attempt = async || {
+                Err(Error::Closed {
+                    peer: "fake:22".to_owned(),
+                    phase: Phase::KeyExchange,
+                    said: String::new(),
+                })
+            };
+            return ctx.patience().persist(ctx, "connect", attempt).await;
+        }
         if self.refuses {
             let problem = "the password is wrong".to_owned();
             return Err(Error::Setting {

@@ -215,6 +215,39 @@ async fn who_is_refused_is_not_tried_again_under_any_name() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_waits_behind_others_for_a_device_that_is_down_ends_soon_after_them() {
+    let (mut device, pool) = (Device::new(), Pool::default());
+    device.is_down = true;
+    let reaches: Vec<_> = (0..3)
+        .map(|who| device.reach("here", with_password(&format!("canary-{who}"))))
+        .collect();
+    let one = async |reach| {
+        let lease = pool.lease(reach);
+        let done = well(&lease, "a").await;
+        end(lease).await;
+        done
+    };
+    let started = tokio::time::Instant::now();
+    let done = join_all(reaches.iter().map(one)).await;
+    assert!(done.iter().all(Result::is_err));
+    let waited = started.elapsed();
+    assert!(
+        waited < Patience::LIMIT + Duration::from_secs(11),
+        "{waited:?}"
+    );
+    // Each was tried: it might have been the credentials of those before.
+    assert_eq!(device.counts(), [3, 0]);
+    // Who asks when the others are gone has waited for nobody.
+    let later = tokio::time::Instant::now();
+    one(&reaches[0]).await.expect_err("it is down");
+    assert!(
+        later.elapsed() > Patience::LIMIT / 2,
+        "{:?}",
+        later.elapsed()
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn idle_sessions_are_tested_and_closed_when_their_time_is_over() -> Result<(), Failure> {
     let (device, pool, voice) = (Device::new(), Pool::default(), voice());
     let reach = device.reach("here", ConnectionInfo::default());
