@@ -35,6 +35,7 @@ mod echo;
 mod line;
 mod login;
 mod output;
+mod pattern;
 mod prompt;
 mod proof;
 mod question;
