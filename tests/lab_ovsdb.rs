@@ -171,8 +171,8 @@ fn the_wrong_port_and_the_wrong_words_are_told() {
         .devgate("verify -t clear,encrypted")
         .failed()
         .says(&[
-            "closed the connection during the exchange of capabilities",
-            "closed the connection during the TLS handshake",
+            "TLS is spoken there: say `protocol: ssl`",
+            "closed the connection during the TLS handshake: check `port` and `protocol`",
         ]);
     let project = project(&lab, json!({}));
     for (asked, expected) in [

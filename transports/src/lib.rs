@@ -14,6 +14,7 @@ mod f5;
 pub mod fuzz;
 mod http;
 mod info;
+mod moment;
 pub mod netconf;
 mod nxapi;
 mod ovsdb;

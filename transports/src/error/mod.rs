@@ -1,6 +1,7 @@
 //! What can go wrong between the gateway and a target: one variant per situation.
 
 mod authentication;
+mod causes;
 mod configuration;
 mod host_key;
 mod interrupted;
@@ -17,6 +18,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 pub use authentication::AuthenticationProblem;
+pub(crate) use causes::causes;
 pub use configuration::{ConfigurationProblem, RefusedLine};
 pub use host_key::HostKeyProblem;
 pub use interrupted::{Interrupted, Interruption};
@@ -80,7 +82,7 @@ pub enum Error {
     },
 
     /// The connection ended while a session was being opened.
-    #[error("{peer} closed the connection during {phase}{}", saying(.said))]
+    #[error("{peer} closed the connection during {phase}{}{}", saying(.said), hint(*.phase))]
     Closed {
         /// Whom.
         peer: String,
@@ -301,6 +303,14 @@ impl Error {
             Self::Configuration(problem) => problem.interrupted.as_ref()?.partial_output(),
             _ => None,
         }
+    }
+}
+
+/// What a connection that ended there may mean.
+fn hint(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Tls => ": check `port` and `protocol`, TLS may not be spoken there",
+        _ => "",
     }
 }
 

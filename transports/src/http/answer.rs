@@ -7,8 +7,8 @@ use reqwest::header::HeaderMap;
 use reqwest::{StatusCode, Version};
 use serde_json::Value as Json;
 
-use crate::Document;
 use crate::xml::Element;
+use crate::{Document, moment};
 
 /// An answer, whole.
 #[derive(Debug)]
@@ -57,9 +57,18 @@ impl Answer {
         )
     }
 
-    /// How long the server asks to wait, in seconds; a date is passed over (RFC 9110, 10.2.3).
+    /// How long the server asks to wait: seconds, or until a date (RFC 9110, 10.2.3). A date is seen
+    /// by the server's own clock, where it shows that.
     pub(super) fn retry_after(&self) -> Option<Duration> {
-        let seconds = self.header("retry-after")?.trim().parse().ok()?;
+        let wish = self.header("retry-after")?.trim();
+        let seconds = match wish.parse() {
+            Ok(seconds) => seconds,
+            Err(_) => {
+                let now = self.header("date").and_then(moment::http);
+                let then = moment::http(wish)?;
+                u64::try_from(then - now.unwrap_or_else(moment::now)).unwrap_or_default()
+            }
+        };
         Some(Duration::from_secs(seconds))
     }
 
@@ -148,6 +157,7 @@ mod tests {
         }
         assert_eq!(words(&json!({ "code": 5 })), None);
     }
+
     #[test]
     fn an_error_in_xml_says_its_texts_and_a_page_for_browsers_nothing() {
         for (body, said) in [

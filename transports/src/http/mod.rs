@@ -11,28 +11,32 @@
 //! other only while it is certain that nothing of it was sent. Redirects are followed for reading alone,
 //! and never to another server: the credentials are not for that one. No proxy is used.
 
+mod again;
 mod answer;
+mod ask;
 #[cfg(test)]
 pub(crate) mod fake;
 mod login;
+mod redirect;
 mod send;
 mod settings;
 
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
-use bytes::Bytes;
-use devgate_schemas::{Sensitive, TransportSchema, Value};
-use reqwest::header::{HeaderName, HeaderValue};
-use reqwest::{Method, StatusCode};
-use tokio::time::Instant;
+use devgate_schemas::{Sensitive, TransportSchema};
+use reqwest::header::HeaderName;
 
 use crate::error::{AuthenticationProblem, Refused};
 use crate::tls;
-use crate::{Context, Error, Patience, Result};
+use crate::{Context, Error, Result};
+use again::patient;
 pub(crate) use answer::Answer;
+pub(crate) use ask::{Ask, Repeat};
 pub(crate) use login::{Carried, Login};
 pub(crate) use send::MOST;
+use settings::TLS_THERE;
 pub(crate) use settings::{Settings, method};
 
 /// The settings of every transport over HTTP, TLS included, to build its own schema on.
@@ -51,6 +55,8 @@ pub(crate) struct Http {
     session: tokio::sync::Mutex<Option<Session>>,
     /// The client, and how long it may take to connect.
     client: Mutex<(Duration, reqwest::Client)>,
+    /// Whether the server has ever answered.
+    answered: AtomicBool,
 }
 
 /// A header that proves a login.
@@ -71,79 +77,6 @@ enum Proof<'a> {
     Session(&'a Session),
 }
 
-/// Whether a request may be sent again when it is not known what became of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Repeat {
-    Allowed,
-    Never,
-}
-
-/// A request.
-#[derive(Clone, Debug)]
-pub(crate) struct Ask {
-    method: Method,
-    /// From the server's root, below the base path; percent-encoded.
-    path: String,
-    headers: Vec<(HeaderName, HeaderValue)>,
-    /// It may hold secrets, and is never shown.
-    body: Option<Bytes>,
-    repeat: Repeat,
-}
-
-impl Ask {
-    /// A request without a body; it may be repeated if its method is idempotent.
-    pub(crate) fn new(method: Method, path: impl Into<String>) -> Self {
-        Self {
-            repeat: if method.is_idempotent() {
-                Repeat::Allowed
-            } else {
-                Repeat::Never
-            },
-            method,
-            path: path.into(),
-            headers: Vec::new(),
-            body: None,
-        }
-    }
-
-    /// The same with a header, in place of one of the same name.
-    pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.retain(|(other, _)| *other != name);
-        self.headers.push((name, value));
-        self
-    }
-
-    /// The same with a header, unless it has one of that name.
-    pub(crate) fn header_if_none(self, name: HeaderName, value: HeaderValue) -> Self {
-        if self.headers.iter().any(|(other, _)| *other == name) {
-            return self;
-        }
-        self.header(name, value)
-    }
-
-    pub(crate) fn body(mut self, body: impl Into<Bytes>) -> Self {
-        self.body = Some(body.into());
-        self
-    }
-
-    /// Says otherwise than the method does whether it may be repeated: a POST that only asks.
-    pub(crate) fn repeat(mut self, repeat: Repeat) -> Self {
-        self.repeat = repeat;
-        self
-    }
-
-    /// As messages name it: `GET /api/v1/servers`.
-    pub(crate) fn shown(&self) -> String {
-        format!("{} {}", self.method, self.path)
-    }
-
-    /// Whether it changes the target: a POST that may be repeated only asks.
-    fn changes(&self) -> bool {
-        let asks = self.method == Method::POST && self.repeat == Repeat::Allowed;
-        !self.method.is_safe() && !asks
-    }
-}
-
 impl Http {
     /// A session of which nothing is sent yet.
     ///
@@ -156,6 +89,7 @@ impl Http {
             settings,
             login,
             session: tokio::sync::Mutex::default(),
+            answered: AtomicBool::new(false),
         })
     }
 
@@ -207,49 +141,6 @@ impl Http {
         )))
     }
 
-    /// Tries until it goes well, as long as that is allowed and patience lasts; without a request it
-    /// is a login.
-    async fn persist<T, F: Future<Output = Result<T>>>(
-        &self,
-        ctx: &Context<'_>,
-        ask: Option<&Ask>,
-        mut attempt: impl FnMut() -> F,
-    ) -> Result<T> {
-        let what = match ask {
-            Some(ask) => format!("ask `{}` of {}", ask.shown(), self.peer()),
-            None => format!("log in at {}", self.peer()),
-        };
-        let mut attempts = ctx.patience().attempts(ctx, what);
-        let (mut again, mut in_doubt) = (false, false);
-        loop {
-            // Fails if the target has been waited for in vain already.
-            attempts.within(async { Ok(()) }).await?;
-            let started = Instant::now();
-            let error = match attempt().await {
-                Err(error) if error.is_transient() => error,
-                result => return result,
-            };
-            let (was_begun, wait) = begun(&error);
-            if was_begun && ask.is_some_and(|ask| ask.repeat == Repeat::Never) {
-                return Err(error);
-            }
-            if again || !was_begun {
-                // Only the first answer may have been waited for with reason.
-                attempts.lost(started.elapsed());
-            }
-            again = true;
-            in_doubt |= was_begun && ask.is_some_and(Ask::changes);
-            let mut over = match attempts.pause_for(error, wait).await {
-                Ok(()) => continue,
-                Err(error) => error,
-            };
-            if let (Error::PatienceSpent(spent), true) = (&mut over, in_doubt) {
-                spent.last += "; whether it took effect is not known: look first";
-            }
-            return Err(over);
-        }
-    }
-
     /// One answer, after one more login if the last one has expired.
     async fn answer_once(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
         let session = self.session(ctx).await?;
@@ -268,8 +159,7 @@ impl Http {
             return Err(self.refuses_credentials(ask, &answer));
         }
         if answer.status == 400 && !self.settings.with_tls() && answer.said().contains("HTTPS") {
-            let hint = "TLS is spoken there: say `protocol: https`";
-            return Err(self.refused(ask, &answer, hint));
+            return Err(self.refused(ask, &answer, TLS_THERE));
         }
         if answer.is_busy() {
             let busy = self.refused(ask, &answer, "");
@@ -311,53 +201,6 @@ impl Http {
         Ok(session.clone())
     }
 
-    /// The client, with no more time to connect than patience has left.
-    fn client(&self, patience: &Patience) -> Result<(Duration, reqwest::Client)> {
-        let limit = self.settings.timeout.min(patience.left());
-        let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
-        if client.0 != limit {
-            *client = (limit, self.settings.client(limit)?);
-        }
-        Ok(client.clone())
-    }
-
-    /// Where a redirect leads on this very server; `None` where there is none.
-    fn redirected(&self, ask: &Ask, answer: &Answer) -> Result<Option<Ask>> {
-        let location = answer.header("location");
-        let Some(location) = location.filter(|_| answer.status.is_redirection()) else {
-            return Ok(None);
-        };
-        match self.at(ask, location) {
-            Ok(there) if ask.method.is_safe() => Ok(Some(there)),
-            Ok(_) => {
-                let hint = format!("it redirects to `{location}`: ask there");
-                Err(self.refused(ask, answer, &hint))
-            }
-            Err(error) => Err(self.refused(ask, answer, &format!("it redirects: {error}"))),
-        }
-    }
-
-    /// The same request at an address that the server names.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`]: it is another server's, for which the credentials are not.
-    pub(crate) fn at(&self, ask: &Ask, address: &str) -> Result<Ask> {
-        let here = self.settings.url(&ask.path)?;
-        let there = here.join(address).ok();
-        let Some(there) = there.filter(|there| there.origin() == here.origin()) else {
-            return Err(Error::Unsupported(format!(
-                "`{address}` is another server than {}, and gets no credentials of it: name it in \
-                 `protocol`, `host` and `port` if it is meant",
-                self.peer()
-            )));
-        };
-        let query = there.query().map(|query| format!("?{query}"));
-        let path = there.path().to_owned() + &query.unwrap_or_default();
-        let mut ask = ask.clone();
-        ask.path = self.settings.below_base(&path);
-        Ok(ask)
-    }
-
     /// That the server says no.
     pub(crate) fn refused(&self, ask: &Ask, answer: &Answer, hint: &str) -> Error {
         Error::Refused(Box::new(Refused {
@@ -394,44 +237,4 @@ impl Http {
             next: next.to_owned(),
         }))
     }
-}
-
-/// Whether the server has begun with the request that ended so, and how long it asks to wait.
-fn begun(error: &Error) -> (bool, Duration) {
-    match error {
-        Error::Interrupted(_) => (true, Duration::ZERO),
-        Error::Refused(refused) => {
-            let details = refused.details.as_ref().and_then(Value::as_hash);
-            let seconds = details.and_then(|details| details.get(RETRY_AFTER)?.as_integer());
-            let seconds = u64::try_from(seconds.unwrap_or_default()).unwrap_or_default();
-            let too_many = StatusCode::TOO_MANY_REQUESTS.to_string();
-            (refused.status != too_many, Duration::from_secs(seconds))
-        }
-        _ => (false, Duration::ZERO),
-    }
-}
-
-/// Among the details of a refusal that passes: how many seconds the server asks to wait.
-const RETRY_AFTER: &str = "retry_after";
-
-/// What a busy answer comes to: an error that passes, or one that outlasts our patience.
-fn patient(patience: &Patience, busy: Error, answer: &Answer) -> Error {
-    let Error::Refused(mut refused) = busy else {
-        return busy;
-    };
-    let (wait, left) = (answer.retry_after().unwrap_or_default(), patience.left());
-    if wait < left {
-        refused.busy = true;
-        if let Some(Value::Hash(details)) = &mut refused.details {
-            let seconds = i64::try_from(wait.as_secs()).unwrap_or(i64::MAX);
-            details.insert(RETRY_AFTER, Value::from(seconds));
-        }
-    } else {
-        refused.hint = format!(
-            "it asks to wait {} s, and this run may wait {} s more for it: try later",
-            wait.as_secs(),
-            left.as_secs()
-        );
-    }
-    Error::Refused(refused)
 }

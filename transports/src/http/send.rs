@@ -1,7 +1,7 @@
 //! One exchange: a request, sent once, and its answer.
 
-use std::error::Error as StdError;
 use std::io;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::settings::secret_header;
 use super::{Answer, Ask, Http, Proof, Repeat, Session};
-use crate::error::{Interrupted, Interruption, Phase};
+use crate::error::{Interrupted, Interruption, Phase, causes};
 use crate::{Context, Error, Result, tls};
 
 /// How much of an answer is taken.
@@ -48,13 +48,16 @@ impl Http {
         let response = match waiting.within(limit, request.send()).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => {
-                let causes: Vec<String> = chain(&error).map(ToString::to_string).collect();
-                ctx.debug(format!("`{}` failed: {}", ask.shown(), causes.join(": ")));
-                let why = self.not_asked(&error, limit);
-                return Err(why.unwrap_or_else(|| self.interrupted(ask, Interruption::Lost, "")));
+                let mut why: Vec<String> = causes(&error).map(ToString::to_string).collect();
+                why.dedup();
+                ctx.debug(format!("`{}` failed: {}", ask.shown(), why.join(": ")));
+                let lost = || self.interrupted(ask, Interruption::Lost, "");
+                let error = self.not_asked(&error, limit).unwrap_or_else(lost);
+                return Err(self.explained(error).await);
             }
             Err(why) => return Err(self.interrupted(ask, why, "")),
         };
+        self.answered.store(true, Ordering::Relaxed);
         let mut answer = Answer::of(&response);
         let mut body = Body::from(response);
         loop {
@@ -87,6 +90,23 @@ impl Http {
             why,
             partial: partial.to_owned(),
         }))
+    }
+
+    /// How a connection ended, or why, as one more can tell where the server has never answered: what
+    /// it refuses is refused again, and nothing was begun.
+    async fn explained(&self, error: Error) -> Error {
+        let is_open = match &error {
+            Error::Interrupted(_) | Error::Closed { .. } | Error::Protocol { .. } => true,
+            Error::Unreachable { cause, .. } => matches!(
+                cause.kind(),
+                io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::Other
+            ),
+            _ => false,
+        };
+        if !is_open || self.answered.load(Ordering::Relaxed) {
+            return error;
+        }
+        self.settings.complaint().await.unwrap_or(error)
     }
 
     /// Why no answer came, where it is certain that nothing was asked; otherwise `None`.
@@ -201,14 +221,14 @@ impl Answer {
 
 /// What the system says, where it says anything.
 fn io_error(error: &reqwest::Error) -> io::Error {
-    let found = chain(error).find_map(|error| error.downcast_ref::<io::Error>());
-    match found {
+    let found = causes(error).filter_map(|error| error.downcast_ref::<io::Error>());
+    match found.last() {
         Some(error) => match error.raw_os_error() {
             Some(code) => io::Error::from_raw_os_error(code),
             None => io::Error::new(error.kind(), error.to_string()),
         },
         None => {
-            let last = chain(error).last().map(ToString::to_string);
+            let last = causes(error).last().map(ToString::to_string);
             io::Error::other(last.unwrap_or_default())
         }
     }
@@ -216,17 +236,8 @@ fn io_error(error: &reqwest::Error) -> io::Error {
 
 /// Whether the answer could not be read as HTTP; its library tells that in words alone.
 fn is_no_http(error: &reqwest::Error) -> bool {
-    chain(error).any(|error| {
+    causes(error).any(|error| {
         let text = error.to_string();
         text.ends_with(" parsed") || text.contains("frame with invalid")
-    })
-}
-
-fn chain<'e>(
-    error: &'e (dyn StdError + 'static),
-) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
-    std::iter::successors(Some(error), |error| {
-        let error: &'e (dyn StdError + 'static) = *error;
-        error.source()
     })
 }

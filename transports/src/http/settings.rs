@@ -8,14 +8,19 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, Url};
 
 use super::Login;
+use crate::error::Phase;
 use crate::info::{duration, host, port, problem, secret};
-use crate::tls::Tls;
-use crate::{Context, Result, tcp};
+use crate::tls::{self, Tls};
+use crate::{Context, Error, Result, tcp};
+
+/// What to say where TLS is spoken, and we did not.
+pub(super) const TLS_THERE: &str = "TLS is spoken there: say `protocol: https`";
 
 /// What a session needs to be told, read from a target's connection info.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(super) host: String,
+    port: u16,
     /// `host:port`.
     pub(super) peer: String,
     scheme: &'static str,
@@ -51,7 +56,8 @@ impl Settings {
         } else {
             ("http", 80)
         };
-        let peer = tcp::peer(&host, port(info)?.unwrap_or(usual));
+        let port = port(info)?.unwrap_or(usual);
+        let peer = tcp::peer(&host, port);
         let key = match (secret(info, "token"), secret(info, "apikey")) {
             (Some(token), _) => Some(Key::Bearer(token)),
             (None, Some(key)) => {
@@ -72,6 +78,7 @@ impl Settings {
         let base_path = info.text("base_path").unwrap_or_default().trim_matches('/');
         Ok(Self {
             host,
+            port,
             peer,
             scheme,
             base_path: if base_path.is_empty() {
@@ -83,7 +90,7 @@ impl Settings {
             password,
             key,
             tls: if with_tls {
-                Tls::read(ctx, info)?
+                Tls::read(ctx, info)?.with_protocols(&[b"h2", b"http/1.1"])
             } else {
                 Tls::none()
             },
@@ -100,14 +107,12 @@ impl Settings {
 
     /// A client that may take so long to connect.
     pub(super) fn client(&self, limit: Duration) -> Result<Client> {
-        let mut config = self.tls.config().clone();
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         let mut client = Client::builder();
         if self.http2_only {
             client = client.http2_prior_knowledge();
         }
         client
-            .tls_backend_preconfigured(config)
+            .tls_backend_preconfigured(self.tls.config().clone())
             .tls_info(true)
             .no_proxy()
             .redirect(Policy::none())
@@ -118,13 +123,28 @@ impl Settings {
             .map_err(|error| problem("host", &format!("cannot be asked: {error}")))
     }
 
+    /// Why a server ends connections before it has answered anything, if it is for TLS, or the lack of
+    /// it.
+    pub(super) async fn complaint(&self) -> Option<Error> {
+        if self.with_tls() {
+            return self.tls.complaint(&self.host, self.port).await;
+        }
+        let is_spoken = tls::is_spoken(&self.host, self.port).await;
+        is_spoken.then(|| Error::Protocol {
+            peer: self.peer.clone(),
+            protocol: "HTTP",
+            phase: Phase::Request,
+            problem: TLS_THERE.to_owned(),
+        })
+    }
+
     /// The URL of a path, which begins at the base path.
     ///
     /// # Errors
     /// [`Error::ControlCharacter`](crate::Error::ControlCharacter), which a URL would swallow.
     pub(super) fn url(&self, path: &str) -> Result<Url> {
         if let Some(character) = path.chars().find(|c| c.is_control()) {
-            return Err(crate::Error::ControlCharacter {
+            return Err(Error::ControlCharacter {
                 what: format!("the path {path:?}"),
                 character,
             });
@@ -199,7 +219,7 @@ pub(crate) fn method(name: &str) -> Result<Method> {
     let name = name.to_uppercase();
     match Method::from_bytes(name.as_bytes()) {
         Ok(method) if name.bytes().all(|byte| byte.is_ascii_alphabetic()) => Ok(method),
-        _ => Err(crate::Error::Unsupported(format!(
+        _ => Err(Error::Unsupported(format!(
             "`{name}` is no method of HTTP: GET, POST, PUT, PATCH or DELETE are"
         ))),
     }

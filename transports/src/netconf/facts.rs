@@ -1,8 +1,6 @@
 //! What the IETF's own data models tell of a device: `ietf-system` (RFC 7317) and `ietf-interfaces`
 //! (RFC 8343, and RFC 7223 before it).
 
-mod moment;
-
 use std::net::Ipv4Addr;
 
 use devgate_schemas::{Facts, Value};
@@ -10,7 +8,7 @@ use devgate_schemas::{Facts, Value};
 use super::operation::{Filter, Operation};
 use super::session::NetconfSession;
 use super::xml::Element;
-use crate::{Context, Error, Result};
+use crate::{Context, Error, Result, moment};
 
 const SYSTEM: &str = "urn:ietf:params:xml:ns:yang:ietf-system";
 const INTERFACES: &str = "urn:ietf:params:xml:ns:yang:ietf-interfaces";
@@ -89,7 +87,7 @@ fn system(facts: &mut Facts, state: &Element) {
     ] {
         set(facts, path, text(state, &["platform", name]));
     }
-    let moment = |name| moment::seconds(&text(state, &["clock", name])?);
+    let moment = |name| moment::yang(&text(state, &["clock", name])?);
     if let (Some(now), Some(boot)) = (moment("current-datetime"), moment("boot-datetime"))
         && now >= boot
     {

@@ -227,6 +227,10 @@ impl OvsdbSession {
             Ok(Ok(answer)) => answer.map_err(|error| self.refused("list_dbs", error))?,
             Ok(Err(Unanswered::NotSent(end) | Unanswered::Sent(end))) => {
                 return Err(match end {
+                    _ if self.settings.finds_tls().await => {
+                        let problem = "TLS is spoken there: say `protocol: ssl`";
+                        self.nonsense(Phase::Hello, problem.to_owned())
+                    }
                     End::Lost => Error::Closed {
                         peer,
                         phase: Phase::Hello,

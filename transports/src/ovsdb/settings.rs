@@ -6,7 +6,7 @@ use std::time::Duration;
 use devgate_schemas::ConnectionInfo;
 
 use crate::info::{duration, host, path, port, problem};
-use crate::tls::Tls;
+use crate::tls::{self, Tls};
 use crate::{Context, Result, tcp};
 
 /// How a server is reached, and what is asked of it.
@@ -47,6 +47,14 @@ impl Settings {
         match &self.way {
             Way::Tls { host, port, .. } | Way::Tcp { host, port } => tcp::peer(host, *port),
             Way::Unix(path) => path.display().to_string(),
+        }
+    }
+
+    /// Whether TLS is spoken where it is not expected.
+    pub(super) async fn finds_tls(&self) -> bool {
+        match &self.way {
+            Way::Tcp { host, port } => tls::is_spoken(host, *port).await,
+            Way::Tls { .. } | Way::Unix(_) => false,
         }
     }
 }

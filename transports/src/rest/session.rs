@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, Value};
-use reqwest::Version;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH};
+use reqwest::{Url, Version};
 use serde_json::Value as Json;
 
 use super::settings::{Settings, login};
@@ -54,6 +54,11 @@ impl RestSession {
     pub(super) fn read_ask(&self, method: reqwest::Method, what: &str) -> Result<Ask> {
         let mut lines = what.lines().map(str::trim);
         let path = lines.next().unwrap_or_default();
+        if Url::parse(path).is_ok_and(|url| url.has_host()) {
+            // It is not shown: a password may be in it.
+            let problem = "a URL is no path: expected `/…`; whose it is, the inventory says";
+            return Err(Error::Unsupported(problem.to_owned()));
+        }
         let mut ask = Ask::new(method, path).header(ACCEPT, self.settings.accept.clone());
         for line in lines.filter(|line| !line.is_empty()) {
             let (name, value) = header(line)?;
@@ -91,6 +96,16 @@ fn header(line: &str) -> Result<(HeaderName, HeaderValue)> {
     })
 }
 
+/// That a body was meant to be JSON; what is wrong with it is said without quoting it.
+fn no_json(text: &str) -> Error {
+    let wrong = serde_json::from_str::<Json>(text).err();
+    let wrong = wrong.map(|wrong| wrong.to_string()).unwrap_or_default();
+    Error::Unsupported(format!(
+        "the body begins as JSON does, but is none ({wrong}): nothing was sent; a text is sent as it \
+         is with a line `Content-Type: text/plain` behind the path"
+    ))
+}
+
 #[async_trait]
 impl DataStore for RestSession {
     async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
@@ -105,6 +120,7 @@ impl DataStore for RestSession {
         let method = method(request.method.as_deref().unwrap_or("POST"))?;
         let mut ask = self.read_ask(method, &request.what)?;
         if let Some(body) = &request.body {
+            let is_typed = self.settings.content_type.is_some() || ask.has(&CONTENT_TYPE);
             let (kind, body) = match body {
                 Value::String(text) if text.trim_start().starts_with('<') => {
                     ("application/xml", text.clone())
@@ -112,6 +128,9 @@ impl DataStore for RestSession {
                 // A text that is JSON as it stands: `"a"`.
                 Value::String(text) if serde_json::from_str::<Json>(text).is_ok() => {
                     ("application/json", text.clone())
+                }
+                Value::String(text) if !is_typed && text.trim_start().starts_with(['{', '[']) => {
+                    return Err(no_json(text));
                 }
                 Value::String(text) => ("text/plain", text.clone()),
                 data => ("application/json", data.reveal_json().to_string()),

@@ -208,14 +208,16 @@ async fn a_put_with_if_match_is_sent_once() {
 #[tokio::test(start_paused = true)]
 async fn a_busy_server_is_waited_for_as_long_as_it_asks_within_patience() {
     let busy = |headers| Do::Answer(503, headers, "{\"error\": \"restarting\"}");
-    let server = Server::start([busy("retry-after: 7\r\n"), OK]).await;
-    let started = tokio::time::Instant::now();
-    get(&server, json!({}), "/x").await.expect("an answer");
-    assert!(
-        started.elapsed().as_secs_f64() >= 7.0,
-        "{:?}",
-        started.elapsed()
-    );
+    // The same, as a date by the server's own clock.
+    let date =
+        "date: Sun, 06 Nov 1994 08:49:37 GMT\r\nretry-after: Sun, 06 Nov 1994 08:49:44 GMT\r\n";
+    for seven_seconds in ["retry-after: 7\r\n", date] {
+        let server = Server::start([busy(seven_seconds), OK]).await;
+        let started = tokio::time::Instant::now();
+        get(&server, json!({}), "/x").await.expect("an answer");
+        let waited = started.elapsed().as_secs_f64();
+        assert!(waited >= 7.0, "{seven_seconds}: {waited}");
+    }
     let server = Server::start([busy("retry-after: 120\r\n"), OK]).await;
     let error = get(&server, json!({}), "/x").await.expect_err("too long");
     let text = error.to_string();
@@ -343,11 +345,28 @@ async fn what_is_no_http_or_no_whole_answer_is_told() {
 #[tokio::test]
 async fn nothing_is_sent_of_a_request_that_is_none() {
     let server = Server::start([]).await;
-    for what in ["/a\tb", "/a\u{7}", "/a\nno header"] {
+    for what in [
+        "/a\tb",
+        "/a\u{7}",
+        "/a\nno header",
+        "https://me:canary@other.example.com/a",
+    ] {
         get(&server, json!({}), what).await.expect_err("refused");
     }
     let bench = Bench::default();
     let session = open(&bench, &server, json!({})).await.expect("a session");
+    let request = |what: &str| Request {
+        what: what.into(),
+        body: Some(Value::from("{\"key\": canary}")),
+        ..Request::default()
+    };
+    let error = session.set(&bench.ctx(), &request("/a")).await;
+    let error = error.expect_err("no JSON").to_string();
+    assert!(
+        error.contains("line 1 column 9") && !error.contains("canary"),
+        "{error}"
+    );
+    assert!(server.lines().is_empty());
     let request = Request {
         method: Some("ge t".into()),
         ..Request::default()

@@ -5,6 +5,7 @@
 //! TLS 1.2 and 1.3 are spoken, with ring's algorithms; older versions and RSA key exchange are not.
 
 mod pem;
+mod probe;
 mod problem;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -30,6 +31,7 @@ use crate::info::{problem as setting_problem, secret};
 use crate::tcp::peer;
 use crate::{Context, Error, Result};
 use pem::Identity;
+pub(crate) use probe::is_spoken;
 pub(crate) use problem::{found_in, from_io};
 pub(crate) use verify::fingerprint_of;
 use verify::{Demand, Verifier};
@@ -81,7 +83,15 @@ impl Tls {
         Self { config }
     }
 
-    /// The configuration, without application protocols (ALPN).
+    /// The same policy for one of these application protocols (ALPN, RFC 7301).
+    pub(crate) fn with_protocols(&self, protocols: &[&[u8]]) -> Self {
+        let mut config = ClientConfig::clone(&self.config);
+        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+        let config = Arc::new(config);
+        Self { config }
+    }
+
+    /// The configuration.
     pub(crate) fn config(&self) -> &ClientConfig {
         &self.config
     }

@@ -7,7 +7,7 @@ use rustls::{AlertDescription, CertificateError, Error as TlsError};
 
 use super::verify::Verdict;
 use crate::Error;
-use crate::error::{TlsProblem, Untrusted};
+use crate::error::{TlsProblem, Untrusted, causes};
 
 /// The error of a connection as one of TLS, if it is one.
 pub(crate) fn from_io(peer: &str, error: &io::Error) -> Option<Error> {
@@ -16,27 +16,17 @@ pub(crate) fn from_io(peer: &str, error: &io::Error) -> Option<Error> {
 
 /// The first error of TLS among an error and its causes.
 pub(crate) fn found_in(peer: &str, error: &(dyn StdError + 'static)) -> Option<Error> {
-    let mut next = Some(error);
-    while let Some(error) = next {
+    causes(error).find_map(|error| {
         if let Some(error) = error.downcast_ref::<TlsError>() {
             return Some(problem(peer, error));
         }
         // All that HTTP/2 keeps of an error below it is its text.
-        if let Some((_, alert)) = error.to_string().split_once("received fatal alert: ") {
-            let said = words(alert);
-            let why = Untrusted::ClientCertificate { said };
-            return Some(tls_error(peer, why, None));
-        }
-        // What an I/O error holds is not its source: its source is the source of that.
-        let held = error
-            .downcast_ref::<io::Error>()
-            .and_then(io::Error::get_ref);
-        next = match held {
-            Some(held) => Some(held as &(dyn StdError + 'static)),
-            None => error.source(),
-        };
-    }
-    None
+        let text = error.to_string();
+        let (_, alert) = text.split_once("received fatal alert: ")?;
+        let said = words(alert);
+        let why = Untrusted::ClientCertificate { said };
+        Some(tls_error(peer, why, None))
+    })
 }
 
 fn problem(peer: &str, error: &TlsError) -> Error {
@@ -72,7 +62,7 @@ pub(super) fn untrusted(error: &TlsError) -> Untrusted {
             said: error.to_string(),
         },
         TlsError::InvalidMessage(_) | TlsError::InappropriateMessage { .. } => Untrusted::Other(
-            "what it answers is no TLS: check `port`, and that TLS is spoken there".to_owned(),
+            "what it answers is no TLS: check `port`, or `protocol` if none is meant".to_owned(),
         ),
         error => Untrusted::Other(error.to_string()),
     }

@@ -1,7 +1,15 @@
-//! Points in time as YANG writes them: `date-and-time` (RFC 6991), which is RFC 3339's.
+//! Points in time as protocols write them, as seconds since the beginning of 1970.
 
-/// Seconds since the beginning of 1970; `None` for what is no such time.
-pub(super) fn seconds(text: &str) -> Option<i64> {
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The time of this node's clock.
+pub(crate) fn now() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
+}
+
+/// What YANG's `date-and-time` says (RFC 6991), which is RFC 3339's; `None` for what is no such time.
+pub(crate) fn yang(text: &str) -> Option<i64> {
     let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
     let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
@@ -25,6 +33,21 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
     Some(60 * minutes + second)
 }
 
+/// What HTTP's `Sun, 06 Nov 1994 08:49:37 GMT` says (RFC 9110, 5.6.7); `None` for what is no such
+/// time, and for the two obsolete forms, which nobody may send.
+pub(crate) fn http(text: &str) -> Option<i64> {
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let (_, text) = text.trim().split_once(", ")?;
+    let words: Vec<&str> = text.split(' ').collect();
+    let [day, month, year, time, "GMT"] = words[..] else {
+        return None;
+    };
+    let month = 1 + MONTHS.iter().position(|name| *name == month)?;
+    yang(&format!("{year:0>4}-{month:02}-{day:0>2}T{time}Z"))
+}
+
 /// Days since the beginning of 1970 in the Gregorian calendar. Years begin in March here, so that a
 /// leap day is a year's last.
 fn days(year: i64, month: i64, day: i64) -> i64 {
@@ -40,7 +63,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::seconds;
+    use super::{http, yang};
 
     #[test]
     fn times_are_counted_whatever_their_zone() {
@@ -51,7 +74,7 @@ mod tests {
             ("2000-02-29T12:00:00Z", 951_825_600),
             ("2026-11-21T23:00:00-02:30", 1_795_311_000),
         ] {
-            assert_eq!(seconds(text), Some(expected), "{text}");
+            assert_eq!(yang(text), Some(expected), "{text}");
         }
     }
 
@@ -64,7 +87,21 @@ mod tests {
             "2026-11-21T23:00:00",
             "2026-11-21 23:00:00Z",
         ] {
-            assert_eq!(seconds(text), None, "{text}");
+            assert_eq!(yang(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_date_of_http_is_the_same_time() {
+        assert_eq!(http("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
+        for text in [
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+            "Sun, 06 Nov 1994 08:49:37 CET",
+            "Sun, 06 Non 1994 08:49:37 GMT",
+            "120",
+        ] {
+            assert_eq!(http(text), None, "{text}");
         }
     }
 }

@@ -1,0 +1,106 @@
+//! Asking again: when that is allowed, and how long a server may ask to wait.
+
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use devgate_schemas::Value;
+use reqwest::StatusCode;
+use tokio::time::Instant;
+
+use super::{Answer, Ask, Http, Repeat};
+use crate::{Context, Error, Patience, Result};
+
+/// Among the details of a refusal that passes: how many seconds the server asks to wait.
+const RETRY_AFTER: &str = "retry_after";
+
+impl Http {
+    /// Tries until it goes well, as long as that is allowed and patience lasts; without a request it
+    /// is a login.
+    pub(super) async fn persist<T, F: Future<Output = Result<T>>>(
+        &self,
+        ctx: &Context<'_>,
+        ask: Option<&Ask>,
+        mut attempt: impl FnMut() -> F,
+    ) -> Result<T> {
+        let what = match ask {
+            Some(ask) => format!("ask `{}` of {}", ask.shown(), self.peer()),
+            None => format!("log in at {}", self.peer()),
+        };
+        let mut attempts = ctx.patience().attempts(ctx, what);
+        let (mut again, mut in_doubt) = (false, false);
+        loop {
+            // Fails if the target has been waited for in vain already.
+            attempts.within(async { Ok(()) }).await?;
+            let started = Instant::now();
+            let error = match attempt().await {
+                Err(error) if error.is_transient() => error,
+                result => return result,
+            };
+            let (was_begun, wait) = begun(&error);
+            if was_begun && ask.is_some_and(|ask| ask.repeat == Repeat::Never) {
+                return Err(error);
+            }
+            if again || !was_begun {
+                // Only the first answer may have been waited for with reason.
+                attempts.lost(started.elapsed());
+            }
+            again = true;
+            in_doubt |= was_begun && ask.is_some_and(Ask::changes);
+            let mut over = match attempts.pause_for(error, wait).await {
+                Ok(()) => continue,
+                Err(error) => error,
+            };
+            if let (Error::PatienceSpent(spent), true) = (&mut over, in_doubt) {
+                spent.last += "; whether it took effect is not known: look first";
+            }
+            return Err(over);
+        }
+    }
+
+    /// The client, with no more time to connect than patience has left.
+    pub(super) fn client(&self, patience: &Patience) -> Result<(Duration, reqwest::Client)> {
+        let limit = self.settings.timeout.min(patience.left());
+        let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        if client.0 != limit {
+            *client = (limit, self.settings.client(limit)?);
+        }
+        Ok(client.clone())
+    }
+}
+
+/// Whether the server has begun with the request that ended so, and how long it asks to wait.
+fn begun(error: &Error) -> (bool, Duration) {
+    match error {
+        Error::Interrupted(_) => (true, Duration::ZERO),
+        Error::Refused(refused) => {
+            let details = refused.details.as_ref().and_then(Value::as_hash);
+            let seconds = details.and_then(|details| details.get(RETRY_AFTER)?.as_integer());
+            let seconds = u64::try_from(seconds.unwrap_or_default()).unwrap_or_default();
+            let too_many = StatusCode::TOO_MANY_REQUESTS.to_string();
+            (refused.status != too_many, Duration::from_secs(seconds))
+        }
+        _ => (false, Duration::ZERO),
+    }
+}
+
+/// What a busy answer comes to: an error that passes, or one that outlasts our patience.
+pub(super) fn patient(patience: &Patience, busy: Error, answer: &Answer) -> Error {
+    let Error::Refused(mut refused) = busy else {
+        return busy;
+    };
+    let (wait, left) = (answer.retry_after().unwrap_or_default(), patience.left());
+    if wait < left {
+        refused.busy = true;
+        if let Some(Value::Hash(details)) = &mut refused.details {
+            let seconds = i64::try_from(wait.as_secs()).unwrap_or(i64::MAX);
+            details.insert(RETRY_AFTER, Value::from(seconds));
+        }
+    } else {
+        refused.hint = format!(
+            "it asks to wait {} s, and this run may wait {} s more for it: try later",
+            wait.as_secs(),
+            left.as_secs()
+        );
+    }
+    Error::Refused(refused)
+}

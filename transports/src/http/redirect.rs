@@ -1,0 +1,43 @@
+//! Where a server says that the answer is: followed on this very server alone.
+
+use super::{Answer, Ask, Http};
+use crate::{Error, Result};
+
+impl Http {
+    /// Where a redirect leads on this very server; `None` where there is none.
+    pub(super) fn redirected(&self, ask: &Ask, answer: &Answer) -> Result<Option<Ask>> {
+        let location = answer.header("location");
+        let Some(location) = location.filter(|_| answer.status.is_redirection()) else {
+            return Ok(None);
+        };
+        match self.at(ask, location) {
+            Ok(there) if ask.method.is_safe() => Ok(Some(there)),
+            Ok(_) => {
+                let hint = format!("it redirects to `{location}`: ask there");
+                Err(self.refused(ask, answer, &hint))
+            }
+            Err(error) => Err(self.refused(ask, answer, &format!("it redirects: {error}"))),
+        }
+    }
+
+    /// The same request at an address that the server names.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`]: it is another server's, for which the credentials are not.
+    pub(crate) fn at(&self, ask: &Ask, address: &str) -> Result<Ask> {
+        let here = self.settings.url(&ask.path)?;
+        let there = here.join(address).ok();
+        let Some(there) = there.filter(|there| there.origin() == here.origin()) else {
+            return Err(Error::Unsupported(format!(
+                "`{address}` is another server than {}, and gets no credentials of it: name it in \
+                 `protocol`, `host` and `port` if it is meant",
+                self.peer()
+            )));
+        };
+        let query = there.query().map(|query| format!("?{query}"));
+        let path = there.path().to_owned() + &query.unwrap_or_default();
+        let mut ask = ask.clone();
+        ask.path = self.settings.below_base(&path);
+        Ok(ask)
+    }
+}
