@@ -6,8 +6,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use devgate_schemas::{Event, Hash, Listen, Unread, Value};
-use devgate_transports::netconf::{Netconf, NetconfSession};
-use devgate_transports::{Connect, Context, DataStore, Document, Patience, Request};
+use devgate_transports::netconf::NetconfSession;
+use devgate_transports::{Context, DataStore, Document, Patience, Request, Session};
 
 /// The part of the configuration that the tests change.
 pub(crate) const SYSTEM: &str = "<system xmlns=\"urn:ietf:params:xml:ns:yang:ietf-system\"/>";
@@ -73,11 +73,8 @@ impl Device {
         for (key, value) in more {
             raw.insert(*key, value.clone());
         }
-        let netconf = Netconf::new();
-        let info = netconf
-            .schema()
-            .read(Unread::new(raw), |_, told| panic!("{told}"));
-        let opened = netconf.open(&self.ctx(), &info.expect("it fits")).await;
+        let info = NetconfSession::schema().read(Unread::new(raw), |_, told| panic!("{told}"));
+        let opened = NetconfSession::open(&self.ctx(), &info.expect("it fits")).await;
         opened.expect("a session")
     }
 

@@ -20,6 +20,7 @@ mod nxapi;
 mod ovsdb;
 mod panos;
 mod patience;
+mod protocol;
 mod rest;
 mod restconf;
 mod rpc;
@@ -44,17 +45,18 @@ pub use cli::dialect::{self, Dialect};
 pub use command_line::{CommandLine, Opening};
 pub use context::{Context, Failure, Mode, Resources};
 pub use data_store::{DataStore, Document, Request};
-pub use eapi::{Eapi, EapiSession};
+pub use eapi::EapiSession;
 pub use error::{Error, Result};
-pub use f5::{F5, F5Session};
-pub use netconf::{Netconf, NetconfSession};
-pub use nxapi::{Nxapi, NxapiSession};
-pub use ovsdb::{Atomic, ColumnType, DatabaseSchema, Ovsdb, OvsdbSession};
-pub use panos::{Panos, PanosSession};
+pub use f5::F5Session;
+pub use netconf::NetconfSession;
+pub use nxapi::NxapiSession;
+pub use ovsdb::{Atomic, ColumnType, DatabaseSchema, OvsdbSession};
+pub use panos::PanosSession;
 pub use patience::{Attempts, Patience};
-pub use rest::{Rest, RestSession};
-pub use restconf::{Restconf, RestconfSession};
-pub use snmp::{Snmp, SnmpSession};
+pub use protocol::{Protocol, Session};
+pub use rest::RestSession;
+pub use restconf::RestconfSession;
+pub use snmp::SnmpSession;
 pub use ssh::SshConfig;
 pub use ssh_cli::{SshCli, SshCliSession};
 pub use ssh_host::{HostSettings, SshHost};
@@ -63,15 +65,15 @@ pub use ssh_host::{HostSettings, SshHost};
 pub fn all() -> Vec<Box<dyn Connect>> {
     vec![
         Box::new(SshCli::new()),
-        Box::new(Netconf::new()),
-        Box::new(Eapi::new()),
-        Box::new(F5::new()),
-        Box::new(Nxapi::new()),
-        Box::new(Ovsdb::new()),
-        Box::new(Panos::new()),
-        Box::new(Rest::new()),
-        Box::new(Restconf::new()),
-        Box::new(Snmp::new()),
+        Box::new(Protocol::<NetconfSession>::new()),
+        Box::new(Protocol::<EapiSession>::new()),
+        Box::new(Protocol::<F5Session>::new()),
+        Box::new(Protocol::<NxapiSession>::new()),
+        Box::new(Protocol::<OvsdbSession>::new()),
+        Box::new(Protocol::<PanosSession>::new()),
+        Box::new(Protocol::<RestSession>::new()),
+        Box::new(Protocol::<RestconfSession>::new()),
+        Box::new(Protocol::<SnmpSession>::new()),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! An open session with an EOS switch behind eAPI.
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, Value};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use serde_json::Value as Json;
 
 use super::call::{self, Format};
@@ -12,7 +12,9 @@ use crate::http::{Http, Repeat, Settings};
 use crate::info::secret;
 use crate::rpc::{post, strange};
 use crate::told::{self, Row};
-use crate::{CommandLine, Context, DataStore, Document, Error, Request, Result, Transport};
+use crate::{
+    CommandLine, Context, DataStore, Document, Error, Request, Result, Session, Transport, http,
+};
 
 const PROTOCOL: &str = "eAPI";
 const PATH: &str = "/command-api";
@@ -41,15 +43,21 @@ pub struct EapiSession {
     enable_password: Option<Line>,
 }
 
-impl EapiSession {
-    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+impl Session for EapiSession {
+    fn schema() -> TransportSchema {
+        TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
+    }
+
+    async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         Ok(Self {
             http: Http::new(Settings::read(ctx, info)?, None)?,
             enable: info.boolean("enable") != Some(false),
             enable_password: secret(info, "enable_password").map(Line::secret),
         })
     }
+}
 
+impl EapiSession {
     /// Runs commands, behind `enable` where that is wanted; a refusal's place is among `commands`.
     async fn run(
         &self,

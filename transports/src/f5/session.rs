@@ -1,7 +1,7 @@
 //! An open session with a BIG-IP by iControl REST.
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, Value};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use serde_json::json;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::http::{Answer, Ask, Carried, Http, Login, Repeat, Settings, method};
 use crate::rpc::strange;
 use crate::told::{self, Row};
-use crate::{Context, DataStore, Document, Request, Result, Transport};
+use crate::{Context, DataStore, Document, Request, Result, Session, Transport, http};
 
 const PROTOCOL: &str = "iControl REST";
 const LOGIN: &str = "/mgmt/shared/authn/login";
@@ -33,8 +33,12 @@ pub struct F5Session {
     http: Http,
 }
 
-impl F5Session {
-    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+impl Session for F5Session {
+    fn schema() -> TransportSchema {
+        TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
+    }
+
+    async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let provider = info.text("login_provider").unwrap_or("tmos");
         let login = Login {
             method: Method::POST,
@@ -54,7 +58,9 @@ impl F5Session {
         http.log_in(ctx).await?;
         Ok(Self { http })
     }
+}
 
+impl F5Session {
     async fn read(&self, ctx: &Context<'_>, what: &str) -> Result<Answer> {
         self.http
             .request(ctx, &Ask::new(Method::GET, path(what)))

@@ -17,10 +17,6 @@ mod session;
 mod tests;
 mod xml;
 
-use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, TransportSchema};
-
-use crate::{Connect, Context, Result, Transport, ssh};
 pub use capabilities::{Capabilities, Capability};
 pub use change::{Change, Changed, Check};
 pub use client::Client;
@@ -31,46 +27,3 @@ pub use reply::Reply;
 pub use rpc_error::RpcError;
 pub use session::NetconfSession;
 pub use xml::Element;
-
-/// Opens NETCONF sessions.
-#[derive(Debug)]
-pub struct Netconf {
-    schema: TransportSchema,
-}
-
-impl Netconf {
-    /// For any device that speaks NETCONF.
-    pub fn new() -> Self {
-        let schema = TransportSchema::built_in(include_str!("schema.yaml")).on(&ssh::SCHEMA);
-        Self { schema }
-    }
-
-    /// Opens a session, as [`Connect::connect`] does, for those who need to know its kind.
-    ///
-    /// # Errors
-    /// As [`Connect::connect`].
-    pub async fn open(&self, ctx: &Context<'_>, info: &ConnectionInfo) -> Result<NetconfSession> {
-        NetconfSession::open(ctx, info).await
-    }
-}
-
-impl Default for Netconf {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-#[async_trait]
-impl Connect for Netconf {
-    fn schema(&self) -> &TransportSchema {
-        &self.schema
-    }
-
-    async fn connect(
-        &self,
-        ctx: &Context<'_>,
-        info: &ConnectionInfo,
-    ) -> Result<Box<dyn Transport>> {
-        Ok(Box::new(self.open(ctx, info).await?))
-    }
-}

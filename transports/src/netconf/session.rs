@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, Value};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 use tokio::time::Instant;
 
@@ -17,7 +17,7 @@ use crate::error::Phase;
 use crate::info::duration;
 use crate::ssh::Ssh;
 use crate::ssh::settings::Settings;
-use crate::{Context, DataStore, Document, Error, Request, Result, Transport};
+use crate::{Context, DataStore, Document, Error, Request, Result, Session, Transport, ssh};
 
 /// A session with a device; it takes one request at a time.
 #[derive(Debug)]
@@ -32,9 +32,12 @@ pub struct NetconfSession {
     open: Mutex<Option<Client>>,
 }
 
-impl NetconfSession {
-    /// Opens a session, retrying within the context's patience.
-    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+impl Session for NetconfSession {
+    fn schema() -> TransportSchema {
+        TransportSchema::built_in(include_str!("schema.yaml")).on(&ssh::SCHEMA)
+    }
+
+    async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let settings = Settings::read(ctx, info)?;
         let terms = Terms {
             peer: settings.peer(),
@@ -55,7 +58,9 @@ impl NetconfSession {
         *session.open.lock().await = Some(client);
         Ok(session)
     }
+}
 
+impl NetconfSession {
     /// Asks for an operation that stands alone. One that only reads is asked again when the
     /// connection was lost before its answer, within the context's patience.
     ///

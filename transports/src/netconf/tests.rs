@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::Netconf;
+use super::NetconfSession;
 use super::fake::{Answer, Fake, OK, hello};
 use super::framing::{Framing, frame};
 use super::operation::{Commit, Datastore, Filter, Operation};
 use super::xml::BASE;
 use crate::cli::fake::Bench;
 use crate::error::Interruption;
-use crate::{Connect, Error};
+use crate::{Error, Session};
 
 fn get() -> Operation {
     Operation::get_config(Datastore::Running, &Filter::All)
@@ -239,11 +239,11 @@ async fn a_peer_that_speaks_something_else_is_told_what_it_says() {
 
 #[test]
 fn every_setting_teaches_and_the_port_is_netconfs() {
-    let netconf = Netconf::new();
-    for (name, attribute) in netconf.schema().connection_info() {
+    let schema = NetconfSession::schema();
+    for (name, attribute) in schema.connection_info() {
         assert!(attribute.desc.len() > 20, "{name}: {}", attribute.desc);
     }
-    let port = &netconf.schema().connection_info()["port"];
+    let port = &schema.connection_info()["port"];
     assert_eq!(
         port.default.as_ref().and_then(|port| port.as_integer()),
         Some(830)

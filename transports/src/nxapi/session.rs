@@ -1,7 +1,7 @@
 //! An open session with an NX-OS switch behind NX-API.
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, Value};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use serde_json::Value as Json;
 
 use super::message::{Kind, Message, SEPARATOR, Unclear};
@@ -11,7 +11,9 @@ use crate::error::Refused;
 use crate::http::{Http, Repeat, Settings};
 use crate::rpc::{post, strange};
 use crate::told::{self, Row};
-use crate::{CommandLine, Context, DataStore, Document, Error, Request, Result, Transport};
+use crate::{
+    CommandLine, Context, DataStore, Document, Error, Request, Result, Session, Transport, http,
+};
 
 const PROTOCOL: &str = "NX-API";
 const PATH: &str = "/ins";
@@ -35,8 +37,12 @@ pub struct NxapiSession {
     rollback: String,
 }
 
-impl NxapiSession {
-    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+impl Session for NxapiSession {
+    fn schema() -> TransportSchema {
+        TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
+    }
+
+    async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         Ok(Self {
             http: Http::new(Settings::read(ctx, info)?, None)?,
             message: match info.text("message") {
@@ -46,7 +52,9 @@ impl NxapiSession {
             rollback: info.text("rollback").unwrap_or(STOP).to_owned(),
         })
     }
+}
 
+impl NxapiSession {
     async fn run(
         &self,
         ctx: &Context<'_>,

@@ -11,65 +11,16 @@ mod scan;
 mod session;
 mod settings;
 mod stream;
-
 mod transact;
 
-use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, TransportSchema};
-
-use crate::{Connect, Context, Result, Transport, tls};
 pub use database::{Atomic, ColumnType, DatabaseSchema};
-use rpc::Message;
-use scan::Scanner;
 pub use session::OvsdbSession;
 
-/// Opens sessions with database servers.
-#[derive(Debug)]
-pub struct Ovsdb {
-    schema: TransportSchema,
-}
-
-impl Ovsdb {
-    /// For any database.
-    pub fn new() -> Self {
-        let schema = TransportSchema::built_in(include_str!("schema.yaml")).on(&tls::SCHEMA);
-        Self { schema }
-    }
-
-    /// Opens a session, as [`Connect::connect`] does, for those who need to know its kind.
-    ///
-    /// # Errors
-    /// As [`Connect::connect`].
-    pub async fn open(&self, ctx: &Context<'_>, info: &ConnectionInfo) -> Result<OvsdbSession> {
-        OvsdbSession::open(ctx, info).await
-    }
-}
-
-impl Default for Ovsdb {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-#[async_trait]
-impl Connect for Ovsdb {
-    fn schema(&self) -> &TransportSchema {
-        &self.schema
-    }
-
-    async fn connect(
-        &self,
-        ctx: &Context<'_>,
-        info: &ConnectionInfo,
-    ) -> Result<Box<dyn Transport>> {
-        Ok(Box::new(self.open(ctx, info).await?))
-    }
-}
-
 /// Reads a stream at once and byte by byte, which must make no difference: for fuzzing.
+#[cfg(feature = "fuzz")]
 pub(crate) fn objects(data: &[u8]) {
     let mut read = [data.len().max(1), 1].map(|size| {
-        let mut scanner = Scanner::new(1 << 10);
+        let mut scanner = scan::Scanner::new(1 << 10);
         let mut objects = Vec::new();
         for piece in data.chunks(size) {
             scanner.push(piece);
@@ -82,6 +33,6 @@ pub(crate) fn objects(data: &[u8]) {
     let [whole, bytewise] = &mut read;
     assert_eq!(whole, bytewise);
     for object in whole {
-        let _ = Message::read(object);
+        let _ = rpc::Message::read(object);
     }
 }

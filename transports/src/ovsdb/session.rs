@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, Value};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use serde_json::{Value as Json, json};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -16,7 +16,7 @@ use super::stream;
 use super::transact::outcome;
 use crate::data_store::DataStore;
 use crate::error::{Interrupted, Interruption, Phase, Refused};
-use crate::{Context, Error, Result, Transport};
+use crate::{Context, Error, Result, Session, Transport, tls};
 
 /// A session with one database of a server; it takes one request at a time.
 #[derive(Debug)]
@@ -41,8 +41,12 @@ struct Asked<'a> {
     changing: bool,
 }
 
-impl OvsdbSession {
-    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+impl Session for OvsdbSession {
+    fn schema() -> TransportSchema {
+        TransportSchema::built_in(include_str!("schema.yaml")).on(&tls::SCHEMA)
+    }
+
+    async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let settings = Settings::read(ctx, info)?;
         let session = Self {
             settings,
@@ -52,7 +56,9 @@ impl OvsdbSession {
         *session.open.lock().await = Some(open);
         Ok(session)
     }
+}
 
+impl OvsdbSession {
     /// The database's tables, columns and types. It is asked for once.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, Sensitive, Value};
+use devgate_schemas::{ConnectionInfo, Facts, Sensitive, TransportSchema, Value};
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 
@@ -15,7 +15,7 @@ use crate::info::{duration, problem};
 use crate::rpc::strange;
 use crate::told;
 use crate::xml::Element;
-use crate::{Context, DataStore, Document, Error, Request, Result, Transport};
+use crate::{Context, DataStore, Document, Error, Request, Result, Session, Transport, http};
 
 pub(super) const PROTOCOL: &str = "the PAN-OS XML API";
 const PATH: &str = "/api/";
@@ -42,8 +42,12 @@ pub struct PanosSession {
     command_timeout: Duration,
 }
 
-impl PanosSession {
-    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+impl Session for PanosSession {
+    fn schema() -> TransportSchema {
+        TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
+    }
+
+    async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let has_key = info.secret("apikey").is_some();
         let user = info.text("user").filter(|_| !has_key).map(str::to_owned);
         if !has_key && (user.is_none() || info.secret("password").is_none()) {
@@ -72,7 +76,9 @@ impl PanosSession {
         session.http.log_in(ctx).await?;
         Ok(session)
     }
+}
 
+impl PanosSession {
     pub(super) fn peer(&self) -> &str {
         self.http.peer()
     }

@@ -1,7 +1,7 @@
 //! An open session with an API.
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, Value};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH};
 use reqwest::{Url, Version};
 use serde_json::Value as Json;
@@ -10,7 +10,7 @@ use super::settings::{Settings, login};
 use crate::error::Refused;
 use crate::http::{self, Answer, Ask, Http, Repeat, method};
 use crate::tls::fingerprint_of;
-use crate::{Context, DataStore, Document, Error, Request, Result, Transport};
+use crate::{Context, DataStore, Document, Error, Request, Result, Session, Transport};
 
 /// A session with an API over HTTP.
 #[derive(Debug)]
@@ -19,15 +19,21 @@ pub struct RestSession {
     pub(super) settings: Settings,
 }
 
-impl RestSession {
+impl Session for RestSession {
+    fn schema() -> TransportSchema {
+        TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
+    }
+
     /// Opens a session: nothing is sent but a login, where that is a request of its own.
-    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+    async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let settings = Settings::read(info)?;
         let http = Http::new(http::Settings::read(ctx, info)?, login(info)?)?;
         http.log_in(ctx).await?;
         Ok(Self { http, settings })
     }
+}
 
+impl RestSession {
     /// Asks, and takes an answer that tells no failure in its body either.
     pub(super) async fn ask(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
         let answer = self.http.request(ctx, ask).await?;

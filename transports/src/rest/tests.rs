@@ -1,13 +1,13 @@
 //! Sessions with a server of these tests: credentials, retries, failures, pages.
 
-use devgate_schemas::{Hash, Level, Unread, Value};
+use devgate_schemas::{ConnectionInfo, Hash, Level, Unread, Value};
 use serde_json::json;
 
 use super::*;
 use crate::cli::fake::Bench;
 use crate::error::{Interruption, Phase};
 use crate::http::fake::{Do, Server};
-use crate::{DataStore, Document, Error, Request};
+use crate::{DataStore, Document, Error, Request, Result, Session, Transport};
 
 /// What an inventory would say of the server, and `more`.
 fn info(server: &Server, more: serde_json::Value) -> ConnectionInfo {
@@ -19,12 +19,12 @@ fn info(server: &Server, more: serde_json::Value) -> ConnectionInfo {
     let Value::Hash(raw) = Value::from(raw) else {
         unreachable!("it is an object")
     };
-    let read = Rest::new().schema().read(Unread::new(raw), |_, _| {});
+    let read = RestSession::schema().read(Unread::new(raw), |_, _| {});
     read.expect("it fits")
 }
 
 async fn open(bench: &Bench, server: &Server, more: serde_json::Value) -> Result<RestSession> {
-    Rest::new().open(&bench.ctx(), &info(server, more)).await
+    RestSession::open(&bench.ctx(), &info(server, more)).await
 }
 
 /// What a GET gives in a session of its own.

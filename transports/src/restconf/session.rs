@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, Value};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue, IF_MATCH};
 use reqwest::{Method, StatusCode};
 use serde_json::Value as Json;
@@ -15,7 +15,7 @@ use super::root::{self, HOST_META};
 use crate::http::{Answer, Ask, Http, Repeat, Settings, method};
 use crate::told;
 use crate::xml::Element;
-use crate::{Context, DataStore, Document, Error, Request, Result, Transport};
+use crate::{Context, DataStore, Document, Error, Request, Result, Session, Transport, http};
 
 const JSON: &str = "application/yang-data+json";
 const XML: &str = "application/yang-data+xml";
@@ -35,9 +35,13 @@ pub struct RestconfSession {
     entity_tags: Mutex<HashMap<String, String>>,
 }
 
-impl RestconfSession {
+impl Session for RestconfSession {
+    fn schema() -> TransportSchema {
+        TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
+    }
+
     /// Finds the root, and what the server speaks.
-    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+    async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let http = Http::new(Settings::read(ctx, info)?, None)?;
         let root = match info.text("root") {
             Some(root) => root::normalized(root),
@@ -81,7 +85,9 @@ impl RestconfSession {
         }
         Err(why)
     }
+}
 
+impl RestconfSession {
     /// Asks in the server's media type. A change is sent with the entity-tag of what was read.
     fn ask(&self, method: Method, path: &str, body: Option<(&'static str, String)>) -> Ask {
         let repeat = if method == Method::GET {

@@ -1,7 +1,7 @@
 //! A session with an agent. There is no connection: it is an address, and who asks there.
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts};
+use devgate_schemas::{ConnectionInfo, Facts, TransportSchema};
 use serde_json::Value as Json;
 use tokio::net::lookup_host;
 use tokio::sync::Mutex;
@@ -15,7 +15,7 @@ use super::settings::{Credentials, Settings};
 use super::v3::Complaint;
 use crate::data_store::{DataStore, Document, Request};
 use crate::error::{AuthenticationProblem, Interrupted, Interruption, Phase, Refused};
-use crate::{Context, Error, Result, Transport};
+use crate::{Context, Error, Result, Session, Transport};
 
 /// A session with an SNMP agent; it takes one request at a time.
 #[derive(Debug)]
@@ -33,8 +33,12 @@ const MOST: usize = 1_000_000;
 /// `sysUpTime.0` (RFC 3418): every agent has it.
 const UP_TIME: &[u32] = &[1, 3, 6, 1, 2, 1, 1, 3, 0];
 
-impl SnmpSession {
-    pub(super) async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
+impl Session for SnmpSession {
+    fn schema() -> TransportSchema {
+        TransportSchema::built_in(include_str!("schema.yaml"))
+    }
+
+    async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let settings = Settings::read(info)?;
         if let Credentials::Community(_) = settings.credentials {
             ctx.debug("nothing is encrypted with `version: v2c`, the community neither");
@@ -48,7 +52,9 @@ impl SnmpSession {
             agent: Mutex::new(agent),
         })
     }
+}
 
+impl SnmpSession {
     /// The values of these objects, in this order; asked again if nothing comes.
     pub(super) async fn get(&self, ctx: &Context<'_>, oids: &[Oid]) -> Result<Vec<Object>> {
         self.ask(ctx, &Pdu::get(oids)).await

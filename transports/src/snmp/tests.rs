@@ -6,10 +6,10 @@ use devgate_schemas::{ConnectionInfo, Silence, Unread, Value};
 use serde_json::json;
 use tokio::net::UdpSocket;
 
+use super::SnmpSession;
 use super::oid::Oid;
 use super::pdu::{Kind, Pdu};
-use super::{Snmp, SnmpSession};
-use crate::{Connect, Context, Error, Patience, Transport};
+use crate::{Context, Error, Patience, Session, Transport};
 
 /// An agent that answers each request for version 2c by what a function makes of it.
 async fn agent(answer: impl Fn(usize, Pdu) -> Vec<Vec<u8>> + Send + 'static) -> u16 {
@@ -51,15 +51,14 @@ fn info(settings: serde_json::Value) -> ConnectionInfo {
         panic!("settings are a hash");
     };
     let raw = Unread::new(raw);
-    Snmp::new()
-        .schema()
+    SnmpSession::schema()
         .read(raw, |_, _| {})
         .expect("it fits the schema")
 }
 
 async fn open(settings: serde_json::Value, patience: &Patience) -> crate::Result<SnmpSession> {
     let ctx = Context::new("sw1", &Silence, patience);
-    Snmp::new().open(&ctx, &info(settings)).await
+    SnmpSession::open(&ctx, &info(settings)).await
 }
 
 fn at(port: u16) -> serde_json::Value {

@@ -1,0 +1,59 @@
+//! The factory of protocols whose sessions are described by their connection info alone.
+
+use std::future::Future;
+use std::marker::PhantomData;
+
+use async_trait::async_trait;
+use devgate_schemas::{ConnectionInfo, TransportSchema};
+
+use crate::{Connect, Context, Result, Transport};
+
+/// A session that needs nothing but connection info to be opened.
+pub trait Session: Transport + Sized {
+    /// What its connection info may hold; its name is the protocol's.
+    fn schema() -> TransportSchema;
+
+    /// Opens a session, as [`Connect::connect`] does, for those who need to know its kind.
+    ///
+    /// # Errors
+    /// As [`Connect::connect`].
+    fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> impl Future<Output = Result<Self>> + Send;
+}
+
+/// Opens sessions of one protocol.
+#[derive(Debug)]
+pub struct Protocol<S> {
+    schema: TransportSchema,
+    session: PhantomData<fn() -> S>,
+}
+
+impl<S: Session> Protocol<S> {
+    /// With the schema that is part of the program.
+    pub fn new() -> Self {
+        Self {
+            schema: S::schema(),
+            session: PhantomData,
+        }
+    }
+}
+
+impl<S: Session> Default for Protocol<S> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[async_trait]
+impl<S: Session> Connect for Protocol<S> {
+    fn schema(&self) -> &TransportSchema {
+        &self.schema
+    }
+
+    async fn connect(
+        &self,
+        ctx: &Context<'_>,
+        info: &ConnectionInfo,
+    ) -> Result<Box<dyn Transport>> {
+        Ok(Box::new(S::open(ctx, info).await?))
+    }
+}
