@@ -44,24 +44,20 @@ X
 start() {
     need ovsdb-server openvswitch-switch; need ovs-vsctl openvswitch-switch; need openssl openssl
     stop
-    mkdir -p "$TAKEN"
-    exec 9>"$TAKEN.lock"
-    flock 9
+    claim_ports
     take_port; TCP_PORT=$PORT
     take_port; SSL_PORT=$PORT
     take_port; PROBING_PORT=$PORT
     make_pki || die "openssl makes no certificates (log: $DIR/openssl.log)"
-    rm -f "$DIR/conf.db"
+    rm -f "$DIR/conf.db" "$DIR/db.sock" "$DIR/ovsdb.ctl"
     ovsdb-tool create "$DIR/conf.db" /usr/share/openvswitch/vswitch.ovsschema || die "no database"
-    OVS_RUNDIR=$DIR OVS_LOGDIR=$DIR setsid ovsdb-server "$DIR/conf.db" --unixctl="$DIR/ovsdb.ctl" \
+    launch server "$TCP_PORT $SSL_PORT $PROBING_PORT" env OVS_RUNDIR="$DIR" OVS_LOGDIR="$DIR" \
+        ovsdb-server "$DIR/conf.db" --unixctl="$DIR/ovsdb.ctl" \
         --log-file="$DIR/ovsdb.log" --remote="punix:$DIR/db.sock" --remote="ptcp:$TCP_PORT:127.0.0.1" \
         --remote="pssl:$SSL_PORT:127.0.0.1" --remote=db:Open_vSwitch,Open_vSwitch,manager_options \
-        --private-key="$DIR/pki/server.key" --certificate="$DIR/pki/server.pem" --ca-cert="$DIR/pki/ca.pem" \
-        >"$DIR/server.log" 2>&1 </dev/null 9>&- &
-    note_process $! "$DIR/process"
-    for port in "$TCP_PORT" "$SSL_PORT" "$PROBING_PORT"; do cp "$DIR/process" "$TAKEN/$port"; done
+        --private-key="$DIR/pki/server.key" --certificate="$DIR/pki/server.pem" --ca-cert="$DIR/pki/ca.pem"
     # One row describes the switch; its manager asks after a second of silence whether the client is there.
-    wait_for 20 vsctl init || { tail -n 20 "$DIR"/*.log >&2; die "ovsdb-server is not ready (logs: $DIR)"; }
+    answers server vsctl init
     vsctl --id=@m create Manager "target=\"ptcp:$PROBING_PORT:127.0.0.1\"" inactivity_probe=1000 -- \
         add Open_vSwitch . manager_options @m >/dev/null || die "no manager"
     wait_for 10 ovsdb-client --timeout=2 list-dbs "tcp:127.0.0.1:$PROBING_PORT" || die "the probing port does not answer"
@@ -69,23 +65,6 @@ start() {
     say "ready after $SECONDS s: $DIR/lab.json"
 }
 
-stop() {
-    local pid port
-    if pid=$(noted "$DIR/process"); then
-        kill -CONT "$pid"
-        kill -TERM "$pid"
-        wait_for 5 gone "$pid" || kill -KILL "$pid"
-        wait_for 5 gone "$pid" || say "process $pid does not end"
-        for port in $(sed -n 's/.*_port": \([0-9]*\).*/\1/p' "$DIR/lab.json" 2>/dev/null); do rm -f "$TAKEN/$port"; done
-    fi
-    rm -f "$DIR/process" "$DIR/lab.json"
-}
+stop() { end server; rm -f "$DIR/lab.json"; }
 
-case ${1:-} in
-start | stop)
-    [ -n "${2:-}" ] || die "usage: $0 $1 DIR"
-    mkdir -p "$2" && DIR=$(cd "$2" && pwd -P) || die "cannot make $2"
-    "$1"
-    ;;
-*) die "usage: $0 start|stop DIR" ;;
-esac
+. "$here/verbs.sh"

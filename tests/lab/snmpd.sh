@@ -37,7 +37,6 @@ lab_json() {
 {
   "host": "127.0.0.1",
   "port": $PORT,
-  "process": "$DIR/process",
   "community": "$COMMUNITY",
   "auth_password": "$AUTH",
   "priv_password": "$PRIV"
@@ -48,42 +47,20 @@ X
 start() {
     need snmpd snmpd; need snmpget snmp
     stop
-    mkdir -p "$TAKEN" "$DIR/state"
-    exec 9>"$TAKEN.lock"
-    flock 9
+    claim_ports
     take_port
     while [ -n "$(ss -Huan "sport = :$PORT")" ]; do take_port; done
     # The agent writes its users' keys into its state: a new one has none of an earlier agent's.
     rm -rf "$DIR/state"
     mkdir "$DIR/state"
     configuration >"$DIR/snmpd.conf"
-    SNMP_PERSISTENT_DIR=$DIR/state SNMPCONFPATH=$DIR setsid snmpd -f -Lf "$DIR/snmpd.log" -C -c "$DIR/snmpd.conf" \
-        -I -smux "udp:127.0.0.1:$PORT" >"$DIR/snmpd.out" 2>&1 </dev/null 9>&- &
-    note_process $! "$DIR/process"
-    cp "$DIR/process" "$TAKEN/$PORT"
-    wait_for 20 snmpget -v2c -c "$COMMUNITY" -t 1 -r 0 "127.0.0.1:$PORT" 1.3.6.1.2.1.1.5.0 ||
-        { tail -n 20 "$DIR"/snmpd.{log,out} >&2; die "snmpd is not ready (logs: $DIR)"; }
+    launch snmpd "$PORT" env SNMP_PERSISTENT_DIR="$DIR/state" SNMPCONFPATH="$DIR" snmpd -f -Lo -C \
+        -c "$DIR/snmpd.conf" -I -smux "udp:127.0.0.1:$PORT"
+    answers snmpd snmpget -v2c -c "$COMMUNITY" -t 1 -r 0 "127.0.0.1:$PORT" 1.3.6.1.2.1.1.5.0
     lab_json >"$DIR/lab.json"
     say "ready after $SECONDS s: $DIR/lab.json"
 }
 
-stop() {
-    local pid
-    if pid=$(noted "$DIR/process"); then
-        kill -CONT "$pid"
-        kill -TERM "$pid"
-        wait_for 5 gone "$pid" || kill -KILL "$pid"
-        wait_for 5 gone "$pid" || say "process $pid does not end"
-        rm -f "$TAKEN/$(sed -n 's/.*"port": \([0-9]*\).*/\1/p' "$DIR/lab.json" 2>/dev/null)"
-    fi
-    rm -f "$DIR/process" "$DIR/lab.json"
-}
+stop() { end snmpd; rm -f "$DIR/lab.json"; }
 
-case ${1:-} in
-start | stop)
-    [ -n "${2:-}" ] || die "usage: $0 $1 DIR"
-    mkdir -p "$2" && DIR=$(cd "$2" && pwd -P) || die "cannot make $2"
-    "$1"
-    ;;
-*) die "usage: $0 start|stop DIR" ;;
-esac
+. "$here/verbs.sh"
