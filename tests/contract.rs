@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use devgate_schemas::{Event, Listen, Unread, Value};
 use devgate_transports::{Connect, Context, Patience, Transport, all};
-use serde_json::json;
 use tokio::time::timeout;
 
 use crate::support::peers::{ALL, Peer};
@@ -114,12 +113,7 @@ async fn over(
     mut peer: Peer,
     act: &impl AsyncFn(&Peer, &Context<'_>, Box<dyn Transport>),
 ) {
-    // Who is asked for one run only need not wait long for what is dead.
-    for (setting, seconds) in [("timeout", 5), ("idle_timeout", 3), ("command_timeout", 5)] {
-        if connect.schema().connection_info().contains_key(setting) {
-            peer.info[setting] = json!(seconds);
-        }
-    }
+    peer.be_hasty();
     let Value::Hash(info) = Value::from(peer.info.clone()) else {
         panic!("connection info is an object");
     };

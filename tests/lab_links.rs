@@ -15,8 +15,8 @@ use crate::support::peers::{ALL, Peer};
 use crate::support::project::Project;
 use crate::support::run::{Process, Run, Running};
 
-/// How long a run waits for a target to recover, and a little for what it does beside.
-const BOUND: Duration = Duration::from_secs(33);
+/// How many seconds a run may wait for a target to recover, and a little for what it does beside.
+const BOUND: u64 = 32;
 
 #[test]
 fn a_port_that_refuses_is_tried_until_patience_is_spent() {
@@ -73,7 +73,7 @@ fn one_packet_lost_in_twenty_only_delays() {
 #[test]
 fn a_way_on_which_long_packets_vanish_is_given_up_within_patience() {
     over_all("MTU black hole", |target| {
-        target.peer.link.fault("mtu 300");
+        target.peer.link.fault("mtu 100");
         spent(target, "did not answer")
     });
 }
@@ -101,8 +101,9 @@ fn a_session_goes_on_where_the_way_was_gone_for_a_while() {
 
 #[test]
 fn a_session_that_is_open_on_one_side_only_is_found_out_and_replaced() {
-    over_all("half-open in a session, for 40 s", |target| {
-        target.in_a_session("halfopen", Duration::from_secs(40))
+    over_all("half-open in a session, for 20 s", |target| {
+        target.is_soon_given_up();
+        target.in_a_session("halfopen", Duration::from_secs(20))
     });
 }
 
@@ -213,11 +214,11 @@ fn a_router_that_goes_away_amid_its_configuration_is_told_and_nothing_is_sent_tw
 
 /// It fails when patience is spent, not later, and says why.
 fn spent(target: &Target, why: &str) -> Run {
-    let started = Instant::now();
     let run = target.start("verify").finish().failed().says(&[why]);
-    assert!(started.elapsed() < BOUND, "{:?}\n{run}", started.elapsed());
-    let kind = run.item()["value"]["_error"]["kind"].clone();
-    assert_eq!(kind, "puppetlabs.tasks/connect-error", "{run}");
+    let error = run.item()["value"]["_error"].clone();
+    assert_eq!(error["kind"], "puppetlabs.tasks/connect-error", "{run}");
+    let seconds = run.json()["elapsed_time"].as_u64();
+    assert!(seconds.is_some_and(|seconds| seconds <= BOUND), "{run}");
     run
 }
 
@@ -245,9 +246,20 @@ fn over_all(fault: &str, act: impl Fn(&mut Target) -> Run + Sync) {
 
 impl Target {
     fn of(peer: Peer) -> Self {
+        let project = Self::project(&peer);
+        Self { peer, project }
+    }
+
+    fn project(peer: &Peer) -> Project {
         let mut project = Project::new();
         project.add_target("peer", peer.info.clone());
-        Self { peer, project }
+        project
+    }
+
+    /// No answer is waited for as long as usual.
+    fn is_soon_given_up(&mut self) {
+        self.peer.be_hasty();
+        self.project = Self::project(&self.peer);
     }
 
     fn start(&self, command: &str) -> Running {
@@ -266,7 +278,7 @@ impl Target {
         self.project.write("ask.sh", &script);
         let running = self.project.start("session run -t peer -- sh ask.sh");
         let asked = self.project.path().join("first");
-        let latest = Instant::now() + BOUND;
+        let latest = Instant::now() + Duration::from_secs(BOUND);
         while fs::read(&asked).map_or(true, |answer| answer.is_empty()) {
             assert!(Instant::now() < latest, "no answer to {}", self.peer.ask);
             pause(Duration::from_millis(50));
