@@ -258,7 +258,7 @@ fn pauses() -> ExponentialBackoff {
     clippy::disallowed_methods,
     reason = "the one place where the clock is waited for"
 )]
-async fn wait(pause: Duration) {
+pub(crate) async fn wait(pause: Duration) {
     sleep(pause).await;
 }
 

@@ -14,6 +14,7 @@ use super::reply::{Message, Reply};
 use super::rpc_error::refused;
 use super::xml::{BASE, Element};
 use crate::error::{Interrupted, Interruption, Phase};
+use crate::patience::wait;
 use crate::ssh::Ssh;
 use crate::{Context, Error, Result};
 
@@ -60,6 +61,11 @@ pub struct Client {
     /// The connection below; it must outlive the channel.
     ssh: Option<Ssh>,
 }
+
+/// How long the first request waits behind our hello. Where a server reads both at once, it may take
+/// the request for a part of the hello and never answer (netconfd 2.13 did so in one of ten sessions
+/// that were opened at the same time on a busy node).
+const BETWEEN_HELLO_AND_REQUEST: Duration = Duration::from_millis(50);
 
 /// Why no message came.
 enum Unread {
@@ -124,6 +130,7 @@ impl Client {
         client.capabilities = hello.capabilities;
         client.session_id = hello.session_id;
         client.usable = true;
+        wait(BETWEEN_HELLO_AND_REQUEST).await;
         ctx.debug(format!(
             "a NETCONF session with {peer} is open: base:{}, session {}",
             client.version(),
