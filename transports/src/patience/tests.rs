@@ -1,0 +1,193 @@
+//! Recoveries and what is told of them, by a clock that stands still.
+
+use std::io;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use devgate_schemas::{Event, Level, Listen};
+
+use super::*;
+
+#[derive(Debug, Default)]
+struct Heard(Mutex<Vec<Event>>);
+
+impl Listen for Heard {
+    fn hear(&self, event: Event) {
+        self.0.lock().expect("no poison").push(event);
+    }
+}
+
+fn refused() -> Error {
+    Error::Unreachable {
+        peer: "192.0.2.1:22".into(),
+        cause: io::ErrorKind::ConnectionRefused.into(),
+    }
+}
+
+async fn persist<F: Future<Output = Result<u32>>>(
+    patience: &Patience,
+    heard: &Heard,
+    mut attempt: impl FnMut(u32) -> F,
+) -> Result<u32> {
+    let ctx = Context::new("sw1", heard, patience);
+    let mut attempts = patience.attempts(&ctx, "connect to 192.0.2.1:22");
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match attempts.within(attempt(tries)).await {
+            Ok(value) => return Ok(value),
+            Err(error) => attempts.pause(error).await?,
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_port_that_stays_closed_is_given_up_within_the_limit() {
+    let (patience, heard) = (Patience::new(), Heard::default());
+    let started = Instant::now();
+    let mut tried = 0;
+    let result = persist(&patience, &heard, |tries| {
+        tried = tries;
+        async { Err(refused()) }
+    })
+    .await;
+    let elapsed = started.elapsed();
+    assert!(
+        elapsed <= Patience::LIMIT && elapsed > Patience::LIMIT / 2,
+        "{elapsed:?}"
+    );
+    assert!(tried > 5, "{tried} tries");
+    assert!(patience.is_spent());
+    let error = result.expect_err("spent").to_string();
+    assert!(
+        error.contains("connection refused") && error.contains("tries in "),
+        "{error}"
+    );
+    let heard = heard.0.lock().expect("no poison");
+    assert_eq!(heard.len() as u32, tried - 1);
+    assert!(heard.iter().all(|event| event.level == Level::Notice));
+    assert!(
+        heard[0].message.contains("try 2 follows in"),
+        "{}",
+        heard[0].message
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn tries_that_hang_are_part_of_the_limit() {
+    let (patience, heard) = (Patience::new(), Heard::default());
+    let started = Instant::now();
+    let result = persist(&patience, &heard, |tries| async move {
+        wait(Duration::from_secs(if tries < 3 { 10 } else { 3600 })).await;
+        Err(refused())
+    })
+    .await;
+    assert!(matches!(result, Err(Error::PatienceSpent(_))));
+    assert!(
+        started.elapsed() <= Patience::LIMIT + Duration::from_millis(100),
+        "{:?}",
+        started.elapsed()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_permanent_error_is_tried_once_and_said_at_once() {
+    let (patience, heard) = (Patience::new(), Heard::default());
+    let started = Instant::now();
+    let mut tried = 0;
+    let result = persist(&patience, &heard, |tries| {
+        tried = tries;
+        async { Err(Error::Unsupported("no".into())) }
+    })
+    .await;
+    assert!(matches!(result, Err(Error::Unsupported(_))));
+    assert_eq!((tried, started.elapsed()), (1, Duration::ZERO));
+    assert!(heard.0.lock().expect("no poison").is_empty());
+    assert!(!patience.is_spent());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_target_that_restarts_for_ten_seconds_is_waited_for() {
+    let (patience, heard) = (Patience::new(), Heard::default());
+    let started = Instant::now();
+    let up = started + Duration::from_secs(10);
+    let result = persist(&patience, &heard, |tries| async move {
+        if Instant::now() < up {
+            Err(refused())
+        } else {
+            Ok(tries)
+        }
+    })
+    .await;
+    assert!(result.expect("it came back") > 2);
+    assert!(
+        started.elapsed() < Duration::from_secs(15),
+        "{:?}",
+        started.elapsed()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_patience_is_spent_the_run_does_not_ask_again() {
+    let (patience, heard) = (Patience::at_most(Duration::from_secs(3)), Heard::default());
+    persist(&patience, &heard, |_| async { Err(refused()) })
+        .await
+        .expect_err("spent");
+    let asked = AtomicBool::new(false);
+    let result = persist(&patience, &heard, |_| async {
+        asked.store(true, Ordering::Relaxed);
+        Ok(1)
+    })
+    .await;
+    let error = result.expect_err("spent").to_string();
+    assert!(
+        error.contains("has waited 3 s for the target already"),
+        "{error}"
+    );
+    assert!(!asked.into_inner());
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_of_a_target_is_looked_at_until_it_ends_or_its_limit_passes() {
+    let started = Instant::now();
+    let limit = Duration::from_secs(60);
+    let mut looks = 0;
+    let seen = look(limit, || {
+        looks += 1;
+        let seen = (looks == 10).then_some("done");
+        async move { Ok(seen) }
+    });
+    assert_eq!(seen.await.expect("it goes well"), Some("done"));
+    let lasted = started.elapsed();
+    assert!(
+        lasted > Duration::from_secs(5) && lasted < limit,
+        "{lasted:?}"
+    );
+    let started = Instant::now();
+    let seen = look(limit, async || Ok(None::<()>)).await;
+    assert_eq!(seen.expect("it goes well"), None);
+    assert_eq!(started.elapsed(), limit);
+    let hanging = look(limit, async || {
+        wait(Duration::from_secs(3600)).await;
+        Ok(Some(()))
+    });
+    assert_eq!(hanging.await.expect("it goes well"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_goes_well_costs_no_patience() {
+    let (patience, heard) = (Patience::new(), Heard::default());
+    for _ in 0..10 {
+        let slow = |tries| async move {
+            wait(Duration::from_secs(9)).await;
+            Ok(tries)
+        };
+        assert_eq!(
+            persist(&patience, &heard, slow)
+                .await
+                .expect("it goes well"),
+            1
+        );
+    }
+    assert!(!patience.is_spent());
+}
