@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::lab::lab;
+use crate::support::lab::{lab, text};
 use crate::support::project::Project;
+use crate::support::run::Run;
 
 /// A project with the servers of the lab as targets, and `connection info` on top for all of them.
 fn project(more: Value) -> Project {
@@ -78,4 +79,65 @@ fn a_wrong_password_is_told_once_and_a_port_without_netconf_is_named() {
         .devgate("verify -t host")
         .failed()
         .says(&["NETCONF is not enabled on this port", "830"]);
+}
+
+/// Runs `session get` or `session set` with `what` and a body, which is no word of a command line.
+fn session(project: &mut Project, words: &str, what: &str, body: &str) -> Run {
+    project.write("what", what);
+    project.write("body.xml", body);
+    let script = r#"exec "$@" "$(cat what)" $(test ! -s body.xml || echo -) < body.xml"#;
+    let words = format!("session {words}");
+    project
+        .start_by(&["sh", "-c", script, "sh"], &words)
+        .finish()
+}
+
+#[test]
+fn simulated_junipers_are_changed_by_a_commit_and_hold_what_was_set() {
+    let lab = lab("fakes");
+    let mut project = Project::new();
+    let switches = lab["switches"].as_array().expect("switches").iter();
+    let junipers: Vec<&Value> = switches
+        .filter(|switch| switch["protocol"] == "netconf")
+        .collect();
+    assert_eq!(junipers.len(), 3);
+    for juniper in junipers {
+        let name = text(juniper, "name");
+        project.add_target(
+            name,
+            json!({
+                "remote-transport": "netconf",
+                "host": lab["host"],
+                "port": juniper["port"],
+                "user": lab["user"],
+                "password": lab["password"],
+                "known_hosts_file": lab["known_hosts"],
+            }),
+        );
+        let change = |inside: &str| {
+            format!(
+                "<configuration xmlns='http://xml.juniper.net/xnm/1.1/xnm'>{inside}</configuration>"
+            )
+        };
+        let port = "<interfaces><interface><name>ge-0/0/1</name>\
+             <description>uplink &amp; more</description></interface></interfaces>";
+        let words = format!("set -t {name} --format json");
+        let told = session(&mut project, &words, "", &change(port)).succeeded();
+        assert_eq!(
+            told.json()["data"],
+            json!({"committed": true, "confirmed": true, "saved": false}),
+            "{name}"
+        );
+        let filter = "<configuration><interfaces/></configuration>";
+        session(&mut project, &format!("get -t {name}"), filter, "")
+            .succeeded()
+            .says(&["<description>uplink &amp; more</description>"]);
+
+        // What it refuses is discarded: the next change finds no lock and nothing that is not committed.
+        let wrong = port.replace("<description>", "<mtu>1</mtu><description>wrong ");
+        session(&mut project, &words, "", &change(&wrong))
+            .failed()
+            .says(&["refuses `edit-config`", "not within range"]);
+        session(&mut project, &words, "", &change(port)).succeeded();
+    }
 }

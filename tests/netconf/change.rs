@@ -235,8 +235,10 @@ async fn xpath_and_subtree_filters_find_the_same() {
         .set(&ctx, &contact("found"))
         .await
         .expect("a change");
+    // This server knows no prefix but the one that the module has in itself.
     for what in [
         "/system/contact",
+        "<filter type='xpath' xmlns:sys='urn:ietf:params:xml:ns:yang:ietf-system' select='/sys:system'/>",
         "running <system xmlns='urn:ietf:params:xml:ns:yang:ietf-system'><contact/></system>",
         "state <filter><system xmlns='urn:ietf:params:xml:ns:yang:ietf-system'/></filter>",
     ] {
@@ -246,4 +248,7 @@ async fn xpath_and_subtree_filters_find_the_same() {
             "{what}: {found:?}"
         );
     }
+    let error = session.get(&ctx, "/ietf-system:system").await;
+    let error = error.expect_err("another prefix").to_string();
+    assert!(error.contains("xmlns:PREFIX"), "{error}");
 }

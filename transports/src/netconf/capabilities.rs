@@ -35,7 +35,32 @@ pub enum Capability {
     XPath,
 }
 
+/// Where a device lists its YANG modules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Library {
+    /// As RFC 7895 has it.
+    ModulesState,
+    /// As RFC 8525 has it.
+    YangLibrary,
+}
+
 impl Capability {
+    /// What to do where a device does not have it.
+    pub(super) fn instead(self) -> &'static str {
+        match self {
+            Self::XPath => {
+                "; ask with a subtree filter (`<interfaces xmlns=\"...\"/>`), which all devices know"
+            }
+            Self::WritableRunning => "; enable changes over NETCONF on the device",
+            Self::Candidate
+            | Self::ConfirmedCommit
+            | Self::ConfirmedCommit11
+            | Self::RollbackOnError
+            | Self::Validate
+            | Self::Startup => "",
+        }
+    }
+
     /// Its names, without what they all begin with.
     fn names(self) -> &'static [&'static str] {
         match self {
@@ -94,6 +119,17 @@ impl Capabilities {
                 .any(|parameter| parameter.strip_prefix("module=") == Some(module))
                 .then_some(namespace)
         })
+    }
+
+    /// Where the device lists all of its modules, if it does.
+    pub(super) fn library(&self) -> Option<Library> {
+        if self.names("capability:yang-library:1.1") {
+            Some(Library::YangLibrary)
+        } else if self.names("capability:yang-library:1.0") {
+            Some(Library::ModulesState)
+        } else {
+            None
+        }
     }
 
     /// How messages are framed behind the hellos; `None` where no version is common to both sides.

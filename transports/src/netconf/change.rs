@@ -75,8 +75,16 @@ impl Change {
     /// [`Error::Unsupported`], saying what it should be.
     pub(super) fn requested(request: &Request) -> Result<Self> {
         let unsupported = |message: &str| Err(Error::Unsupported(message.to_owned()));
-        if !request.what.trim().is_empty() {
-            return unsupported("a NETCONF change is all in its XML: name nothing besides it");
+        let body = request.body.as_ref().and_then(Value::as_str);
+        // Its XML may stand where other protocols have a path.
+        let (what, body) = match (request.what.trim(), body) {
+            (what, None) if what.starts_with('<') => ("", Some(what)),
+            both => both,
+        };
+        if !what.is_empty() {
+            return unsupported(
+                "a NETCONF change is all in its XML: give that as the body, and nothing besides it",
+            );
         }
         let default_operation = match request.method.as_deref() {
             None | Some("merge") => DefaultOperation::Merge,
@@ -88,7 +96,7 @@ impl Change {
                 )));
             }
         };
-        let Some(body) = request.body.as_ref().and_then(Value::as_str) else {
+        let Some(body) = body else {
             return unsupported(
                 "a NETCONF change is XML: expected the elements for `<config>`, each with its \
                  namespace",

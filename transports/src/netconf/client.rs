@@ -162,9 +162,10 @@ impl Client {
             && !self.capabilities.has(needed)
         {
             return Err(Error::Unsupported(format!(
-                "{} does not have the NETCONF capability {needed}, which `{}` needs here",
+                "{} does not have the NETCONF capability {needed}, which `{}` needs here{}",
                 self.terms.peer,
-                operation.name()
+                operation.name(),
+                needed.instead()
             )));
         }
         if !self.usable {
@@ -272,13 +273,12 @@ impl Client {
             })?;
             match Message::read(&message) {
                 Ok(Message::Reply { id, reply, errors }) => {
-                    // A device that cannot read a request may not know its number (RFC 6241, 4.3).
+                    // One without a number can only be the answer: nothing else was asked since the
+                    // last one, and a session in doubt is not used. Devices leave the number out
+                    // where they could not read it (RFC 6241, 4.3), and some always.
                     return match id {
                         Some(id) if id != due => {
                             Err(Interruption::OutOfStep("its answer is to another request"))
-                        }
-                        None if errors.is_empty() => {
-                            Err(Interruption::OutOfStep("its answer has no `message-id`"))
                         }
                         _ => Ok((reply, errors)),
                     };

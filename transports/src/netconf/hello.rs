@@ -47,7 +47,7 @@ impl Hello {
             .child("capabilities")
             .into_iter()
             .flat_map(Element::children)
-            .map(Element::content)
+            .map(uri)
             .collect();
         let session_id = hello.child("session-id").map(Element::content);
         Ok(Self {
@@ -55,6 +55,11 @@ impl Hello {
             session_id: session_id.and_then(|id| id.parse().ok()),
         })
     }
+}
+
+/// A URI holds no blanks; where a device breaks its lines there are some.
+fn uri(capability: &Element) -> String {
+    capability.content().split_whitespace().collect()
 }
 
 #[cfg(test)]
@@ -78,6 +83,20 @@ mod tests {
         let hello = Hello::read(text).expect("a hello");
         assert_eq!(hello.session_id, Some(17));
         assert_eq!(hello.capabilities.framing(), Some(Framing::EndOfMessage));
+    }
+
+    #[test]
+    fn capabilities_may_be_broken_over_lines_and_a_session_may_have_no_number() {
+        let text = "<?xml version='1.0' encoding='utf-8' standalone='yes'?>\n<hello xmlns = \
+             'urn:ietf:params:xml:ns:netconf:base:1.0' ><session-id/><capabilities><capability>\n  \
+             urn:if?module=ietf-interfaces\n  &amp;revision=2018-02-20</capability></capabilities>\
+             </hello>";
+        let hello = Hello::read(text).expect("a hello");
+        assert_eq!(hello.session_id, None);
+        let namespace = hello.capabilities.namespace_of("ietf-interfaces");
+        assert_eq!(namespace, Some("urn:if"));
+        let all: Vec<&str> = hello.capabilities.iter().collect();
+        assert_eq!(all, ["urn:if?module=ietf-interfaces&revision=2018-02-20"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod facts;
 mod fake;
 pub(crate) mod framing;
 mod hello;
+mod modules;
 mod operation;
 mod query;
 mod reply;

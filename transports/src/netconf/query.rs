@@ -1,6 +1,5 @@
 //! What is asked for in words: `running`, a subtree filter, `state /if:interfaces`.
 
-use super::capabilities::Capabilities;
 use super::operation::{Datastore, Filter, Operation};
 use super::xml::Element;
 use crate::{Error, Result};
@@ -25,12 +24,16 @@ enum Source {
 enum Words {
     All,
     Subtree(Vec<Element>),
-    XPath(String),
+    XPath {
+        select: String,
+        /// The prefixes that it declares itself, with their namespaces.
+        declared: Vec<(String, String)>,
+    },
 }
 
 impl Query {
     /// Reads `[running|candidate|startup|state] [<filter/>|/xpath]`; nothing means all that is
-    /// configured and runs.
+    /// configured and runs. An XPath in a `<filter select="..."/>` can bring its own prefixes.
     ///
     /// # Errors
     /// [`Error::Unsupported`], saying what it should be.
@@ -47,8 +50,14 @@ impl Query {
         };
         let filter = match filter.trim() {
             "" => Words::All,
-            xml if xml.starts_with('<') => Words::Subtree(elements(xml, "filter")?),
-            path if path.starts_with('/') => Words::XPath(path.to_owned()),
+            xml if xml.starts_with('<') => xpath(xml).map_or_else(
+                || Ok(Words::Subtree(elements(xml, "filter")?)),
+                Ok::<_, Error>,
+            )?,
+            path if path.starts_with('/') => Words::XPath {
+                select: path.to_owned(),
+                declared: Vec::new(),
+            },
             other => {
                 return Err(Error::Unsupported(format!(
                     "`{other}` names no data: expected a subtree filter (`<interfaces xmlns=\"...\"/>`) \
@@ -60,23 +69,59 @@ impl Query {
         Ok(Self { source, filter })
     }
 
-    /// The operation that asks a device for it.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] for a prefix that is no module of the device.
-    pub(super) fn operation(&self, device: &Capabilities) -> Result<Operation> {
+    /// The prefixes of its XPath that it does not declare: names of the device's YANG modules.
+    pub(super) fn modules(&self) -> Vec<String> {
+        let Words::XPath { select, declared } = &self.filter else {
+            return Vec::new();
+        };
+        let mut names = prefixes(select);
+        names.retain(|name| declared.iter().all(|(prefix, _)| prefix != name));
+        names
+    }
+
+    /// The operation that asks a device for it, with the namespaces of the modules that it has. What
+    /// else has a prefix is left to the device.
+    pub(super) fn operation(&self, modules: Vec<(String, String)>) -> Operation {
         let filter = match &self.filter {
             Words::All => Filter::All,
             Words::Subtree(elements) => Filter::Subtree(elements.clone()),
-            Words::XPath(select) => Filter::XPath {
-                namespaces: namespaces(select, device),
+            Words::XPath { select, declared } => Filter::XPath {
+                namespaces: declared.iter().cloned().chain(modules).collect(),
                 select: select.clone(),
             },
         };
-        Ok(match self.source {
+        match self.source {
             Source::Config(source) => Operation::get_config(source, &filter),
             Source::State => Operation::get(&filter),
-        })
+        }
+    }
+}
+
+/// The XPath in a `filter` as RFC 6241, 8.9.5 has it; `None` where the text is something else.
+fn xpath(xml: &str) -> Option<Words> {
+    let filter = Element::parse(xml).ok()?;
+    let select = filter.attribute_value("select")?;
+    let declared = filter.prefixes();
+    let declared = declared.map(|(prefix, namespace)| (prefix.to_owned(), namespace.to_owned()));
+    filter.is_base("filter").then(|| Words::XPath {
+        select: select.to_owned(),
+        declared: declared.collect(),
+    })
+}
+
+/// What to do where a device refuses an XPath, of whose prefixes `unknown` has no namespace.
+pub(super) fn about_prefixes(unknown: Option<&str>) -> String {
+    match unknown {
+        Some(prefix) => format!(
+            "the prefix `{prefix}` is the name of no YANG module that the device lists: use the \
+             module's whole name, or declare the prefix, in `<filter type=\"xpath\" \
+             xmlns:{prefix}=\"...\" select=\"...\"/>`"
+        ),
+        // yuma123's netconfd is one.
+        None => "some devices know only the prefix that the YANG module has in itself, declared in \
+                 `<filter type=\"xpath\" xmlns:PREFIX=\"...\" select=\"...\"/>`; a subtree filter needs \
+                 none"
+            .to_owned(),
     }
 }
 
@@ -99,10 +144,9 @@ pub(super) fn elements(text: &str, wrapper: &str) -> Result<Vec<Element>> {
     Ok(elements)
 }
 
-/// The prefixes in an XPath that are names of the device's YANG modules, with their namespaces. What
-/// else has a prefix is left to the device.
-fn namespaces(path: &str, device: &Capabilities) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
+/// The prefixes in an XPath, each once.
+fn prefixes(path: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
     let mut quoted = None;
     let mut word = String::new();
     let mut characters = path.chars().peekable();
@@ -123,11 +167,10 @@ fn namespaces(path: &str, device: &Capabilities) -> Vec<(String, String)> {
                 word.clear();
             }
             (None, ':') => {
-                let is_new = found.iter().all(|(prefix, _)| *prefix != word);
-                if let Some(namespace) = device.namespace_of(&word).filter(|_| is_new) {
-                    found.push((word.clone(), namespace.to_owned()));
+                let prefix = std::mem::take(&mut word);
+                if !prefix.is_empty() && !found.contains(&prefix) {
+                    found.push(prefix);
                 }
-                word.clear();
             }
             (None, character) if character.is_alphanumeric() || "_-.".contains(character) => {
                 word.push(character);
@@ -143,11 +186,11 @@ mod tests {
     use super::*;
 
     fn written(what: &str) -> String {
-        let device = Capabilities::new(vec![
-            "urn:if?module=ietf-interfaces&revision=2018-02-20".to_owned(),
-        ]);
-        let operation = Query::parse(what).and_then(|query| query.operation(&device));
-        operation.expect("a query").element.to_string()
+        let query = Query::parse(what).expect("a query");
+        let modules = query.modules().into_iter();
+        let modules = modules.filter(|name| name == "ietf-interfaces");
+        let modules = modules.map(|name| (name, "urn:if".to_owned())).collect();
+        query.operation(modules).element.to_string()
     }
 
     #[test]
@@ -166,6 +209,22 @@ mod tests {
             "<get><filter type=\"xpath\" xmlns:ietf-interfaces=\"urn:if\" \
              select=\"/ietf-interfaces:interfaces[child::ietf-interfaces:name='x:y']/o:z\"/></get>"
         );
+    }
+
+    #[test]
+    fn an_xpath_can_bring_its_prefixes_and_those_of_the_others_are_modules() {
+        let what =
+            "state <filter type='xpath' xmlns:i='urn:if' select=\"/i:a[ietf-system:b='o:c']\"/>";
+        let query = Query::parse(what).expect("a query");
+        assert_eq!(query.modules(), ["ietf-system"]);
+        assert_eq!(
+            written(what),
+            "<get><filter type=\"xpath\" xmlns:i=\"urn:if\" \
+             select=\"/i:a[ietf-system:b='o:c']\"/></get>"
+        );
+        let query = Query::parse("/a:b/a:c[self::d:e]").expect("a query");
+        assert_eq!(query.modules(), ["a", "d"]);
+        assert!(Query::parse("").expect("a query").modules().is_empty());
     }
 
     #[test]

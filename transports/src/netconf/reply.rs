@@ -48,11 +48,11 @@ impl Message {
     }
 }
 
-/// Errors stand at the top; some devices put them into what they tell of a commit. What is in
-/// `data` is data.
+/// Errors stand at the top; some devices put them into what they tell of a commit, where the namespace
+/// is the vendor's. What is in `data` is data.
 fn collect_errors(element: &Element, errors: &mut Vec<RpcError>) {
     for child in element.children() {
-        if child.is_base("rpc-error") {
+        if child.name() == "rpc-error" {
             errors.push(RpcError::read(child));
         } else if child.name() != "data" {
             collect_errors(child, errors);
@@ -104,6 +104,11 @@ mod tests {
         assert!(reply.says_something());
         let error = "<x:rpc-error><x:error-tag>in-use</x:error-tag></x:rpc-error>";
         let (_, errors) = read(&format!("<a><b>{error}</b></a>"));
+        assert_eq!(errors[0].tag, "in-use");
+        let (_, errors) = read(&format!(
+            "<a xmlns='urn:vendor'>{}</a>",
+            error.replace("x:", "")
+        ));
         assert_eq!(errors[0].tag, "in-use");
     }
 

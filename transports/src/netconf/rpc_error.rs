@@ -93,7 +93,15 @@ impl RpcError {
 
 /// The device's refusal of a request, for `errors` of which the first tells the most.
 pub(super) fn refused(peer: &str, user: &str, request: &str, errors: &[RpcError]) -> Refused {
-    let first = errors.first().cloned().unwrap_or_default();
+    let mut first = errors.first().cloned().unwrap_or_default();
+    if request == "lock" && matches!(first.tag.as_str(), "" | "operation-failed") {
+        // Junos says it in words alone, when somebody's changes are not committed.
+        "lock-denied".clone_into(&mut first.tag);
+    }
+    if first.tag.is_empty() {
+        // RFC 6241 demands one.
+        "operation-failed".clone_into(&mut first.tag);
+    }
     let said: Vec<String> = errors.iter().map(RpcError::summary).collect();
     Refused {
         peer: peer.to_owned(),
@@ -155,6 +163,21 @@ mod tests {
                 "path": "/nc:rpc/nc:lock", "message": "Lock failed", "info": {"session-id": "454"},
             }])
         );
+    }
+
+    #[test]
+    fn a_lock_that_is_refused_in_words_alone_is_held_by_somebody() {
+        let text = "<rpc-error><error-message>configuration database modified</error-message>\
+            </rpc-error>";
+        let error = RpcError::read(&Element::parse(text).expect("well-formed"));
+        let locked = refused("r1:830", "admin", "lock", std::slice::from_ref(&error));
+        assert!(
+            locked.busy && locked.hint.contains("not committed"),
+            "{locked}"
+        );
+        let refused = refused("r1:830", "admin", "commit", &[error]);
+        assert_eq!(refused.status, "operation-failed");
+        assert!(!refused.busy);
     }
 
     #[test]

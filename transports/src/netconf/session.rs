@@ -10,14 +10,18 @@ use tokio::time::Instant;
 use super::change::Change;
 use super::client::{Client, Terms};
 use super::facts;
+use super::modules;
 use super::operation::{Datastore, Filter, Operation};
-use super::query::Query;
+use super::query::{self, Query};
 use super::reply::Reply;
-use crate::error::Phase;
+use crate::error::{Interruption, Phase};
 use crate::info::duration;
 use crate::ssh::Ssh;
 use crate::ssh::settings::Settings;
 use crate::{Context, DataStore, Document, Error, Request, Result, Session, Transport, ssh};
+
+/// How long the answer to a first request may take before another session is tried.
+const FIRST_ANSWER: Duration = Duration::from_secs(3);
 
 /// A session with a device; it takes one request at a time.
 #[derive(Debug)]
@@ -146,8 +150,26 @@ impl NetconfSession {
         persisting.await
     }
 
-    /// One try to open a session.
+    /// One try to open a session that answers.
+    ///
+    /// Some servers, yuma123's netconfd for one, lose a request in chunks that they read together with
+    /// our hello, and would never answer. So such a session is asked for nothing first, and another
+    /// one is opened where that stays unanswered.
     pub(super) async fn reach_once(&self, ctx: &Context<'_>) -> Result<Client> {
+        let mut client = self.greet(ctx).await?;
+        let limit = FIRST_ANSWER.min(self.terms.timeout / 2);
+        if client.version() == "1.1"
+            && let Err(error) = probe(ctx, &mut client, limit).await
+        {
+            ctx.info(format!("opening another session: {error}"));
+            client.close(ctx).await;
+            client = self.greet(ctx).await?;
+        }
+        Ok(client)
+    }
+
+    /// Connects, logs in and exchanges hellos.
+    async fn greet(&self, ctx: &Context<'_>) -> Result<Client> {
         let deadline = self.settings.deadline();
         let ssh = Ssh::connect(ctx, &self.settings, deadline).await?;
         let channel = match ssh.subsystem("netconf", deadline).await {
@@ -220,6 +242,16 @@ pub(super) async fn probe(ctx: &Context<'_>, client: &mut Client, limit: Duratio
     let nothing = Operation::get_config(Datastore::Running, &Filter::Subtree(Vec::new()));
     match client.perform_within(ctx, &nothing, limit).await {
         Ok(_) | Err(Error::Refused(_)) => Ok(()),
+        Err(Error::Interrupted(interrupted))
+            if matches!(interrupted.why, Interruption::TooLong(_)) =>
+        {
+            Err(Error::TimedOut {
+                peer: interrupted.peer,
+                phase: Phase::Request,
+                limit,
+                hint: ": it keeps the session open, and is silent".to_owned(),
+            })
+        }
         Err(error) => Err(error),
     }
 }
@@ -228,8 +260,22 @@ pub(super) async fn probe(ctx: &Context<'_>, client: &mut Client, limit: Duratio
 impl DataStore for NetconfSession {
     async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
         let query = Query::parse(what)?;
-        let operation = query.operation(self.hold(ctx).await?.capabilities())?;
-        let reply = self.perform(ctx, &operation).await?;
+        let prefixes = query.modules();
+        let modules = match prefixes.as_slice() {
+            [] => Vec::new(),
+            names => modules::namespaces(ctx, self, names).await?,
+        };
+        let is_known = |prefix: &&String| modules.iter().any(|(name, _)| name == *prefix);
+        let unknown = prefixes.iter().find(|prefix| !is_known(prefix)).cloned();
+        let operation = query.operation(modules);
+        let reply = self.perform(ctx, &operation).await;
+        let reply = reply.map_err(|error| match error {
+            Error::Refused(mut refused) if !prefixes.is_empty() && refused.hint.is_empty() => {
+                refused.hint = query::about_prefixes(unknown.as_deref());
+                Error::Refused(refused)
+            }
+            error => error,
+        })?;
         let data = reply.data().ok_or_else(|| Error::Protocol {
             peer: self.terms.peer.clone(),
             protocol: "NETCONF",

@@ -86,6 +86,14 @@ impl Element {
         Some(value)
     }
 
+    /// The prefixes that it declares, each with its namespace.
+    pub(crate) fn prefixes(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.attributes.iter().filter_map(|(name, value)| {
+            let prefix = name.strip_prefix("xmlns:")?;
+            Some((prefix, value.as_str()))
+        })
+    }
+
     /// The elements directly in it.
     pub fn children(&self) -> impl Iterator<Item = &Self> {
         self.children.iter().filter_map(|node| match node {

@@ -43,10 +43,10 @@ pub(in crate::cli) struct Set {
     #[command(flatten)]
     with: With,
     /// What is changed: a path, a table; nothing where the body says it all
-    #[arg(required = true, allow_hyphen_values = true)]
+    #[arg(required = true)]
     what: Option<String>,
     /// What to set it to: JSON, or a text such as XML; - reads it from stdin
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_negative_numbers = true)]
     body: Option<String>,
     /// How: an HTTP method, a NETCONF default-operation, a JSON-RPC method (default: the
     /// protocol's usual one)

@@ -231,4 +231,6 @@ fn requests_that_say_no_change_are_refused_before_anything_is_sent() {
     let change = Change::requested(&wrapped).expect("a change");
     assert_eq!(change.default_operation, DefaultOperation::None);
     assert_eq!(change.config[0].name(), "a");
+    let change = Change::requested(&request("<b xmlns='urn:b'/>", None, None));
+    assert_eq!(change.expect("a change").config[0].name(), "b");
 }

@@ -71,7 +71,6 @@ impl<'t> Reader<'t> {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         let mut xml = NsReader::from_str(text);
         let config = xml.config_mut();
-        config.check_comments = true;
         config.expand_empty_elements = true;
         Self {
             text,
