@@ -119,10 +119,17 @@ fn simulated_junipers_are_changed_by_a_commit_and_hold_what_was_set() {
                 "<configuration xmlns='http://xml.juniper.net/xnm/1.1/xnm'>{inside}</configuration>"
             )
         };
-        let port = "<interfaces><interface><name>ge-0/0/1</name>\
-             <description>uplink &amp; more</description></interface></interfaces>";
+        let first = if name.contains("_mx_") {
+            "xe-0/0/1"
+        } else {
+            "ge-0/0/1"
+        };
+        let port = format!(
+            "<interfaces><interface><name>{first}</name>\
+             <description>uplink &amp; more</description></interface></interfaces>"
+        );
         let words = format!("set -t {name} --format json");
-        let told = session(&mut project, &words, "", &change(port)).succeeded();
+        let told = session(&mut project, &words, "", &change(&port)).succeeded();
         assert_eq!(
             told.json()["data"],
             json!({"committed": true, "confirmed": true, "saved": false}),
@@ -138,6 +145,6 @@ fn simulated_junipers_are_changed_by_a_commit_and_hold_what_was_set() {
         session(&mut project, &words, "", &change(&wrong))
             .failed()
             .says(&["refuses `edit-config`", "not within range"]);
-        session(&mut project, &words, "", &change(port)).succeeded();
+        session(&mut project, &words, "", &change(&port)).succeeded();
     }
 }
