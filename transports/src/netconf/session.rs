@@ -20,9 +20,6 @@ use crate::ssh::Ssh;
 use crate::ssh::settings::Settings;
 use crate::{Context, DataStore, Document, Error, Request, Result, Session, Transport, ssh};
 
-/// How long the answer to a first request may take before another session is tried.
-const FIRST_ANSWER: Duration = Duration::from_secs(3);
-
 /// A session with a device; it takes one request at a time.
 #[derive(Debug)]
 pub struct NetconfSession {
@@ -150,26 +147,8 @@ impl NetconfSession {
         persisting.await
     }
 
-    /// One try to open a session that answers.
-    ///
-    /// Some servers, yuma123's netconfd for one, lose a request in chunks that they read together with
-    /// our hello, and would never answer. So such a session is asked for nothing first, and another
-    /// one is opened where that stays unanswered.
-    pub(super) async fn reach_once(&self, ctx: &Context<'_>) -> Result<Client> {
-        let mut client = self.greet(ctx).await?;
-        let limit = FIRST_ANSWER.min(self.terms.timeout / 2);
-        if client.version() == "1.1"
-            && let Err(error) = probe(ctx, &mut client, limit).await
-        {
-            ctx.info(format!("opening another session: {error}"));
-            client.close(ctx).await;
-            client = self.greet(ctx).await?;
-        }
-        Ok(client)
-    }
-
     /// Connects, logs in and exchanges hellos.
-    async fn greet(&self, ctx: &Context<'_>) -> Result<Client> {
+    pub(super) async fn reach_once(&self, ctx: &Context<'_>) -> Result<Client> {
         let deadline = self.settings.deadline();
         let ssh = Ssh::connect(ctx, &self.settings, deadline).await?;
         let channel = match ssh.subsystem("netconf", deadline).await {
