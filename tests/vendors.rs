@@ -56,7 +56,7 @@ fn facts_are_what_each_of_them_tells() {
                 "os": { "release": { "full": "4.28.3M" }, "architecture": "x86_64" },
                 "dmi": { "product": { "name": "vEOS-lab", "serial_number": "ABC123" } },
                 "networking": { "mac": "00:1c:73:00:00:01", "hostname": "leaf1", "fqdn": "leaf1.example.net" },
-                "system_uptime": { "seconds": 1234.5 },
+                "system_uptime": { "seconds": 1234 },
             }),
         ),
         (

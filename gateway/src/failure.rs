@@ -182,7 +182,8 @@ fn is_down(error: &devgate_transports::Error) -> bool {
     use devgate_transports::error::Phase;
     match error {
         Error::PatienceSpent(spent) => spent.last_error.as_deref().is_none_or(is_down),
-        Error::Unreachable { .. } | Error::Resolve { .. } | Error::Interrupted(_) => true,
+        Error::Unreachable { .. } | Error::Resolve { .. } | Error::OnTheWay { .. } => true,
+        Error::Interrupted(_) => true,
         Error::TimedOut { phase, .. } | Error::Closed { phase, .. } => {
             !matches!(phase, Phase::Authentication | Phase::Enable)
         }

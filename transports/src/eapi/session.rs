@@ -131,6 +131,15 @@ impl EapiSession {
     }
 }
 
+/// Makes `uptime`, which EOS tells with a fraction, a whole number: Facter's seconds are one.
+fn whole_seconds(answer: &mut Json) {
+    if let Some(uptime) = answer.get_mut("uptime")
+        && let Some(seconds) = uptime.as_f64()
+    {
+        *uptime = Json::from(seconds as u64);
+    }
+}
+
 #[async_trait]
 impl CommandLine for EapiSession {
     async fn exec(&self, ctx: &Context<'_>, command: &str) -> Result<String> {
@@ -202,7 +211,9 @@ impl Transport for EapiSession {
             let asked = self
                 .one(ctx, &Line::new(command), Format::Json, Repeat::Allowed)
                 .await;
-            if let Some(answer) = told::unless_refused(ctx, asked, &format!("of `{command}`"))? {
+            let answer = told::unless_refused(ctx, asked, &format!("of `{command}`"))?;
+            if let Some(mut answer) = answer {
+                whole_seconds(&mut answer);
                 told::take(ctx, &mut facts, &answer, rows, command);
             }
         }

@@ -68,6 +68,15 @@ pub enum Error {
         cause: io::Error,
     },
 
+    /// A host on the way to the target has no address, or there is no TCP connection to it.
+    #[error("no connection to {peer}, a host on the way ({}): check `proxyjump`, and that this host is up", reason(.cause))]
+    OnTheWay {
+        /// The host on the way.
+        peer: String,
+        /// What the system or the resolver says.
+        cause: io::Error,
+    },
+
     /// The target did not answer in time while a session was being opened.
     #[error("{peer} did not answer within {} s during {phase}{hint}", seconds(*.limit))]
     TimedOut {
@@ -265,6 +274,7 @@ impl Error {
         match self {
             Self::Unreachable { cause, .. } => is_passing(cause),
             Self::Resolve { cause, .. } => is_without_answer(cause),
+            Self::OnTheWay { cause, .. } => is_passing(cause) || is_without_answer(cause),
             Self::TimedOut { phase, .. } => {
                 matches!(phase, Phase::Connection | Phase::KeyExchange | Phase::Tls)
             }

@@ -12,7 +12,7 @@ use super::algorithms::{self, Strength};
 use super::auth::Login;
 use super::handler::{Client, Failure, Heard};
 use super::host_keys::HostKeys;
-use super::settings::Settings;
+use super::settings::{Role, Settings};
 use super::socket::Owned;
 use super::{Peer, Ssh};
 use crate::error::Phase;
@@ -32,7 +32,12 @@ impl Ssh {
         let way: Vec<&Settings> = settings.jumps.iter().chain([settings]).collect();
         let by = |host: &Settings| deadline.min(Instant::now() + host.timeout);
         let mut deadline = by(way[0]);
-        let first = tcp::connect(&way[0].host, way[0].port, way[0].timeout, deadline).await?;
+        let first = tcp::connect(&way[0].host, way[0].port, way[0].timeout, deadline)
+            .await
+            .map_err(|error| match way[0].role {
+                Role::Target => error,
+                Role::OnTheWay { .. } => on_the_way(way[0].peer(), error),
+            })?;
         let mut ssh = Self::over(ctx, first, way[0], deadline).await?;
         for next in &way[1..] {
             deadline = by(next);
@@ -110,6 +115,23 @@ impl Ssh {
             owner,
             via: None,
         })
+    }
+}
+
+/// Why a host on the way is not reached: another setting names it than the target.
+fn on_the_way(peer: String, error: Error) -> Error {
+    match error {
+        Error::Unreachable { cause, .. } | Error::Resolve { cause, .. } => {
+            Error::OnTheWay { peer, cause }
+        }
+        Error::TimedOut { phase, limit, .. } => Error::TimedOut {
+            peer,
+            phase,
+            limit,
+            hint: ": it is a host on the way, check `proxyjump` and what filters the way to it"
+                .to_owned(),
+        },
+        error => error,
     }
 }
 

@@ -253,6 +253,29 @@ async fn a_name_that_is_none_is_told_at_once() {
     assert_eq!(settings.timeout, Duration::from_secs(5));
 }
 
+#[tokio::test]
+async fn a_host_on_the_way_that_is_down_is_named_with_the_setting_that_names_it() {
+    let target = Server::start(How::default()).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let port = listener.local_addr().expect("an address").port();
+    drop(listener);
+    let down = format!("127.0.0.1:{port}");
+    let (error, text) = refused(&target, &[("proxyjump", Value::from(down.as_str()))]).await;
+    assert!(
+        matches!(&error, Error::OnTheWay { peer, .. } if *peer == down) && error.is_transient(),
+        "{text}"
+    );
+    assert!(
+        text.contains("connection refused") && text.contains("check `proxyjump`"),
+        "{text}"
+    );
+    let (error, text) = refused(&target, &[("proxyjump", Value::from("no..where"))]).await;
+    assert!(
+        matches!(error, Error::OnTheWay { .. }) && !error.is_transient(),
+        "{text}"
+    );
+}
+
 #[test]
 fn without_a_user_in_the_environment_the_node_names_ours() {
     let said = |name: &str| own_name_after(Some(name.to_owned())).expect("a name");
