@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::fs;
 
-use devgate_transports::Connect;
 use serde_json::{Value, json};
 
 use super::http::Server;
@@ -150,9 +149,9 @@ impl Peer {
     /// Makes its settings such that nothing is waited for as long as usual.
     pub(crate) fn be_hasty(&mut self) {
         let transports = devgate_transports::all();
-        let is_ours = |known: &&Box<dyn Connect>| known.schema().name() == self.protocol;
-        let transport = transports.iter().find(is_ours);
-        let schema = transport.expect("it is a transport").schema();
+        let mut known = transports.iter().map(|known| known.schema());
+        let schema = known.find(|schema| schema.name() == self.protocol);
+        let schema = schema.expect("it is a transport");
         for (setting, seconds) in [("timeout", 5), ("idle_timeout", 3), ("command_timeout", 5)] {
             if schema.connection_info().contains_key(setting) {
                 self.info[setting] = json!(seconds);
