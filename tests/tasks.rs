@@ -133,8 +133,8 @@ fn a_task_gets_its_target_checked_and_whole() {
         .says(&["`usr`", "`user`", "`prot`", "`port`"]);
     let target = &run.json()["items"][0]["value"]["_target"];
     assert_eq!(
-        [&target["usr"], &target["port"], &target["host"]],
-        [&json!("me"), &json!(22), &json!("192.0.2.1")]
+        [&target["usr"], &target["idle_timeout"], &target["host"]],
+        [&json!("me"), &json!(30), &json!("192.0.2.1")]
     );
     project
         .devgate("task run m::show -t bad")

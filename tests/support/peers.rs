@@ -84,7 +84,7 @@ fn ovsdb() -> Peer {
         "ssl_ca_file": format!("{pki}/ca.pem"), "ssl_cert_file": format!("{pki}/client.pem"),
         "ssl_key_file": format!("{pki}/client.key"),
     });
-    let mut peer = Peer::new("ovsdb", info, "get Open_vSwitch");
+    let mut peer = Peer::new("ovsdb", info, "get Bridge/name=nobodys");
     peer.fact = ("/ovsdb/databases", Value::is_array);
     peer
 }
