@@ -1,6 +1,8 @@
 //! The pool of sessions: one login for all who mean the same, and every session is closed, not cut off.
 
 use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use serde_json::json;
@@ -8,18 +10,31 @@ use serde_json::json;
 use crate::support::lab::Device;
 use crate::support::project::Project;
 
-/// How often somebody has logged in on the device, and has said goodbye, by now.
-fn counts(device: &Device) -> [usize; 2] {
+/// How often somebody has logged in on the device, has said goodbye, and has gone in any way, by now.
+fn counts(device: &Device) -> [usize; 3] {
     let log = fs::read_to_string(device.path("log/ssh.log")).expect("the server has a log");
-    ["Accepted password", "Disconnected from user"].map(|what| log.matches(what).count())
+    let count = |mark| {
+        let of_users = log.lines().filter(|line| !line.contains("[preauth]"));
+        of_users.filter(|line| line.contains(mark)).count()
+    };
+    let [logins, goodbyes] = ["Accepted password", "Disconnected from user"].map(count);
+    [logins, goodbyes, goodbyes + count("Connection closed by")]
 }
 
-/// How often that happened in `work`.
+/// How often somebody logged in during `work`, and how many of these said goodbye; the server writes
+/// that down in its own time.
 fn counted<T>(device: &Device, work: impl FnOnce() -> T) -> (T, [usize; 2]) {
     let before = counts(device);
     let done = work();
-    let after = counts(device);
-    (done, [after[0] - before[0], after[1] - before[1]])
+    let patience = Instant::now() + Duration::from_secs(10);
+    loop {
+        let after = counts(device);
+        let [logins, goodbyes, gone] = [0, 1, 2].map(|which| after[which] - before[which]);
+        if gone >= logins || Instant::now() > patience {
+            return (done, [logins, goodbyes]);
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]
