@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::proof::Proof;
 use super::question::Question;
 use super::read::Expect;
-use super::wait::Wait;
+use super::wait::{Alarm, Wait};
 use super::{Cli, Echo, Line, Screen, State, Terms};
 use crate::error::{AuthenticationProblem, Interruption, Phase};
 use crate::{Context, Error, Result};
@@ -59,6 +59,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             state: State::Busy,
             greeting: String::new(),
             chunk: Vec::new(),
+            alarm: Alarm::default(),
         };
         let Credentials {
             login,

@@ -64,7 +64,7 @@ use proof::{Manner, Proof};
 use question::Question;
 use read::Expect;
 use screen::Screen;
-use wait::Wait;
+use wait::{Alarm, Wait};
 
 /// How many bytes an answer may have.
 pub(crate) const MOST_OUTPUT: usize = 64 * 1024 * 1024;
@@ -96,6 +96,7 @@ pub(crate) struct Cli<S> {
     /// What stood above the first prompt.
     greeting: String,
     chunk: Vec<u8>,
+    alarm: Alarm,
 }
 
 /// What a session is told of its device and its limits.

@@ -1,9 +1,12 @@
 //! Sending and receiving, with the limits of one answer.
 
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::{Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
 
 use super::{Cli, MOST_OUTPUT, Terms};
 use crate::Context;
@@ -77,6 +80,36 @@ impl<'a> Wait<'a> {
     }
 }
 
+/// A session's alarm clock.
+///
+/// The time of giving up is put off with everything that comes, mostly a few bytes. To set a timer for each
+/// of them costs as much as to read them, so this one rings too early at times, and is then set anew.
+#[derive(Default)]
+pub(super) struct Alarm(Option<Pin<Box<Sleep>>>);
+
+impl Alarm {
+    /// What comes of this, or `None` if it has not come by then.
+    async fn before<T>(&mut self, until: Instant, coming: impl Future<Output = T>) -> Option<T> {
+        let mut coming = pin!(coming);
+        let sleep = self.0.get_or_insert_with(|| Box::pin(sleep_until(until)));
+        poll_fn(|cx| {
+            if let Poll::Ready(came) = coming.as_mut().poll(cx) {
+                return Poll::Ready(Some(came));
+            }
+            if sleep.deadline() > until {
+                sleep.as_mut().reset(until);
+            }
+            ready!(sleep.as_mut().poll(cx));
+            if sleep.deadline() < until {
+                sleep.as_mut().reset(until);
+                ready!(sleep.as_mut().poll(cx));
+            }
+            Poll::Ready(None)
+        })
+        .await
+    }
+}
+
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Sends text as it is.
     pub(super) async fn send(
@@ -108,9 +141,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             let telling = wait.heard + TOLD_EVERY * (wait.told + 1);
             let quiet_at = quiet.map_or(idle, |quiet| wait.heard.max(wait.stirred) + quiet);
             let until = idle.min(telling).min(quiet_at).min(wait.deadline);
-            match timeout_at(until, self.stream.read(&mut self.chunk)).await {
-                Ok(Ok(0) | Err(_)) => return Err(Interruption::Lost),
-                Ok(Ok(length)) => {
+            let coming = self.stream.read(&mut self.chunk);
+            match self.alarm.before(until, coming).await {
+                Some(Ok(0) | Err(_)) => return Err(Interruption::Lost),
+                Some(Ok(length)) => {
                     self.screen.push(&self.chunk[..length]);
                     if self.screen.text().len() > MOST_OUTPUT {
                         return Err(Interruption::TooMuch(MOST_OUTPUT));
@@ -119,12 +153,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     wait.told = 0;
                     return Ok(Got::Bytes);
                 }
-                Err(_) if until == wait.deadline => {
+                None if until == wait.deadline => {
                     return Err(Interruption::TooLong(wait.limit));
                 }
-                Err(_) if until == idle => return Err(Interruption::Silent(wait.idle)),
-                Err(_) if quiet.is_some() && until == quiet_at => return Ok(Got::Quiet),
-                Err(_) => wait.tell_silence(&self.terms.peer),
+                None if until == idle => return Err(Interruption::Silent(wait.idle)),
+                None if quiet.is_some() && until == quiet_at => return Ok(Got::Quiet),
+                None => wait.tell_silence(&self.terms.peer),
             }
         }
     }

@@ -108,7 +108,8 @@ impl SshCliSession {
         }
         match open {
             Some(_) => {}
-            None => *open = Some(self.reach(ctx).await?),
+            // Boxed, because what connects is many times as large as what runs a command.
+            None => *open = Some(Box::pin(self.reach(ctx)).await?),
         }
         Ok(open.as_mut().expect("it was opened just now"))
     }
