@@ -58,7 +58,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             probes: RandomState::new().hash_one(()) as usize,
             state: State::Busy,
             greeting: String::new(),
-            chunk: Vec::new(),
             alarm: Alarm::default(),
         };
         let Credentials {

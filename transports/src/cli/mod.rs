@@ -95,7 +95,6 @@ pub(crate) struct Cli<S> {
     state: State,
     /// What stood above the first prompt.
     greeting: String,
-    chunk: Vec<u8>,
     alarm: Alarm,
 }
 
@@ -250,6 +249,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         match result {
             Ok(value) => {
                 self.state = State::AtPrompt;
+                // An idle session holds no output.
+                self.screen.keep_last_line();
+                self.output_start = None;
                 Ok(value)
             }
             Err(why) => {

@@ -261,7 +261,7 @@ impl Screen {
 }
 
 /// How much memory a screen keeps for the next command.
-const RETAINED: usize = 64 * 1024;
+const RETAINED: usize = 4 * 1024;
 
 /// Whether these bytes are the beginning of a character, and not wrong already.
 fn may_go_on(bytes: &[u8]) -> bool {

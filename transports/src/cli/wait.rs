@@ -28,6 +28,8 @@ pub(super) struct Wait<'a> {
     heard: Instant,
     stirred: Instant,
     told: u32,
+    /// Not the session's, which is idle most of the time.
+    chunk: Vec<u8>,
 }
 
 /// What came of waiting.
@@ -61,6 +63,7 @@ impl<'a> Wait<'a> {
             heard: now,
             stirred: now,
             told: 0,
+            chunk: vec![0; CHUNK],
         }
     }
 
@@ -135,17 +138,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         wait: &mut Wait<'_>,
         quiet: Option<Duration>,
     ) -> Result<Got, Interruption> {
-        self.chunk.resize(CHUNK, 0);
         loop {
             let idle = wait.heard + wait.idle;
             let telling = wait.heard + TOLD_EVERY * (wait.told + 1);
             let quiet_at = quiet.map_or(idle, |quiet| wait.heard.max(wait.stirred) + quiet);
             let until = idle.min(telling).min(quiet_at).min(wait.deadline);
-            let coming = self.stream.read(&mut self.chunk);
+            let coming = self.stream.read(&mut wait.chunk);
             match self.alarm.before(until, coming).await {
                 Some(Ok(0) | Err(_)) => return Err(Interruption::Lost),
                 Some(Ok(length)) => {
-                    self.screen.push(&self.chunk[..length]);
+                    self.screen.push(&wait.chunk[..length]);
                     if self.screen.text().len() > MOST_OUTPUT {
                         return Err(Interruption::TooMuch(MOST_OUTPUT));
                     }
