@@ -6,6 +6,7 @@
 # README.md tells what a device is made of.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/machines.sh"
 
 N=${FRR_N:-4}
 DAEMONS="zebra staticd bgpd"
@@ -55,16 +56,6 @@ device_daemons() {
 
 # ---- outside --------------------------------------------------------------------------------------------------
 
-add_user() { # D NAME UID GID SHELL PASSWORD
-    local home=$1/home/$2
-    echo "$2:x:$3:$4:lab:$home:$5" >>"$1/etc/passwd"
-    echo "$2:$(openssl passwd -6 "$6"):19000:0:99999:7:::" >>"$1/etc/shadow"
-    mkdir -p "$home/.ssh"
-    cp "$DIR/id_ed25519.pub" "$home/.ssh/authorized_keys"
-    chown -R "$3:$4" "$home"
-    chmod -R go= "$home"
-}
-
 # sshd_config D NAME PORT HOSTKEY: standard input has what is particular; sshd takes the first value it sees.
 sshd_config() {
     {
@@ -91,7 +82,7 @@ X
 
 # make_device NAME NUMBER: its files, under DIR/NAME; sets SSH_PORT, KBD_PORT, LEGACY_PORT and VTY_PORT.
 make_device() {
-    local D=$DIR/$1 port
+    local D=$DIR/$1 port frrvty
     rm -rf "$D"
     mkdir -p "$D"/{etc/frr,run,log,home,bin}
     cp /etc/passwd /etc/group "$D/etc/"
@@ -100,13 +91,14 @@ make_device() {
     chmod 640 "$D/etc/shadow"
     printf '#!/bin/sh\nexec /usr/bin/vtysh -u "$@"\n' >"$D/bin/vtysh-view"
     chmod 755 "$D/bin/vtysh-view"
-    add_user "$D" admin "$(id -u frr)" "$(id -g frr)" /usr/bin/vtysh "$ADMIN_PASSWORD"
+    add_user "$D" admin "$(id -u frr)" "$(id -g frr)" "$D/home/admin" /usr/bin/vtysh "$ADMIN_PASSWORD"
     take_port; VTY_PORT=$PORT
     echo "$VTY_PORT" >"$D/etc/vty.port"
     printf '#!/bin/sh\nexec telnet -E 127.0.0.1 %s\n' "$VTY_PORT" >"$D/bin/zebra-vty"
     chmod 755 "$D/bin/zebra-vty"
-    add_user "$D" vty 7002 "$(getent group frrvty | cut -d: -f3)" "$D/bin/zebra-vty" "$TELNET_USER_PASSWORD"
-    add_user "$D" oper 7001 "$(getent group frrvty | cut -d: -f3)" "$D/bin/vtysh-view" "$OPER_PASSWORD"
+    frrvty=$(getent group frrvty | cut -d: -f3)
+    add_user "$D" vty 7002 "$frrvty" "$D/home/vty" "$D/bin/zebra-vty" "$TELNET_USER_PASSWORD"
+    add_user "$D" oper 7001 "$frrvty" "$D/home/oper" "$D/bin/vtysh-view" "$OPER_PASSWORD"
 
     cat >"$D/etc/frr/frr.conf" <<X
 frr defaults traditional
@@ -208,16 +200,13 @@ ready() {
 }
 
 start() {
-    local i name port devices=
+    local i name devices=
     need vtysh frr; need sshd openssh-server; need ssh-keygen openssh-client; need openssl openssl
     need ip iproute2; need nsenter util-linux; need nft nftables; need socat socat; need telnet inetutils-telnet
     unshare --mount --uts --pid --fork --net true || die "no namespaces here: run as root with CAP_SYS_ADMIN"
     stop
     mkdir -p /run/sshd # sshd wants it, and the package leaves it to the init system
-    # Another lab that starts at the same time must not take the ports found free here.
-    mkdir -p "$TAKEN"
-    exec 9>"$TAKEN.lock"
-    flock 9
+    claim_ports
     [ -f "$DIR/id_ed25519" ] || ssh-keygen -q -t ed25519 -N '' -C lab -f "$DIR/id_ed25519"
     [ -f "$DIR/host_rsa" ] || ssh-keygen -q -t rsa -b 2048 -N '' -C lab -f "$DIR/host_rsa"
     : >"$DIR/known_hosts"
@@ -226,49 +215,25 @@ start() {
         make_device "$name" "$i"
         devices+="${devices:+,
 }$(device_json "$name")"
-        setsid unshare --mount --uts --pid --fork --mount-proc --kill-child \
-            "$0" __init "$DIR/$name" "$name" >>"$DIR/$name/log/init.log" 2>&1 </dev/null 9>&- &
-        note_process $! "$DIR/$name/process"
-        for port in $(ports_of "$DIR/$name"); do cp "$DIR/$name/process" "$TAKEN/$port"; done
+        open_machine "$name"
     done
-    for i in $(seq 1 "$N"); do
-        wait_for 60 ready "d$i" || { tail -n 20 "$DIR/d$i"/log/*.log >&2; die "d$i is not ready (logs: $DIR/d$i/log)"; }
-    done
+    # shellcheck disable=SC2046 # one word a device
+    await_machines $(seq -f 'd%.0f' 1 "$N")
     lab_json "$devices" >"$DIR/lab.json"
     say "$N devices are ready after $SECONDS s: $DIR/lab.json"
 }
 
-# Ends what start started: each device is one process namespace, which the kernel ends with its first process.
 stop() {
-    local record pid port
-    for record in "$DIR"/d[0-9]*/process; do
-        if pid=$(noted "$record"); then
-            "$here/fault.sh" clear "$(dirname "$record")"
-            kill -KILL "$pid"
-            wait_for 10 gone "$pid" || say "process $pid does not end"
-            for port in $(ports_of "$(dirname "$record")"); do rm -f "$TAKEN/$port"; done
-        fi
-        rm -f "$record"
+    local home
+    for home in "$DIR"/d[0-9]*; do
+        if noted "$home/process" >/dev/null; then "$here/fault.sh" clear "$home"; fi
     done
-    rm -f "$DIR/lab.json"
+    end_machines
 }
 
 case ${1:-} in
 __init) device_init "$2" "$3" ;;
 __daemons) device_daemons "$2" ;;
-start | stop | status)
-    need_root
-    [ -n "${2:-}" ] || die "usage: $0 $1 DIR"
-    mkdir -p "$2" && DIR=$(cd "$2" && pwd -P) || die "cannot make $2"
-    if [ "$1" = status ]; then
-        for record in "$DIR"/d[0-9]*/etc; do
-            device=$(dirname "$record")
-            noted "$device/process" >/dev/null && echo "$(basename "$device") up" || echo "$(basename "$device") down"
-        done
-    else
-        chmod 755 "$DIR" # the device's users must reach their homes
-        "$1"
-    fi
-    ;;
+start | stop | status) machine_verbs "$@" ;;
 *) die "usage: $0 start|stop|status DIR" ;;
 esac

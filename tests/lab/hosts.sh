@@ -6,6 +6,7 @@
 # README.md tells what a host is made of, and how they differ.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/machines.sh"
 
 HOSTS="h1 h2 h3 h4 h5 bastion"
 RUNNER_PASSWORD=host-canary-runner
@@ -25,23 +26,12 @@ host_init() {
     mount -t tmpfs -o mode=755 sudoers.d /etc/sudoers.d
     mount --bind /mnt/tmp /tmp
     # What it inherits would reach every login.
-    env -i PATH="$PATH" /usr/sbin/sshd -f /mnt/etc/sshd_config -E /mnt/log/sshd.log
+    env -i PATH="$PATH" /usr/sbin/sshd -f /mnt/etc/sshd.conf -E /mnt/log/sshd.log
     # As process 1 it reaps what loses its parent.
     while :; do sleep 3600 & wait $!; done
 }
 
 # ---- outside --------------------------------------------------------------------------------------------------
-
-add_user() { # D NAME UID SHELL PASSWORD
-    local home=$1/home/$2
-    echo "$2:x:$3:$3:lab:/mnt/home/$2:$4" >>"$1/etc/passwd"
-    echo "$2:x:$3:" >>"$1/etc/group"
-    echo "$2:$(openssl passwd -6 "$5"):19000:0:99999:7:::" >>"$1/etc/shadow"
-    mkdir -p "$home/.ssh"
-    cat "$DIR"/id_*.pub >"$home/.ssh/authorized_keys"
-    chown -R "$3:$3" "$home"
-    chmod -R go= "$home"
-}
 
 # particular NAME: what sshd is told for this host alone; sshd takes the first value it sees.
 particular() {
@@ -69,8 +59,8 @@ make_host() {
     cp /etc/passwd /etc/group "$D/etc/"
     grep -E '^(root|sshd|nobody):' /etc/shadow >"$D/etc/shadow"
     chmod 600 "$D/etc/shadow"
-    add_user "$D" runner 7101 /bin/bash "$RUNNER_PASSWORD"
-    add_user "$D" worker 7102 /bin/sh "$WORKER_PASSWORD"
+    add_user "$D" runner 7101 7101 /mnt/home/runner /bin/bash "$RUNNER_PASSWORD"
+    add_user "$D" worker 7102 7102 /mnt/home/worker /bin/sh "$WORKER_PASSWORD"
     printf '127.0.0.1 localhost %s\n' "$1" >"$D/etc/hosts"
     # h2 explains itself before it asks, as sudo does the first time that a user meets it.
     cat >"$D/etc/sudoers" <<X
@@ -107,7 +97,7 @@ LogLevel VERBOSE
 UseDNS no
 MaxStartups 500
 X
-    } >"$D/etc/sshd_config"
+    } >"$D/etc/sshd.conf"
 }
 
 host_json() { # NAME
@@ -162,7 +152,6 @@ ready() {
     case $banner in SSH-2.0*) ;; *) return 1 ;; esac
 }
 
-ports_of() { sed -n 's/^ListenAddress .*://p' "$1/etc/sshd_config"; }
 
 make_keys() {
     rm -f "$DIR"/id_* "$DIR"/certified* "$DIR"/{user,host}_ca*
@@ -183,56 +172,24 @@ start() {
     unshare --mount --uts --pid --fork true || die "no namespaces here: run as root with CAP_SYS_ADMIN"
     stop
     mkdir -p /run/sshd # sshd wants it, and the package leaves it to the init system
-    # Another lab that starts at the same time must not take the ports found free here.
-    mkdir -p "$TAKEN"
-    exec 9>"$TAKEN.lock"
-    flock 9
+    claim_ports
     make_keys
     for name in $HOSTS; do
         make_host "$name"
         hosts+="${hosts:+,
 }$(host_json "$name")"
-        setsid unshare --mount --uts --pid --fork --mount-proc --kill-child \
-            "$0" __init "$DIR/$name" "$name" >>"$DIR/$name/log/init.log" 2>&1 </dev/null 9>&- &
-        note_process $! "$DIR/$name/process"
-        cp "$DIR/$name/process" "$TAKEN/$PORT"
+        open_machine "$name"
     done
-    for name in $HOSTS; do
-        wait_for 60 ready "$name" || { tail -n 20 "$DIR/$name"/log/*.log >&2; die "$name is not ready (logs: $DIR/$name/log)"; }
-    done
+    # shellcheck disable=SC2086 # one word a host
+    await_machines $HOSTS
     lab_json "$hosts" >"$DIR/lab.json"
     say "$(echo $HOSTS | wc -w) hosts are ready after $SECONDS s: $DIR/lab.json"
 }
 
-# Ends what start started: each host is one process namespace, which the kernel ends with its first process.
-stop() {
-    local name pid
-    for name in $HOSTS; do
-        if pid=$(noted "$DIR/$name/process"); then
-            kill -KILL "$pid"
-            wait_for 10 gone "$pid" || say "process $pid does not end"
-            rm -f "$TAKEN/$(ports_of "$DIR/$name")"
-        fi
-        rm -f "$DIR/$name/process"
-    done
-    rm -f "$DIR/lab.json"
-}
-
-status() {
-    local name
-    for name in $HOSTS; do
-        noted "$DIR/$name/process" >/dev/null && echo "$name up" || echo "$name down"
-    done
-}
+stop() { end_machines; }
 
 case ${1:-} in
 __init) host_init "$2" "$3" ;;
-start | stop | status)
-    need_root
-    [ -n "${2:-}" ] || die "usage: $0 $1 DIR"
-    mkdir -p "$2" && DIR=$(cd "$2" && pwd -P) || die "cannot make $2"
-    chmod 755 "$DIR" # the hosts' users must reach their homes
-    "$1"
-    ;;
+start | stop | status) machine_verbs "$@" ;;
 *) die "usage: $0 start|stop|status DIR" ;;
 esac

@@ -6,6 +6,7 @@
 # README.md tells what a device is made of, and how they differ.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/machines.sh"
 
 DEVICES="candidate old running startup"
 ADMIN_PASSWORD=netconf-canary-admin
@@ -33,7 +34,7 @@ device_init() {
     unshare --net --mount "$0" __netconfd "$D" "$name" "$port" >>"$D/log/netconfd.log" 2>&1 </dev/null &
     echo $! >"$D/run/netconfd.pid"
     wait_for 30 test -S "$D/run/ncx.sock"
-    env -i PATH="$PATH" /usr/sbin/sshd -f "$D/etc/sshd_config" -E "$D/log/sshd.log"
+    env -i PATH="$PATH" /usr/sbin/sshd -f "$D/etc/sshd.conf" -E "$D/log/sshd.log"
     # As process 1 it reaps what loses its parent.
     while :; do sleep 3600 & wait $!; done
 }
@@ -53,17 +54,6 @@ device_netconfd() {
 }
 
 # ---- outside --------------------------------------------------------------------------------------------------
-
-add_user() { # D NAME UID PASSWORD
-    local home=$1/home/$2
-    echo "$2:x:$3:$3:lab:$home:/bin/sh" >>"$1/etc/passwd"
-    echo "$2:x:$3:" >>"$1/etc/group"
-    echo "$2:$(openssl passwd -6 "$4"):19000:0:99999:7:::" >>"$1/etc/shadow"
-    mkdir -p "$home/.ssh"
-    cp "$DIR/id_ed25519.pub" "$home/.ssh/authorized_keys"
-    chown -R "$3:$3" "$home"
-    chmod -R go= "$home"
-}
 
 # The module ietf-interfaces runs two programs that Debian's package does not bring, and aborts where they fail. It runs
 # them for every interface every second and answers nobody meanwhile: there are few interfaces, and these are quick.
@@ -85,13 +75,13 @@ make_device() {
     cp /etc/passwd /etc/group "$D/etc/"
     grep -E '^(root|sshd|nobody):' /etc/shadow >"$D/etc/shadow"
     chmod 600 "$D/etc/shadow"
-    add_user "$D" admin 7101 "$ADMIN_PASSWORD"
-    add_user "$D" oper 7102 "$OPER_PASSWORD"
+    add_user "$D" admin 7101 7101 "$D/home/admin" /bin/sh "$ADMIN_PASSWORD"
+    add_user "$D" oper 7102 7102 "$D/home/oper" /bin/sh "$OPER_PASSWORD"
     add_programs "$D"
     ssh-keygen -q -t ed25519 -N '' -C "$1" -f "$D/etc/host_ed25519"
     take_port
     echo "[127.0.0.1]:$PORT $(cut -d' ' -f1,2 "$D/etc/host_ed25519.pub")" >>"$DIR/known_hosts"
-    cat >"$D/etc/sshd_config" <<X
+    cat >"$D/etc/sshd.conf" <<X
 ListenAddress 127.0.0.1:$PORT
 PidFile $D/run/sshd.pid
 HostKey $D/etc/host_ed25519
@@ -137,7 +127,6 @@ $1
 X
 }
 
-ports_of() { sed -n 's/^ListenAddress .*://p' "$1/etc/sshd_config"; }
 
 # ready NAME: the whole way, through SSH and the subsystem, up to netconfd's hello.
 ready() {
@@ -168,48 +157,22 @@ start() {
     unshare --mount --uts --pid --fork --net true || die "no namespaces here: run as root with CAP_SYS_ADMIN"
     stop
     mkdir -p /run/sshd # sshd wants it, and the package leaves it to the init system
-    # Another lab that starts at the same time must not take the ports found free here.
-    mkdir -p "$TAKEN"
-    exec 9>"$TAKEN.lock"
-    flock 9
+    claim_ports
     [ -f "$DIR/id_ed25519" ] || ssh-keygen -q -t ed25519 -N '' -C lab -f "$DIR/id_ed25519"
     : >"$DIR/known_hosts"
     for name in $DEVICES; do
         make_device "$name"
         devices+="${devices:+,
 }$(device_json "$name")"
-        setsid unshare --mount --uts --pid --fork --mount-proc --kill-child \
-            "$0" __init "$DIR/$name" "$name" "$PORT" >>"$DIR/$name/log/init.log" 2>&1 </dev/null 9>&- &
-        note_process $! "$DIR/$name/process"
-        cp "$DIR/$name/process" "$TAKEN/$PORT"
+        open_machine "$name" "$PORT"
     done
-    for name in $DEVICES; do
-        wait_for 60 ready "$name" || { tail -n 20 "$DIR/$name"/log/*.log >&2; die "$name is not ready (logs: $DIR/$name/log)"; }
-    done
+    # shellcheck disable=SC2086 # one word a device
+    await_machines $DEVICES
     lab_json "$devices" >"$DIR/lab.json"
     say "$(echo $DEVICES | wc -w) NETCONF servers are ready after $SECONDS s: $DIR/lab.json"
 }
 
-# Ends what start started: each device is one process namespace, which the kernel ends with its first process.
-stop() {
-    local name pid
-    for name in $DEVICES; do
-        if pid=$(noted "$DIR/$name/process"); then
-            kill -KILL "$pid"
-            wait_for 10 gone "$pid" || say "process $pid does not end"
-            rm -f "$TAKEN/$(ports_of "$DIR/$name")"
-        fi
-        rm -f "$DIR/$name/process"
-    done
-    rm -f "$DIR/lab.json"
-}
-
-status() {
-    local name
-    for name in $DEVICES; do
-        noted "$DIR/$name/process" >/dev/null && echo "$name up" || echo "$name down"
-    done
-}
+stop() { end_machines; }
 
 # Faults of one device, which is DIR here: netconfd stands still, goes on, or loses its sessions in their middle.
 signal_inside() { # SIGNAL PATTERN
@@ -229,12 +192,6 @@ sever() { signal_inside KILL '^netconf-subsyst'; }
 case ${1:-} in
 __init) device_init "$2" "$3" "$4" ;;
 __netconfd) device_netconfd "$2" "$3" "$4" ;;
-start | stop | status | hang | resume | sever)
-    need_root
-    [ -n "${2:-}" ] || die "usage: $0 $1 DIR"
-    mkdir -p "$2" && DIR=$(cd "$2" && pwd -P) || die "cannot make $2"
-    chmod 755 "$DIR" # the devices' users must reach their homes
-    "$1"
-    ;;
+start | stop | status | hang | resume | sever) machine_verbs "$@" ;;
 *) die "usage: $0 start|stop|status DIR, or hang|resume|sever DIR/DEVICE" ;;
 esac
