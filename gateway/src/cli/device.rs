@@ -13,9 +13,10 @@ use devgate_transports::{Context, Mode, Resources};
 use serde_json::json;
 
 use super::{Ending, Setting, Targets, facts};
-use crate::device_run::{self, Desired, Manifest};
+use crate::device_run::{self, Desired};
 use crate::failure::Failure;
 use crate::inventory::Target;
+use crate::manifest;
 use crate::output::Output;
 use crate::results::{Action, Answer, Status};
 use crate::run;
@@ -83,19 +84,19 @@ async fn apply(
     setting: &Setting,
     targets: &[Arc<Target>],
     concurrency: Option<NonZeroUsize>,
-    manifest: &Path,
+    path: &Path,
     mode: Mode,
     output: &Output,
 ) -> anyhow::Result<Ending> {
     // A manifest that is wrong for any of the devices changes none of them.
-    let manifest = Manifest::read(manifest)?;
+    let catalog = manifest::read(path)?;
     let families: BTreeSet<&str> = targets
         .iter()
         .filter_map(|target| Some(family(setting, target).ok()?.name()))
         .collect();
     let mut desired = BTreeMap::new();
     for family in families {
-        desired.insert(family, manifest.desired(&setting.registry, family)?);
+        desired.insert(family, catalog.desired(&setting.registry, family)?);
     }
     let desired = &desired;
     let ran = run::over(setting, targets, concurrency, output, ACTION, async |job| {

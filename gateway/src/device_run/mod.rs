@@ -1,7 +1,8 @@
-//! Device runs: what a manifest desires, checked before anything is sent, then brought about.
+//! Device runs: what a catalog desires, checked before anything is sent, then brought about.
 
+mod catalog;
 mod difference;
-mod manifest;
+pub(crate) mod metaparameters;
 mod transaction;
 
 use std::collections::HashMap;
@@ -9,14 +10,13 @@ use std::collections::HashMap;
 use devgate_schemas::Name;
 use indexmap::IndexMap;
 
-pub(crate) use manifest::Manifest;
+pub(crate) use catalog::{Catalog, Declared, Place, Ref, invalid};
 pub(crate) use transaction::{Desired, run};
 
 use crate::failure::Failure;
 use crate::registry::Registry;
-use manifest::Declaration;
 
-impl Manifest {
+impl Catalog {
     /// The resources that it desires, by type, each checked against the types of a family.
     ///
     /// # Errors
@@ -28,14 +28,15 @@ impl Manifest {
     ) -> Result<Vec<Desired<'a>>, Failure> {
         let mut wrong = Vec::new();
         let mut desired: IndexMap<&str, Desired<'a>> = IndexMap::new();
-        let mut declared: HashMap<(&str, Name), &Declaration> = HashMap::new();
-        for declaration in &self.declarations {
-            let Declaration {
-                type_name,
-                title,
+        let mut declared: HashMap<(&str, Name), &Declared> = HashMap::new();
+        for resource in &self.resources {
+            let Declared {
+                name: shown,
                 attributes,
                 place,
-            } = declaration;
+                ..
+            } = resource;
+            let Ref { type_name, title } = shown;
             let kind = match registry.resource_type(family, type_name) {
                 Ok(kind) => kind,
                 Err(error) => {
@@ -43,32 +44,30 @@ impl Manifest {
                     continue;
                 }
             };
-            let (name, resource) = match kind.schema().desire(Some(title), attributes.clone()) {
-                Ok(resource) => resource,
+            let (name, should) = match kind.schema().desire(Some(title), attributes.clone()) {
+                Ok(desired) => desired,
                 Err(invalid) => {
                     let problems = invalid.problems().iter();
-                    wrong.extend(
-                        problems.map(|problem| format!("{place}: {type_name}[{title}]: {problem}")),
-                    );
+                    wrong.extend(problems.map(|problem| format!("{place}: {shown}: {problem}")));
                     continue;
                 }
             };
-            if let Some(first) = declared.insert((type_name, name.clone()), declaration) {
+            if let Some(first) = declared.insert((type_name, name.clone()), resource) {
                 wrong.push(format!(
-                    "{place}: {type_name}[{title}] is the same resource as [{}] at {}: say it once",
-                    first.title, first.place
+                    "{place}: {shown} is the same resource as [{}] at {}: say it once",
+                    first.name.title, first.place
                 ));
             }
             let of_type = desired.entry(type_name).or_insert_with(|| Desired {
                 kind,
                 resources: Vec::new(),
             });
-            of_type.resources.push((name, resource));
+            of_type.resources.push((name, should));
         }
         if wrong.is_empty() {
             Ok(desired.into_values().collect())
         } else {
-            Err(manifest::invalid(&wrong))
+            Err(invalid(&wrong))
         }
     }
 }

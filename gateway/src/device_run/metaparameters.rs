@@ -1,0 +1,221 @@
+//! Metaparameters: what may be said of a resource of any type, among its attributes.
+
+use devgate_schemas::{Hash, Level, Value};
+
+use super::catalog::{Audit, Meta, Place, Ref, Relation};
+
+/// Takes the metaparameters out of the attributes of a resource: what they say of itself, and its
+/// relations to others. References are texts: `Type[title]`.
+///
+/// # Errors
+/// What is wrong with them, a sentence each.
+pub(crate) fn take(
+    attributes: &mut Hash,
+    subject: &Ref,
+    place: &Place,
+) -> Result<(Meta, Vec<Relation>), Vec<String>> {
+    let mut meta = Meta::default();
+    let mut relations = Vec::new();
+    let mut wrong = Vec::new();
+    for (metaparameter, is_first, notifies) in [
+        ("before", true, false),
+        ("notify", true, true),
+        ("require", false, false),
+        ("subscribe", false, true),
+    ] {
+        for other in taken(attributes, metaparameter, "`Type[title]`", &mut wrong) {
+            let Some(other) = Ref::parse(&other) else {
+                wrong.push(format!(
+                    "`{metaparameter}` expects `Type[title]` or a list of these, found `{other}`"
+                ));
+                continue;
+            };
+            let (from, to) = if is_first {
+                (subject.clone(), other)
+            } else {
+                (other, subject.clone())
+            };
+            relations.push(Relation {
+                from,
+                to,
+                notifies,
+                place: place.clone(),
+            });
+        }
+    }
+    match attributes.remove("noop") {
+        None | Some(Value::Undef) => {}
+        Some(Value::Boolean(noop)) => meta.noop = Some(noop),
+        Some(_) => wrong.push("`noop` expects true or false".to_owned()),
+    }
+    for tag in taken(attributes, "tag", "a text", &mut wrong) {
+        if is_tag(&tag) {
+            meta.tags.insert(tag.to_lowercase());
+        } else {
+            wrong.push(format!(
+                "`tag` expects letters, digits and any of `_ : . -`, found `{tag}`"
+            ));
+        }
+    }
+    meta.aliases = taken(attributes, "alias", "a title", &mut wrong);
+    let audited = taken(attributes, "audit", "`all`, an attribute", &mut wrong);
+    meta.audit = match audited.as_slice() {
+        [] => Audit::Nothing,
+        [all] if all == "all" => Audit::All,
+        _ => Audit::Only(audited),
+    };
+    match attributes.remove("loglevel") {
+        None | Some(Value::Undef) => {}
+        Some(value) => match value.as_str().and_then(level) {
+            Some(level) => meta.loglevel = Some(level),
+            None => wrong.push(
+                "`loglevel` expects debug, info, notice, warning, err, alert, emerg, crit or verbose"
+                    .to_owned(),
+            ),
+        },
+    }
+    for (refused, instead) in [
+        (
+            "schedule",
+            "a device has no schedules: run devgate from cron or a timer",
+        ),
+        (
+            "stage",
+            "there are no stages: say the order with `require` or `before`",
+        ),
+    ] {
+        if attributes.remove(refused).is_some() {
+            wrong.push(format!("`{refused}` is not known here: {instead}"));
+        }
+    }
+    if wrong.is_empty() {
+        Ok((meta, relations))
+    } else {
+        Err(wrong)
+    }
+}
+
+/// Whether a text may be a tag (Puppet's language, "Tags").
+pub(super) fn is_tag(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_alphanumeric() || first == '_')
+        && text
+            .chars()
+            .all(|c| c.is_alphanumeric() || "_:.-".contains(c))
+}
+
+/// The texts of a metaparameter, which may be one text or a list.
+fn taken(
+    attributes: &mut Hash,
+    metaparameter: &str,
+    expected: &str,
+    wrong: &mut Vec<String>,
+) -> Vec<String> {
+    let items = match attributes.remove(metaparameter) {
+        None | Some(Value::Undef) => Vec::new(),
+        Some(Value::Array(items)) => items,
+        Some(item) => vec![item],
+    };
+    let mut texts = Vec::with_capacity(items.len());
+    for item in items {
+        match item {
+            Value::String(text) => texts.push(text),
+            Value::Integer(number) => texts.push(number.to_string()),
+            _ => wrong.push(format!(
+                "`{metaparameter}` expects {expected} or a list of these"
+            )),
+        }
+    }
+    texts
+}
+
+/// The level that a word of Puppet's stands for; what is worse than an error is told as one.
+fn level(word: &str) -> Option<Level> {
+    Some(match word {
+        "debug" => Level::Debug,
+        "info" | "verbose" => Level::Info,
+        "notice" => Level::Notice,
+        "warning" => Level::Warning,
+        "err" | "alert" | "emerg" | "crit" => Level::Err,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use devgate_schemas::yaml;
+
+    use super::*;
+
+    fn read(text: &str) -> Result<(Meta, Vec<Relation>, Hash), Vec<String>> {
+        let Value::Hash(mut attributes) = yaml::parse(text).expect("it is YAML").to_value() else {
+            panic!("expected a mapping: {text}");
+        };
+        let place = Place {
+            file: Arc::from("site.yaml"),
+            line: 1,
+            column: 1,
+        };
+        let (meta, relations) = take(&mut attributes, &Ref::new("vlan", "10"), &place)?;
+        Ok((meta, relations, attributes))
+    }
+
+    #[test]
+    fn relations_go_from_what_comes_first_to_what_comes_after_it() {
+        let text = "{before: 'A[b]', notify: ['A[n]'], require: ['A[r]', 'A[q]'], subscribe: 'A[s]', id: 1}";
+        let (_, relations, rest) = read(text).expect("they are relations");
+        let shown: Vec<String> = relations
+            .iter()
+            .map(|one| {
+                format!(
+                    "{} {} {}",
+                    one.from,
+                    if one.notifies { "~>" } else { "->" },
+                    one.to
+                )
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "Vlan[10] -> A[b]",
+                "Vlan[10] ~> A[n]",
+                "A[r] -> Vlan[10]",
+                "A[q] -> Vlan[10]",
+                "A[s] ~> Vlan[10]",
+            ]
+        );
+        assert_eq!(rest.len(), 1, "what is no metaparameter stays");
+    }
+
+    #[test]
+    fn what_is_said_of_the_resource_itself_is_read() {
+        let text =
+            "{noop: true, tag: [Edge, a::b], alias: [ten, 11], audit: [id], loglevel: verbose}";
+        let (meta, _, _) = read(text).expect("they are metaparameters");
+        assert_eq!(meta.noop, Some(true));
+        assert!(meta.tags.iter().eq(["a::b", "edge"]), "{meta:?}");
+        assert_eq!(meta.aliases, ["ten", "11"]);
+        assert_eq!(meta.audit, Audit::Only(vec!["id".to_owned()]));
+        assert_eq!(meta.loglevel, Some(Level::Info));
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_told_at_once() {
+        let wrong = read("{require: [swp1, {}], noop: maybe, tag: a b, loglevel: loud, schedule: night, stage: pre}")
+            .expect_err("all of it is wrong");
+        for (found, expected) in wrong.iter().zip([
+            "`require` expects `Type[title]` or a list of these",
+            "`require` expects `Type[title]` or a list of these, found `swp1`",
+            "`noop` expects true or false",
+            "`tag` expects letters, digits",
+            "`loglevel` expects debug",
+            "`schedule` is not known here: a device has no schedules",
+            "`stage` is not known here: there are no stages",
+        ]) {
+            assert!(found.starts_with(expected), "{found:?}: {expected:?}");
+        }
+        assert_eq!(wrong.len(), 7, "{wrong:?}");
+    }
+}
