@@ -31,7 +31,7 @@ pub use report::{Report, ResourceReport, Summary};
 pub use resource::{Name, Resource};
 pub use sensitive::{REDACTED, Sensitive};
 pub use transport_schema::{ConnectionInfo, Group, InvalidConnectionInfo, Rule, TransportSchema};
-pub use type_schema::{Feature, InvalidResource, TypeSchema};
+pub use type_schema::{Feature, InvalidResource, Related, RelationKind, TypeSchema};
 pub use types::{DataType, Mismatch, TypeError, Violation};
 pub use unread::Unread;
 pub use value::{Hash, Key, Value};

@@ -2,6 +2,7 @@
 
 mod check;
 mod register;
+mod relation;
 #[cfg(test)]
 mod tests;
 
@@ -10,6 +11,7 @@ use indexmap::IndexMap;
 use crate::{Attribute, Hash, Regexp, Resource};
 
 pub use check::InvalidResource;
+pub use relation::{Related, RelationKind};
 
 /// What a kind of resource consists of (Resource API, "Resource definition").
 #[derive(Clone, Debug)]
@@ -20,6 +22,7 @@ pub struct TypeSchema {
     features: Vec<Feature>,
     title_patterns: Vec<Regexp>,
     namevars: Vec<String>,
+    relations: Vec<relation::AutoRelation>,
 }
 
 /// What a type's provider can do beyond `get` and `set` (Resource API, "Provider features").

@@ -10,12 +10,16 @@ use crate::family::{Placed, Problems, Spot, read_textfsm};
 use crate::template::Expression;
 
 /// What a type's file may say beside its schema.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 12] = [
     "name",
     "desc",
     "features",
     "attributes",
     "title_patterns",
+    "autorequire",
+    "autobefore",
+    "autosubscribe",
+    "autonotify",
     "title",
     "canonicalize",
     "cli",

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::{Feature, TypeSchema};
+use super::{Feature, TypeSchema, relation};
 use crate::attribute::{ruby_class, shown};
 use crate::problem::Problems;
 use crate::{Attribute, Behaviour, Hash, Regexp, Value, suggest};
@@ -27,7 +27,7 @@ const FORBIDDEN: [&str; 15] = [
 ];
 
 impl TypeSchema {
-    /// Reads a type's definition: `{name, desc, attributes, features, title_patterns}`.
+    /// Reads a type's definition: `{name, desc, attributes, features, title_patterns, autorequire, …}`.
     ///
     /// # Errors
     /// Everything that is wrong with it, in the Resource API gem's words where it has them.
@@ -68,6 +68,7 @@ impl TypeSchema {
         }
         let features = Self::features_of(definition, &mut problems);
         let title_patterns = Self::title_patterns_of(definition, &namevars, &mut problems);
+        let relations = relation::read(definition, &attributes, &mut problems);
         problems.or(|| Self {
             name: name.to_owned(),
             desc: desc.trim().to_owned(),
@@ -75,6 +76,7 @@ impl TypeSchema {
             features,
             title_patterns,
             namevars,
+            relations,
         })
     }
 

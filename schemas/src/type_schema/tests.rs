@@ -166,3 +166,56 @@ fn namevars_name_a_resource_that_has_no_title() {
         .expect_err("it has no name");
     assert_eq!(wrong.problems(), ["expected a `title`, or prefix, table"]);
 }
+
+#[test]
+fn a_resource_depends_by_itself_on_what_its_type_says() {
+    let definition = r"
+name: port
+autorequire: { Bridge: $bridge, package: [openvswitch, ipset] }
+autonotify: { vlan: $vlans }
+attributes:
+  name: { type: String, behaviour: namevar }
+  bridge: { type: 'Optional[String]' }
+  vlans: { type: 'Optional[Array[Integer]]' }
+";
+    let definition = yaml::parse(definition).expect("YAML").to_value();
+    let schema = TypeSchema::register(&definition).expect("a schema");
+    let related = |attributes: &str| {
+        let (_, resource) = schema
+            .desire(Some("p"), given(attributes))
+            .expect("it fits");
+        let related = schema.related(&resource);
+        let told = related.map(
+            |Related {
+                 kind,
+                 type_name,
+                 title,
+             }| format!("{kind:?} {type_name} {title}"),
+        );
+        told.collect::<Vec<_>>()
+    };
+    let always = ["Require package openvswitch", "Require package ipset"];
+    assert_eq!(related("{}"), always);
+    assert_eq!(
+        related("{bridge: br0, vlans: [1, 2]}"),
+        [
+            &["Require bridge br0"],
+            &always[..],
+            &["Notify vlan 1", "Notify vlan 2"]
+        ]
+        .concat()
+    );
+}
+
+#[test]
+fn a_relation_to_what_an_unknown_attribute_says_is_refused() {
+    let definition = "{name: port, autobefore: {bridge: $brigde}, autonotify: 7, attributes: {bridge: {type: String, behaviour: namevar}}}";
+    let definition = yaml::parse(definition).expect("YAML").to_value();
+    let problems = TypeSchema::register(&definition).expect_err("it is wrong");
+    let told = problems.to_string();
+    assert!(
+        told.contains("there is no attribute `brigde`; did you mean `bridge`?"),
+        "{told}"
+    );
+    assert!(told.contains("`autonotify` must be a hash"), "{told}");
+}

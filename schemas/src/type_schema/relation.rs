@@ -1,0 +1,145 @@
+//! The relations that a type's resources have by themselves (Resource API, "Resource definition":
+//! `autorequire` and its like).
+
+use super::TypeSchema;
+use crate::attribute::{ruby_class, shown};
+use crate::problem::Problems;
+use crate::{Attribute, Hash, Resource, Value, suggest};
+
+/// How one resource depends on another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RelationKind {
+    /// The other comes first.
+    Require,
+    /// The other comes afterwards.
+    Before,
+    /// The other comes first, and what changes of it matters here.
+    Subscribe,
+    /// The other comes afterwards, and what changes here matters to it.
+    Notify,
+}
+
+/// Relations to resources of one type, for all resources of the type that has them.
+#[derive(Clone, Debug)]
+pub(super) struct AutoRelation {
+    kind: RelationKind,
+    type_name: String,
+    titles: Vec<TitleSource>,
+}
+
+#[derive(Clone, Debug)]
+enum TitleSource {
+    Constant(String),
+    /// Written `$name`: the value of that attribute, or each of its values.
+    Attribute(String),
+}
+
+/// One relation of a resource: with the resource of that type and title, if there is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Related<'s> {
+    /// How it depends on the other.
+    pub kind: RelationKind,
+    /// The other's type, in small letters.
+    pub type_name: &'s str,
+    /// The other's title.
+    pub title: String,
+}
+
+impl RelationKind {
+    const AUTOMATIC: [(Self, &'static str); 4] = [
+        (Self::Require, "autorequire"),
+        (Self::Before, "autobefore"),
+        (Self::Subscribe, "autosubscribe"),
+        (Self::Notify, "autonotify"),
+    ];
+}
+
+impl TypeSchema {
+    /// The relations that a resource of this type has by itself. Whether the others exist, nobody has
+    /// asked.
+    pub fn related<'s>(&'s self, resource: &'s Resource) -> impl Iterator<Item = Related<'s>> {
+        self.relations.iter().flat_map(move |relation| {
+            let titles = relation.titles.iter();
+            titles
+                .flat_map(move |source| source.titles(resource))
+                .map(move |title| Related {
+                    kind: relation.kind,
+                    type_name: &relation.type_name,
+                    title,
+                })
+        })
+    }
+}
+
+impl TitleSource {
+    fn titles(&self, resource: &Resource) -> Vec<String> {
+        match self {
+            Self::Constant(title) => vec![title.clone()],
+            Self::Attribute(name) => match resource.get(name) {
+                // What a secret is called must not become known as a title.
+                None | Some(Value::Undef | Value::Sensitive(_)) => Vec::new(),
+                Some(Value::Array(items)) => items.iter().map(shown).collect(),
+                Some(value) => vec![shown(value)],
+            },
+        }
+    }
+}
+
+/// Reads `autorequire`, `autobefore`, `autosubscribe` and `autonotify` of a definition.
+pub(super) fn read(
+    definition: &Hash,
+    attributes: &indexmap::IndexMap<String, Attribute>,
+    problems: &mut Problems,
+) -> Vec<AutoRelation> {
+    let mut relations = Vec::new();
+    for (kind, key) in RelationKind::AUTOMATIC {
+        let related = match definition.get(key) {
+            None => continue,
+            Some(Value::Hash(related)) => related,
+            Some(other) => {
+                let class = ruby_class(other);
+                let message =
+                    format!("`{key}` must be a hash of types and their titles, not `{class}`");
+                problems.add(&[key], message);
+                continue;
+            }
+        };
+        for (type_name, titles) in related.iter() {
+            let type_name = type_name.to_string().to_lowercase();
+            let titles = match titles {
+                Value::Array(titles) => titles.as_slice(),
+                one => std::slice::from_ref(one),
+            };
+            let mut sources = Vec::new();
+            for title in titles {
+                match source(title, attributes) {
+                    Ok(source) => sources.push(source),
+                    Err(message) => problems.add(&[key, &type_name], message),
+                }
+            }
+            relations.push(AutoRelation {
+                kind,
+                type_name,
+                titles: sources,
+            });
+        }
+    }
+    relations
+}
+
+fn source(
+    title: &Value,
+    attributes: &indexmap::IndexMap<String, Attribute>,
+) -> Result<TitleSource, String> {
+    let Some(title) = title.as_str() else {
+        return Err("a title is a text: itself, or `$` and an attribute's name".to_owned());
+    };
+    match title.strip_prefix('$') {
+        None => Ok(TitleSource::Constant(title.to_owned())),
+        Some(name) if attributes.contains_key(name) => Ok(TitleSource::Attribute(name.to_owned())),
+        Some(name) => {
+            let hint = suggest(name, attributes.keys().map(String::as_str));
+            Err(format!("there is no attribute `{name}`{hint}"))
+        }
+    }
+}
