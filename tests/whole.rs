@@ -14,6 +14,7 @@ mod lab_ovsdb;
 mod lab_pool;
 mod lab_record;
 mod lab_rest;
+mod lab_restconf;
 mod lab_secrets;
 mod lab_session;
 mod lab_snmp;

@@ -7,7 +7,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 /// A request.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
-    pub(super) method: Method,
+    pub(crate) method: Method,
     /// From the server's root, below the base path; percent-encoded.
     pub(super) path: String,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,

@@ -77,6 +77,10 @@ async fn serve(
             if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
                 length = value.trim().parse().expect("a length");
             }
+            if line.starts_with("PRI ") {
+                // It knows HTTP/1.1 alone, and is asked for more (RFC 9113, 3.4).
+                return None;
+            }
             if line.trim().is_empty() {
                 break;
             }

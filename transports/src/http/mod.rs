@@ -20,6 +20,7 @@ mod login;
 mod redirect;
 mod send;
 mod settings;
+mod version2;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{LazyLock, Mutex};

@@ -7,7 +7,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, Url};
 
-use super::Login;
+use super::{Login, version2};
 use crate::error::Phase;
 use crate::info::{duration, host, port, problem, secret};
 use crate::tls::{self, Tls};
@@ -123,18 +123,24 @@ impl Settings {
             .map_err(|error| problem("host", &format!("cannot be asked: {error}")))
     }
 
-    /// Why a server ends connections before it has answered anything, if it is for TLS, or the lack of
-    /// it.
+    /// Why a server ends connections before it has answered anything, if it is for TLS, the lack of it,
+    /// or another version of HTTP.
     pub(super) async fn complaint(&self) -> Option<Error> {
         if self.with_tls() {
             return self.tls.complaint(&self.host, self.port).await;
         }
-        let is_spoken = tls::is_spoken(&self.host, self.port).await;
-        is_spoken.then(|| Error::Protocol {
+        let problem = if tls::is_spoken(&self.host, self.port).await {
+            TLS_THERE
+        } else if !self.http2_only && version2::is_spoken(&self.host, self.port).await {
+            "it speaks HTTP/2 alone: say `http2_only: true`"
+        } else {
+            return None;
+        };
+        Some(Error::Protocol {
             peer: self.peer.clone(),
             protocol: "HTTP",
             phase: Phase::Request,
-            problem: TLS_THERE.to_owned(),
+            problem: problem.to_owned(),
         })
     }
 
@@ -150,6 +156,8 @@ impl Settings {
             });
         }
         let slash = if path.starts_with('/') { "" } else { "/" };
+        // What else would begin a part that is not sent, or be taken for a slash: another resource.
+        let path = path.replace('#', "%23").replace('\\', "%5C");
         let url = format!(
             "{}://{}{}{slash}{path}",
             self.scheme, self.peer, self.base_path

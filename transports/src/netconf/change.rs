@@ -74,44 +74,46 @@ impl Change {
     /// # Errors
     /// [`Error::Unsupported`], saying what it should be.
     pub(super) fn requested(request: &Request) -> Result<Self> {
-        let unsupported = |message: &str| Err(Error::Unsupported(message.to_owned()));
-        let body = request.body.as_ref().and_then(Value::as_str);
-        // Its XML may stand where other protocols have a path.
-        let (what, body) = match (request.what.trim(), body) {
-            (what, None) if what.starts_with('<') => ("", Some(what)),
-            both => both,
-        };
-        if !what.is_empty() {
-            return unsupported(
-                "a NETCONF change is all in its XML: give that as the body, and nothing besides it",
-            );
-        }
         let default_operation = match request.method.as_deref() {
             None | Some("merge") => DefaultOperation::Merge,
             Some("replace") => DefaultOperation::Replace,
             Some("none") => DefaultOperation::None,
             Some(other) => {
                 return Err(Error::Unsupported(format!(
-                    "`{other}` is no default operation: expected merge, replace or none"
+                    "`{other}` is no default operation: expected merge, replace or none; or `rpc`, \
+                     which sends the XML as an RPC of its own"
                 )));
             }
         };
-        let Some(body) = body else {
-            return unsupported(
-                "a NETCONF change is XML: expected the elements for `<config>`, each with its \
-                 namespace",
-            );
-        };
-        let config = elements(body, "config")?;
+        let expected = "the elements for `<config>`, each with its namespace";
+        let config = elements(xml(request, "change", expected)?, "config")?;
         if config.is_empty() {
-            return unsupported(
-                "the XML for `config` holds no element: there is nothing to change",
-            );
+            return Err(Error::Unsupported(
+                "the XML for `config` holds no element: there is nothing to change".to_owned(),
+            ));
         }
         Ok(Self {
             config,
             default_operation,
         })
+    }
+}
+
+/// The XML of a request, which may stand where other protocols have a path.
+///
+/// # Errors
+/// [`Error::Unsupported`], saying what was `expected`.
+pub(super) fn xml<'r>(request: &'r Request, is: &str, expected: &str) -> Result<&'r str> {
+    let body = request.body.as_ref().and_then(Value::as_str);
+    match (request.what.trim(), body) {
+        ("", Some(body)) => Ok(body),
+        (what, None) if what.starts_with('<') => Ok(what),
+        ("", None) => Err(Error::Unsupported(format!(
+            "a NETCONF {is} is XML: expected {expected}"
+        ))),
+        _ => Err(Error::Unsupported(format!(
+            "a NETCONF {is} is all in its XML: give that as the body, and nothing besides it"
+        ))),
     }
 }
 
@@ -183,18 +185,12 @@ struct Way<'a> {
 impl Way<'_> {
     /// Lock, edit, commit, confirm; whatever the device refuses is discarded.
     async fn by_candidate(&self, client: &mut Client, change: &Change) -> Result<Changed> {
-        let Self { ctx, .. } = self;
-        self.lock(client, Datastore::Candidate).await?;
+        let unlock = self.lock(client, Datastore::Candidate).await?;
         let result = self.edit_and_commit(client, change).await;
         if result.is_err() && client.is_usable() {
             self.tidy(client, &Operation::discard_changes()).await;
         }
-        if client.is_usable() {
-            self.tidy(client, &Operation::unlock(Datastore::Candidate))
-                .await;
-        } else {
-            ctx.debug("the device gives the lock back with the session");
-        }
+        self.unlock(client, unlock).await;
         result
     }
 
@@ -248,7 +244,7 @@ impl Way<'_> {
             config,
             default_operation,
         } = change;
-        self.lock(client, Datastore::Running).await?;
+        let unlock = self.lock(client, Datastore::Running).await?;
         let rolls_back = client.capabilities().has(Capability::RollbackOnError);
         let edit = Operation::edit_config(&Edit {
             target: Datastore::Running,
@@ -268,15 +264,13 @@ impl Way<'_> {
         {
             result = Err(self.unconfirmed(error, Aftermath::Stands));
         }
-        if client.is_usable() {
-            self.tidy(client, &Operation::unlock(Datastore::Running))
-                .await;
-        }
+        self.unlock(client, unlock).await;
         result
     }
 
-    /// Locks, waiting for whoever has the lock.
-    async fn lock(&self, client: &mut Client, datastore: Datastore) -> Result<()> {
+    /// Locks, waiting for whoever has the lock, and tells what gives it back: nothing on a device that
+    /// has no locks.
+    async fn lock(&self, client: &mut Client, datastore: Datastore) -> Result<Option<Operation>> {
         let what = format!(
             "lock the {} configuration of {}",
             datastore.as_str(),
@@ -286,10 +280,29 @@ impl Way<'_> {
         let lock = Operation::lock(datastore);
         loop {
             match attempts.within(client.perform(self.ctx, &lock)).await {
-                Ok(_) => return Ok(()),
+                Ok(_) => return Ok(Some(Operation::unlock(datastore))),
+                Err(Error::Refused(refused)) if refused.status == "operation-not-supported" => {
+                    self.ctx.notice(format!(
+                        "{} has no lock for its {} configuration: the change is made without one",
+                        self.peer,
+                        datastore.as_str()
+                    ));
+                    return Ok(None);
+                }
                 Err(error @ Error::Refused(_)) => attempts.pause(error).await?,
                 Err(error) => return Err(error),
             }
+        }
+    }
+
+    /// Gives a lock back, if there is one.
+    async fn unlock(&self, client: &mut Client, unlock: Option<Operation>) {
+        match unlock {
+            Some(unlock) if client.is_usable() => self.tidy(client, &unlock).await,
+            Some(_) => self
+                .ctx
+                .debug("the device gives the lock back with the session"),
+            None => {}
         }
     }
 

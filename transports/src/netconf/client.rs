@@ -71,7 +71,6 @@ const BETWEEN_HELLO_AND_REQUEST: Duration = Duration::from_millis(50);
 enum Unread {
     Ended,
     Framing(FramingError),
-    Encoding,
 }
 
 impl Client {
@@ -111,7 +110,6 @@ impl Client {
                 });
             }
             Ok(Err(Unread::Framing(error))) => Err(error.as_str().to_owned()),
-            Ok(Err(Unread::Encoding)) => Err("its first message is no UTF-8".to_owned()),
             Err(_) => {
                 return Err(Error::TimedOut {
                     peer,
@@ -186,7 +184,7 @@ impl Client {
             Ok(Err(why)) => return Err(self.interrupted(operation, why)),
             Err(_) => return Err(self.interrupted(operation, Interruption::TooLong(limit))),
         };
-        if errors.is_empty() && !reply.says_something() {
+        if errors.is_empty() && !operation.may_be_silent && !reply.says_something() {
             let why = Interruption::OutOfStep("its answer says neither `ok` nor an error");
             return Err(self.interrupted(operation, why));
         }
@@ -269,8 +267,14 @@ impl Client {
                 Unread::Ended => Interruption::Lost,
                 Unread::Framing(FramingError::TooLong) => Interruption::TooMuch(LONGEST_MESSAGE),
                 Unread::Framing(error) => Interruption::OutOfStep(error.as_str()),
-                Unread::Encoding => Interruption::OutOfStep("its answer is no UTF-8"),
             })?;
+            if message.contains(char::REPLACEMENT_CHARACTER) {
+                ctx.warning(format!(
+                    "what {} answers is not all of characters that XML can have: `\u{fffd}` stands \
+                     for each other",
+                    self.terms.peer
+                ));
+            }
             match Message::read(&message) {
                 Ok(Message::Reply { id, reply, errors }) => {
                     // One without a number can only be the answer: nothing else was asked since the
@@ -296,7 +300,7 @@ impl Client {
         let mut bytes = vec![0; 16 * 1024];
         loop {
             if let Some(message) = self.decoder.next().map_err(Unread::Framing)? {
-                return String::from_utf8(message).map_err(|_| Unread::Encoding);
+                return Ok(legible(&message));
             }
             match self.carrier.read(&mut bytes).await {
                 Ok(0) | Err(_) => return Err(Unread::Ended),
@@ -330,6 +334,19 @@ impl Client {
             phase: Phase::Hello,
             problem,
         }
+    }
+}
+
+/// A message as text. Devices put into it what they were told by others, whatever it is: IOS XR a
+/// backspace, IOS XE a name that is no UTF-8; some end theirs with a NUL.
+fn legible(message: &[u8]) -> String {
+    let text = String::from_utf8_lossy(message);
+    let text = text.trim_matches('\0');
+    let is_foreign = |c: char| c.is_ascii_control() && !"\t\n\r".contains(c) && c != '\u{7f}';
+    if text.contains(is_foreign) {
+        text.replace(is_foreign, "\u{fffd}")
+    } else {
+        text.to_owned()
     }
 }
 

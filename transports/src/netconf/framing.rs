@@ -159,9 +159,12 @@ impl Decoder {
         }
     }
 
-    /// Some peers end a message, their hello above all, with a line end that is no part of it.
+    /// Some peers end a message, their hello above all, with a line end or a NUL that is no part of it.
     fn pass_over_blanks(&mut self) {
-        let is_blank = |at: usize| self.unread.get(at).is_some_and(u8::is_ascii_whitespace);
+        let is_blank = |at: usize| {
+            let byte = self.unread.get(at);
+            byte.is_some_and(|byte| byte.is_ascii_whitespace() || *byte == 0)
+        };
         let is_over =
             |at: &usize| !is_blank(*at) || (self.unread[*at] == b'\n' && !is_blank(at + 1));
         let start = (0..).find(is_over).unwrap_or(0);

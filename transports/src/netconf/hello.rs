@@ -32,7 +32,7 @@ impl Hello {
         // Some devices say something to people first.
         let start = message.find('<').unwrap_or(message.len());
         let (said, message) = message.split_at(start);
-        let hello = Element::parse(message).map_err(|error| {
+        let hello = Element::received(message).map_err(|error| {
             let said = said.trim().lines().last().unwrap_or_default();
             if said.is_empty() {
                 format!("its first message is no well-formed XML: {error}")

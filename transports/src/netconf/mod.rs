@@ -12,6 +12,7 @@ mod modules;
 mod operation;
 mod query;
 mod reply;
+mod rpc;
 mod rpc_error;
 mod session;
 #[cfg(test)]

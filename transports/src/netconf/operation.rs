@@ -99,6 +99,8 @@ pub struct Operation {
     /// Whether it may change the device: it is never sent twice then.
     pub(super) changing: bool,
     pub(super) needs: Option<Capability>,
+    /// Whether an answer may do without `ok` and without data.
+    pub(super) may_be_silent: bool,
 }
 
 impl Datastore {
@@ -187,6 +189,7 @@ impl Operation {
             element,
             changing,
             needs: None,
+            may_be_silent: false,
         }
     }
 
@@ -302,6 +305,12 @@ impl Operation {
     /// How the RFC names it.
     pub fn name(&self) -> &str {
         self.element.name()
+    }
+
+    /// For RPCs of vendors: Junos answers some with an empty `rpc-reply`, and some with text alone.
+    pub(super) fn answered_by_anything(mut self) -> Self {
+        self.may_be_silent = true;
+        self
     }
 
     fn needing(mut self, needs: Option<Capability>) -> Self {

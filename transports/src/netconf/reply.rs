@@ -30,7 +30,7 @@ impl Message {
     /// # Errors
     /// What it is instead.
     pub(super) fn read(text: &str) -> Result<Self, String> {
-        let element = Element::parse(text).map_err(|error| error.to_string())?;
+        let element = Element::received(text).map_err(|error| error.to_string())?;
         if element.name() == "notification" {
             return Ok(Self::Notification);
         }

@@ -30,15 +30,20 @@ impl RpcError {
             let text = element.child(name).map(Element::content);
             text.filter(|text| !text.is_empty())
         };
-        let info = element.child("error-info").into_iter();
-        let info = info.flat_map(Element::children);
+        let more = element.child("error-info");
+        // Some servers put their words there.
+        let words = more.filter(|more| more.children().next().is_none());
+        let words = words
+            .map(Element::content)
+            .filter(|words| !words.is_empty());
+        let info = more.into_iter().flat_map(Element::children);
         Self {
             kind: text("error-type").unwrap_or_default(),
             tag: text("error-tag").unwrap_or_default(),
             warning: text("error-severity").as_deref() == Some("warning"),
             app_tag: text("error-app-tag"),
             path: text("error-path"),
-            message: text("error-message"),
+            message: text("error-message").or(words),
             info: info
                 .map(|part| (part.name().to_owned(), part.content()))
                 .collect(),
@@ -94,7 +99,9 @@ impl RpcError {
 /// The device's refusal of a request, for `errors` of which the first tells the most.
 pub(super) fn refused(peer: &str, user: &str, request: &str, errors: &[RpcError]) -> Refused {
     let mut first = errors.first().cloned().unwrap_or_default();
-    if request == "lock" && matches!(first.tag.as_str(), "" | "operation-failed") {
+    let is_in_words =
+        matches!(first.tag.as_str(), "" | "operation-failed") && first.message.is_some();
+    if request == "lock" && is_in_words {
         // Junos says it in words alone, when somebody's changes are not committed.
         "lock-denied".clone_into(&mut first.tag);
     }
@@ -178,6 +185,22 @@ mod tests {
         let refused = refused("r1:830", "admin", "commit", &[error]);
         assert_eq!(refused.status, "operation-failed");
         assert!(!refused.busy);
+    }
+
+    #[test]
+    fn a_lock_that_is_refused_without_a_word_is_waited_for_by_nobody() {
+        let text = "<rpc-error><error-tag>operation-failed</error-tag><error-info/></rpc-error>";
+        let error = RpcError::read(&Element::parse(text).expect("well-formed"));
+        let locked = refused("r1:830", "admin", "lock", &[error]);
+        assert!(!locked.busy && locked.hint.is_empty(), "{locked}");
+    }
+
+    #[test]
+    fn words_in_the_place_of_more_are_told() {
+        let text = "<rpc-error><error-tag>operation-failed</error-tag><error-info>Invalid \
+            expression</error-info></rpc-error>";
+        let error = RpcError::read(&Element::parse(text).expect("well-formed"));
+        assert_eq!(error.summary(), "Invalid expression");
     }
 
     #[test]

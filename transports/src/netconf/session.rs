@@ -14,6 +14,7 @@ use super::modules;
 use super::operation::{Datastore, Filter, Operation};
 use super::query::{self, Query};
 use super::reply::Reply;
+use super::rpc;
 use crate::error::{Interruption, Phase};
 use crate::info::duration;
 use crate::ssh::Ssh;
@@ -265,6 +266,10 @@ impl DataStore for NetconfSession {
     }
 
     async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+        if request.method.as_deref() == Some(rpc::METHOD) {
+            let reply = self.perform(ctx, &rpc::requested(request)?).await?;
+            return Ok(rpc::answer(&reply));
+        }
         let change = Change::requested(request)?;
         let changed = self.change(ctx, &change, None).await?;
         Ok(Document::Data(changed.to_value()))

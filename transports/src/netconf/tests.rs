@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use devgate_schemas::Level;
 use tokio::time::{Instant, timeout};
 
 use super::NetconfSession;
@@ -73,6 +74,36 @@ async fn an_answer_in_chunks_of_one_byte_behind_a_notification_is_read() {
 }
 
 #[tokio::test]
+async fn characters_that_xml_cannot_have_are_shown_as_such_and_told() {
+    let bench = Bench::default();
+    let answer = |_: &str| {
+        let mut bytes = frame(Framing::EndOfMessage, &reply(1, "<data>caf\x08|</data>"));
+        let bar = bytes.iter().position(|byte| *byte == b'|');
+        bytes[bar.expect("it is there")] = 0xe9;
+        bytes.push(0);
+        Answer::Bytes(bytes)
+    };
+    let fake = Fake::new(&["base:1.0"]);
+    let mut client = fake.open(&bench, answer).await.expect("a session");
+    let told = client.perform(&bench.ctx(), &get()).await.expect("a reply");
+    assert_eq!(told.data().expect("data").content(), "caf\u{fffd}\u{fffd}");
+    let said = bench.said(Level::Warning);
+    assert!(
+        said.len() == 1 && said[0].contains("XML can have"),
+        "{said:?}"
+    );
+    // What it sent behind the end is no part of the next answer.
+    let error = client
+        .perform(&bench.ctx(), &get())
+        .await
+        .expect_err("it has the number 1");
+    assert!(matches!(
+        why(error),
+        Interruption::OutOfStep("its answer is to another request")
+    ));
+}
+
+#[tokio::test]
 async fn after_any_doubt_the_session_is_not_used_again() {
     let framed = |text: &str| frame(Framing::Chunked, text);
     for (bytes, expected) in [
@@ -80,7 +111,7 @@ async fn after_any_doubt_the_session_is_not_used_again() {
         (framed(&reply(1, "")), "neither `ok` nor"),
         (framed("<hello/>"), "no `rpc-reply`"),
         (framed("<rpc-reply"), "no `rpc-reply`"),
-        (b"\n#3\n\xff\xfe\xfd\n##\n".to_vec(), "no UTF-8"),
+        (b"\n#3\n\xff\xfe\xfd\n##\n".to_vec(), "no `rpc-reply`"),
         (b"<rpc-reply/>]]>]]>".to_vec(), "a chunk should begin"),
     ] {
         let bench = Bench::default();

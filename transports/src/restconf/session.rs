@@ -73,7 +73,11 @@ impl Session for RestconfSession {
                     return Ok(session);
                 }
                 refused.get_or_insert_with(|| session.refusal(&ask, &answer));
-                if answer.status != StatusCode::NOT_ACCEPTABLE {
+                let unfit = [
+                    StatusCode::NOT_ACCEPTABLE,
+                    StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                ];
+                if !unfit.contains(&answer.status) {
                     break;
                 }
             }
@@ -135,10 +139,14 @@ impl RestconfSession {
     }
 
     fn refusal(&self, ask: &Ask, answer: &Answer) -> Error {
-        let hint = if answer.status == StatusCode::PRECONDITION_FAILED {
-            "it was changed since it was read here: read it again"
-        } else {
-            ""
+        let hint = match answer.status {
+            StatusCode::PRECONDITION_FAILED => {
+                "it was changed since it was read here: read it again"
+            }
+            StatusCode::METHOD_NOT_ALLOWED if ask.method == Method::PATCH => {
+                "it may not know how to merge: read it, and replace it with `--method PUT`"
+            }
+            _ => "",
         };
         let errors = Errors::read(&answer.text());
         let mut error = self.http.refused(ask, answer, hint);
@@ -161,12 +169,12 @@ impl RestconfSession {
 async fn discover(ctx: &Context<'_>, http: &Http) -> Result<String> {
     let ask = Ask::new(Method::GET, HOST_META)
         .header(ACCEPT, HeaderValue::from_static("application/xrd+xml"));
-    let answer = http.answer(ctx, &ask).await?;
-    let named = answer
-        .status
-        .is_success()
-        .then(|| root::named_by(&answer.text()))
-        .flatten();
+    let named = match http.answer(ctx, &ask).await {
+        Ok(answer) if answer.status.is_success() => root::named_by(&answer.text()),
+        // One that is led elsewhere, for instance: the root may be here nevertheless.
+        Ok(_) | Err(Error::Refused(_)) => None,
+        Err(error) => return Err(error),
+    };
     Ok(named.unwrap_or_else(|| {
         ctx.debug(format!(
             "the server does not say where its root is: `{}` is tried",
@@ -181,7 +189,8 @@ impl DataStore for RestconfSession {
     async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
         let path = root::path_of(&self.root, what);
         let answer = self.read(ctx, &path).await?;
-        match answer.header("etag") {
+        match answer.header("etag").filter(|tag| !tag.starts_with("W/")) {
+            // A weak one matches nothing in `If-Match` (RFC 9110, 13.1.1).
             Some(tag) => self.tags().insert(path, tag.to_owned()),
             None => self.tags().remove(&path),
         };

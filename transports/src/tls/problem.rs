@@ -37,7 +37,7 @@ fn problem(peer: &str, error: &TlsError) -> Error {
     tls_error(peer, why, shown)
 }
 
-fn tls_error(peer: &str, why: Untrusted, shown: Option<String>) -> Error {
+pub(super) fn tls_error(peer: &str, why: Untrusted, shown: Option<String>) -> Error {
     Error::Tls(Box::new(TlsProblem {
         peer: peer.to_owned(),
         why,

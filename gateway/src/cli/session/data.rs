@@ -35,7 +35,8 @@ pub(in crate::cli) struct Get {
     after_help = "Examples:\n  REST:     devgate session set -t dns1 /api/v1/servers/localhost/zones \
                   - --method POST < zone.json\n            devgate session set -t dns1 \
                   /api/v1/servers/localhost/zones/example.org. --method DELETE\n  NETCONF:  devgate \
-                  session set -t r1 - --method merge < config.xml\n  OVSDB:    devgate session set -t \
+                  session set -t r1 - --method merge < config.xml\n            devgate session set \
+                  -t r1 '<get-system-information/>' --method rpc\n  OVSDB:    devgate session set -t \
                   ovs1 - < operations.json\n\nA single - is the body. A secret belongs on stdin: \
                   everybody on this host can read arguments. Under --noop it is refused."
 )]
@@ -48,7 +49,7 @@ pub(in crate::cli) struct Set {
     /// What to set it to: JSON, or a text such as XML; - reads it from stdin
     #[arg(allow_negative_numbers = true)]
     body: Option<String>,
-    /// How: an HTTP method, a NETCONF default-operation, a JSON-RPC method (default: the
+    /// How: an HTTP method, a NETCONF default-operation or `rpc`, a JSON-RPC method (default: the
     /// protocol's usual one)
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,

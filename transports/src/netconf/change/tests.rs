@@ -83,6 +83,39 @@ async fn a_change_is_confirmed_only_behind_its_check() {
 }
 
 #[tokio::test]
+async fn a_device_without_locks_is_changed_without_one() {
+    let bench = Bench::default();
+    let answer = |told: &str| match told {
+        "lock running" => Answer::Refusal("operation-not-supported"),
+        _ => OK,
+    };
+    let capabilities = ["base:1.0", "writable-running:1.0"];
+    let (result, asked) = made(&bench, &capabilities, Finds::Nothing, answer).await;
+    result.expect("it goes well");
+    assert_eq!(asked, ["lock running", "edit-config running"]);
+}
+
+#[tokio::test]
+async fn a_commit_of_which_junos_tells_more_than_it_ends_is_a_commit() {
+    let bench = Bench::default();
+    let answer = |told: &str| match told {
+        "commit" => Answer::Inside(
+            "<commit-results><routing-engine junos:style=\"normal\"><name>re0</name>\
+             <commit-success/><ok/></commit-results>",
+        ),
+        _ => OK,
+    };
+    let (result, _) = made(
+        &bench,
+        &["base:1.0", "candidate:1.0"],
+        Finds::Nothing,
+        answer,
+    )
+    .await;
+    assert!(result.expect("it goes well").committed);
+}
+
+#[tokio::test]
 async fn a_change_that_does_not_stand_its_check_is_taken_back() {
     let bench = Bench::default();
     let (result, asked) = made(&bench, &MODERN, Finds::Fault, |_| OK).await;

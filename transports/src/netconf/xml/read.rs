@@ -25,7 +25,23 @@ impl fmt::Display for XmlError {
 impl Element {
     /// Reads a document: one element, and around it an XML declaration and comments at most.
     pub(crate) fn parse(text: &str) -> Result<Self, XmlError> {
-        let mut roots = Reader::new(text).read()?.into_iter();
+        Self::only(text, Reader::new(text))
+    }
+
+    /// Reads a document that a device sent, whose mistakes are no reason to lose the device. What has a
+    /// prefix that nobody declared has no namespace, an entity that is not known is `\u{fffd}`, and what
+    /// is not ended ends with what it is in: Junos told of its routing engines so, behind a commit.
+    pub(crate) fn received(text: &str) -> Result<Self, XmlError> {
+        let mut reader = Reader::new(text);
+        reader.is_lenient = true;
+        let config = reader.xml.config_mut();
+        config.check_end_names = false;
+        config.allow_unmatched_ends = true;
+        Self::only(text, reader)
+    }
+
+    fn only(text: &str, reader: Reader<'_>) -> Result<Self, XmlError> {
+        let mut roots = reader.read()?.into_iter();
         match (roots.next(), roots.next()) {
             (Some(root), None) => Ok(root),
             (None, _) => Err(XmlError::new("it has no element", text, text.len())),
@@ -60,6 +76,7 @@ impl Element {
 /// The state of reading: the elements that are open, outermost first.
 struct Reader<'t> {
     text: &'t str,
+    is_lenient: bool,
     xml: NsReader<&'t [u8]>,
     open: Vec<Element>,
     roots: Vec<Element>,
@@ -74,6 +91,7 @@ impl<'t> Reader<'t> {
         config.expand_empty_elements = true;
         Self {
             text,
+            is_lenient: false,
             xml,
             open: Vec::new(),
             roots: Vec::new(),
@@ -88,13 +106,17 @@ impl<'t> Reader<'t> {
             };
             match event {
                 Event::Start(start) => self.start(&start)?,
-                Event::End(_) => self.end(),
+                Event::End(end) => self.end(end.name().into_inner().trim_end()),
                 Event::Text(text) => self.text(&text.xml10_content())?,
                 Event::CData(text) => self.text(&text.xml10_content())?,
                 Event::GeneralRef(reference) => match reference.resolve_char_ref() {
+                    Ok(Some(c)) if self.is_lenient && c.is_control() && !"\t\n\r".contains(c) => {
+                        self.text("\u{fffd}")?;
+                    }
                     Ok(Some(character)) => self.text(character.encode_utf8(&mut [0; 4]))?,
                     Ok(None) => match resolve_predefined_entity(&reference) {
                         Some(text) => self.text(text)?,
+                        None if self.is_lenient => self.text("\u{fffd}")?,
                         None => return Err(self.error("it names an entity that XML does not have")),
                     },
                     Err(_) => return Err(self.error("it names a character that does not exist")),
@@ -119,12 +141,14 @@ impl<'t> Reader<'t> {
                 Some(namespace.to_owned()).filter(|namespace| !namespace.is_empty())
             }
             ResolveResult::Unbound => None,
+            ResolveResult::Unknown(_) if self.is_lenient => None,
             ResolveResult::Unknown(prefix) => return Err(self.undeclared(&prefix)),
         };
         let mut attributes = Vec::new();
         for attribute in start.attributes() {
             let attribute = attribute.map_err(|_| self.error("an attribute is malformed"))?;
-            if attribute.key.as_namespace_binding().is_none()
+            if !self.is_lenient
+                && attribute.key.as_namespace_binding().is_none()
                 && let ResolveResult::Unknown(prefix) =
                     self.xml.resolver().resolve_attribute(attribute.key).0
             {
@@ -143,14 +167,17 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn end(&mut self) {
-        let Some(element) = self.open.pop() else {
-            // The reader checks that ends have a beginning.
+    fn end(&mut self, name: &str) {
+        // It is the innermost, where the reader checks that.
+        let Some(at) = self.open.iter().rposition(|open| open.name == name) else {
             return;
         };
-        match self.open.last_mut() {
-            Some(parent) => parent.children.push(Node::Element(element)),
-            None => self.roots.push(element),
+        while self.open.len() > at {
+            let element = self.open.pop().expect("it is open");
+            match self.open.last_mut() {
+                Some(parent) => parent.children.push(Node::Element(element)),
+                None => self.roots.push(element),
+            }
         }
     }
 

@@ -39,6 +39,23 @@ fn texts_stay_what_they_are() {
 }
 
 #[test]
+fn a_devices_mistakes_are_passed_over() {
+    let read = |text: &str| Element::received(text).map(|element| element.to_string());
+    for (text, expected) in [
+        ("<x:a y:b='1'/>", "<x:a y:b=\"1\"/>"),
+        ("<a>&nbsp;&#8;</a>", "<a>\u{fffd}\u{fffd}</a>"),
+        ("<a><b><c/><d/></a >", "<a><b><c/><d/></b></a>"),
+        ("<a><b/></c></a>", "<a><b/></a>"),
+    ] {
+        assert_eq!(read(text).as_deref(), Ok(expected), "{text}");
+        assert!(Element::parse(text).is_err(), "{text}");
+    }
+    for text in ["<a>", "<a><b></b>", "", "<a/><b/>", "<!DOCTYPE a><a/>"] {
+        read(text).expect_err(text);
+    }
+}
+
+#[test]
 fn what_is_no_xml_or_forbidden_is_refused_without_quoting_values() {
     for (text, expected) in [
         ("", "no element"),

@@ -1,0 +1,58 @@
+//! Whether HTTP/2 is spoken in clear text, where HTTP/1.1 found no answer (RFC 9113, 3.3 and 3.4).
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{Instant, timeout_at};
+
+use crate::tcp;
+
+/// How long a server may take to show what it speaks.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// How a client begins, with settings of which it has none.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+
+/// What a frame's type is in its header, and that of settings, with which a server begins.
+const TYPE: usize = 3;
+const SETTINGS: u8 = 4;
+
+/// Whether a server answers as HTTP/2 demands.
+pub(super) async fn is_spoken(host: &str, port: u16) -> bool {
+    let deadline = Instant::now() + LIMIT;
+    let asking = async {
+        let mut stream = tcp::connect(host, port, LIMIT, deadline).await.ok()?;
+        stream.write_all(PREFACE).await.ok()?;
+        let mut header = [0; 9];
+        stream.read_exact(&mut header).await.ok()?;
+        Some(header[TYPE] == SETTINGS && header[5..] == [0; 4])
+    };
+    timeout_at(deadline, asking).await.ok().flatten() == Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn only_who_answers_with_settings_speaks_it() {
+        for (answer, expected) in [
+            (&b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64"[..], true),
+            (b"HTTP/1.1 400 Bad Request\r\n\r\n", false),
+            (b"", false),
+        ] {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            let port = listener.local_addr().expect("an address").port();
+            let serving = async {
+                let (mut stream, _) = listener.accept().await.expect("a client");
+                let mut preface = [0; PREFACE.len()];
+                stream.read_exact(&mut preface).await.expect("it begins");
+                stream.write_all(answer).await.expect("it answers");
+            };
+            let (spoken, ()) = tokio::join!(is_spoken("127.0.0.1", port), serving);
+            assert_eq!(spoken, expected, "{answer:?}");
+        }
+    }
+}
