@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
+use crate::support::awkward::{Awkward, PASSWORD};
 use crate::support::lab::Device;
 use crate::support::project::Project;
 
@@ -17,7 +18,7 @@ fn counts(device: &Device) -> [usize; 3] {
         let of_users = log.lines().filter(|line| !line.contains("[preauth]"));
         of_users.filter(|line| line.contains(mark)).count()
     };
-    let [logins, goodbyes] = ["Accepted password", "Disconnected from user"].map(count);
+    let [logins, goodbyes] = ["Accepted ", "Disconnected from user"].map(count);
     [logins, goodbyes, goodbyes + count("Connection closed by")]
 }
 
@@ -99,6 +100,127 @@ fn an_operator_asks_any_device_once_by_its_name() {
     let run = run.failed().says(&["--noop", "was not sent"]);
     assert_eq!(run.stdout.matches("FRRouting 8").count(), 2, "{run}");
     assert_eq!(once, [1, 1]);
+}
+
+/// A project with six names of one device, by four kinds of credentials, that may have so many sessions.
+fn six_names(device: &Device, limit: usize) -> Project {
+    let mut project = Project::new();
+    let reader = json!({ "user": "oper", "password": device.readers_password() });
+    let by_key = json!({ "password": null, "private_key": device.private_key() });
+    let reader_by_key =
+        json!({ "user": "oper", "password": null, "private_key": device.private_key() });
+    let kinds = [json!({}), reader, by_key, reader_by_key];
+    for (number, settings) in kinds.iter().cycle().take(6).enumerate() {
+        let mut settings = settings.clone();
+        settings["session-limit"] = json!(limit);
+        project.add(&format!("name{number}"), device, settings);
+    }
+    project
+}
+
+/// How many sessions were open at once at most, by what the server wrote down from a place in its log.
+fn most_at_once(device: &Device, from: usize) -> usize {
+    let log = fs::read_to_string(device.path("log/ssh.log")).expect("the server has a log");
+    let (mut open, mut most) = (0_usize, 0);
+    for line in log[from..]
+        .lines()
+        .filter(|line| !line.contains("[preauth]"))
+    {
+        if line.contains("Accepted ") {
+            open += 1;
+        } else if line.contains("Disconnected from user") {
+            open -= 1;
+        }
+        most = most.max(open);
+    }
+    most
+}
+
+#[test]
+fn so_many_sessions_are_open_at_once_as_the_limit_says_whatever_names_and_credentials() {
+    let device = Device::lease();
+    for limit in [1, 3] {
+        let project = six_names(&device, limit);
+        let from = fs::metadata(device.path("log/ssh.log"))
+            .expect("a log")
+            .len();
+        let (run, [logins, goodbyes]) = counted(&device, || {
+            project.devgate("facts -t all --format json").succeeded()
+        });
+        assert_eq!(run.json()["items"].as_array().map(Vec::len), Some(6));
+        assert_eq!(logins, goodbyes);
+        assert!((4..=6).contains(&logins), "{logins} logins");
+        let from = usize::try_from(from).expect("a log that fits");
+        assert_eq!(most_at_once(&device, from), limit);
+    }
+}
+
+#[test]
+fn who_interrupts_several_at_once_leaves_none_of_their_sessions_behind() {
+    let device = Device::lease();
+    let project = six_names(&device, 3);
+    let before = counts(&device);
+    let mut running = project.start("facts -t all --log-level debug");
+    running.wait_for("is open");
+    running.signal(Signal::SIGINT);
+    running.signal(Signal::SIGINT);
+    let run = running.finish();
+    assert_eq!(run.code(), Some(130), "{run}");
+    let patience = Instant::now() + Duration::from_secs(10);
+    loop {
+        let after = counts(&device);
+        let [logins, gone] = [0, 2].map(|which| after[which] - before[which]);
+        if logins > 0 && gone == logins {
+            break;
+        }
+        assert!(Instant::now() < patience, "{gone} of {logins} have gone");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_device_whose_lines_are_all_taken_is_waited_for_and_each_try_is_told() {
+    let device = Awkward::start();
+    let mut project = Project::new();
+    let known = project.write("known_hosts", &device.known_hosts());
+    for number in 0..6 {
+        let info = json!({
+            "remote-transport": "ssh_cli",
+            "host": "127.0.0.1",
+            "port": device.port(),
+            "user": "lines-3",
+            "password": PASSWORD,
+            "known_hosts_file": known,
+            "session-limit": 3,
+            // Whoever has other settings has other sessions.
+            "idle_timeout": 20 + number,
+        });
+        project.add_target(&format!("name{number}"), info);
+    }
+    let run = project.devgate("verify -t all").succeeded();
+    assert!(
+        !run.stderr.contains("follows"),
+        "never one too many:\n{run}"
+    );
+
+    let mut one = Project::new();
+    let known = one.write("known_hosts", &device.known_hosts());
+    let info = json!({
+        "remote-transport": "ssh_cli",
+        "host": "127.0.0.1",
+        "port": device.port(),
+        "user": "lines-1",
+        "password": PASSWORD,
+        "known_hosts_file": known,
+    });
+    one.add_target("switch", info);
+    let mut first = one.start("session exec -t switch --log-level debug show slow 4");
+    first.wait_for("is open");
+    let second = one.devgate("verify -t switch").succeeded();
+    let told = second.stderr.matches(" follows in ").count();
+    assert!(told > 0, "{second}");
+    assert_eq!(told, second.stderr.matches("refuses a terminal").count());
+    first.finish().succeeded();
 }
 
 #[test]

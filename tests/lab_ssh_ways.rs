@@ -88,6 +88,64 @@ fn a_device_is_reached_through_a_host_on_the_way_whose_refusal_names_its_own_set
 }
 
 #[test]
+fn what_lies_behind_a_host_on_the_way_is_reached_by_telnet_too_and_named_when_it_is_down() {
+    let (device, hosts) = (Device::lease(), lab("hosts"));
+    let known = [device.known_hosts(), text(&hosts, "known_hosts")]
+        .map(|file| fs::read_to_string(file).expect("known hosts"));
+    let project = |settings: Value| {
+        let mut project = Project::new();
+        let known = project.write("known_hosts", &known.concat());
+        project.write(
+            "home/.ssh/config",
+            &format!(
+                "{}UserKnownHostsFile {}\n",
+                bastion(&hosts, text(&hosts, "private_key")),
+                known.display()
+            ),
+        );
+        let mut info = json!({ "proxyjump": "bastion", "known_hosts_file": known });
+        for (key, value) in settings.as_object().expect("settings are an object") {
+            info[key] = value.clone();
+        }
+        project.add("router", &device, info);
+        project
+    };
+    let telnet = json!({
+        "protocol": "telnet",
+        "port": device.port("vty_port"),
+        "password": device.secret("vty_password"),
+    });
+    let run = project(telnet)
+        .devgate("facts -t router --format json")
+        .succeeded()
+        .says(&["is not encrypted behind 127.0.0.1:"]);
+    let facts = &run.item()["value"];
+    assert_eq!(
+        facts.pointer("/networking/hostname"),
+        Some(&json!(device.name())),
+        "{facts:#}"
+    );
+    assert!(facts.get("ssh").is_none(), "{facts:#}");
+
+    // A name that is none there is told at once; a device that is down is waited for.
+    let nowhere = project(json!({ "host": "no-such-host.invalid" }));
+    let run = nowhere.devgate("verify -t router").failed().says(&[
+        "no connection to no-such-host.invalid:",
+        "through 127.0.0.1:",
+        "a host on the way (",
+        "check `host` and `port`",
+    ]);
+    assert!(!run.stderr.contains("try 2 follows"), "{run}");
+    device.fault("refuse");
+    let straight = project(json!({}));
+    let mut running = straight.start("verify -t router");
+    running.wait_for("a host on the way (Connection refused)");
+    running.wait_for("try 2 follows");
+    device.fault("accept");
+    running.finish().succeeded();
+}
+
+#[test]
 fn an_agent_signs_for_a_device() {
     let device = Device::lease();
     let project = Project::with_settings(&device, json!({ "password": null }));

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::lab::Device;
+use crate::support::line::console;
 use crate::support::project::Project;
 
 /// The ways to the same command line: behind SSH its password is another one than the account's.
@@ -44,6 +45,30 @@ fn it_is_reached_behind_ssh_and_by_telnet_which_is_warned_of() {
         let version = "session run -t router -- devgate session exec show version";
         project.devgate(version).succeeded().says(&["FRRouting"]);
     }
+}
+
+#[test]
+fn a_console_that_shows_nothing_is_woken_and_asks_then() {
+    let device = Device::lease();
+    let [_, telnet] = ways(&device);
+    let port = console(device.port("vty_port"));
+    let project = Project::with_settings(&device, with(&telnet, "port", json!(port)));
+    let run = project.devgate("facts -t router --format json").succeeded();
+    assert_eq!(
+        run.item().pointer("/value/networking/hostname"),
+        Some(&json!(device.name())),
+        "{run}"
+    );
+    // Where nothing is at the other end, the error says what was tried.
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = nobody.local_addr().expect("it has an address").port();
+    let mut settings = with(&telnet, "port", json!(port));
+    settings["timeout"] = json!(6);
+    let project = Project::with_settings(&device, settings);
+    project
+        .devgate("verify -t router")
+        .failed()
+        .says(&["it showed nothing, even after Return", "the right port"]);
 }
 
 #[test]

@@ -179,10 +179,11 @@ impl From<devgate_devices::Error> for Failure {
 /// another key or certificate, is there: what it says must not be passed over.
 fn is_down(error: &devgate_transports::Error) -> bool {
     use devgate_transports::Error;
-    use devgate_transports::error::Phase;
+    use devgate_transports::error::{Obstacle, Phase};
     match error {
         Error::PatienceSpent(spent) => spent.last_error.as_deref().is_none_or(is_down),
         Error::Unreachable { .. } | Error::Resolve { .. } | Error::OnTheWay { .. } => true,
+        Error::NotLedOn(problem) => problem.obstacle == Obstacle::ConnectFailed,
         Error::Interrupted(_) => true,
         Error::TimedOut { phase, .. } | Error::Closed { phase, .. } => {
             !matches!(phase, Phase::Authentication | Phase::Enable)

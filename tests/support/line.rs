@@ -53,6 +53,31 @@ pub(crate) fn relay(port: u16) -> u16 {
     own.port()
 }
 
+/// Listens on a port of its own, which it gives, like a terminal server's: shows nothing before Return is pressed, and is
+/// a line to `port` from then on.
+pub(crate) fn console(port: u16) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let own = listener.local_addr().expect("a listener has an address");
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            // A typed line ends with a return and one byte more (RFC 854).
+            let mut pressed = [0; 2];
+            if client.read_exact(&mut pressed).is_err() || pressed[0] != b'\r' {
+                continue;
+            }
+            let device = TcpStream::connect(("127.0.0.1", port)).expect("the device listens");
+            let (up, down) = (client.try_clone(), device.try_clone());
+            carry(up.expect("a socket can be cloned"), device, Duration::ZERO);
+            carry(
+                down.expect("a socket can be cloned"),
+                client,
+                Duration::ZERO,
+            );
+        }
+    });
+    own.port()
+}
+
 fn carry(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
     let (sender, receiver) = channel::<(Instant, Vec<u8>)>();
     std::thread::spawn(move || {

@@ -81,6 +81,7 @@ pub fn command_line(data: &[u8]) {
         let started = Instant::now();
         let device = Device::new(data);
         let nothing = Credentials {
+            user: String::new(),
             login: None,
             enable_password: None,
         };

@@ -3,11 +3,17 @@
 use std::io;
 use std::time::Duration;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::error::Phase;
 use crate::{Error, Result};
+
+/// Bytes both ways: of a connection, or of what is carried like one.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + Sync> Stream for S {}
 
 /// `host:port`, as messages name a target; an IPv6 address in brackets.
 pub(crate) fn peer(host: &str, port: u16) -> String {

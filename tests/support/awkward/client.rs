@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use russh::server::{Auth, ChannelOpenHandle, Handler, Msg, Response, Session};
-use russh::{Channel, ChannelId, MethodKind, MethodSet, Pty};
+use russh::{Channel, ChannelId, ChannelOpenFailure, MethodKind, MethodSet, Pty};
 use tokio::sync::{Notify, mpsc};
 
 use super::shell::{Habit, Shell};
@@ -18,16 +19,26 @@ pub(super) struct Client {
     log: Log,
     cut: Arc<Notify>,
     typed: HashMap<ChannelId, mpsc::UnboundedSender<Vec<u8>>>,
+    /// How many lines are taken, over all connections, and whether this one has one.
+    lines: Arc<AtomicUsize>,
+    has_line: bool,
 }
 
 impl Client {
-    pub(super) fn new(connection: usize, log: Log, cut: Arc<Notify>) -> Self {
+    pub(super) fn new(
+        connection: usize,
+        log: Log,
+        cut: Arc<Notify>,
+        lines: Arc<AtomicUsize>,
+    ) -> Self {
         Self {
             connection,
             habit: Habit::None,
             log,
             cut,
             typed: HashMap::new(),
+            lines,
+            has_line: false,
         }
     }
 
@@ -53,6 +64,14 @@ impl Client {
             log,
             cut,
         )
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        if self.has_line {
+            self.lines.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -92,6 +111,14 @@ impl Handler for Client {
         reply: ChannelOpenHandle,
         _: &mut Session,
     ) -> Result<(), Self::Error> {
+        if let Habit::Lines(most) = self.habit {
+            if self.lines.fetch_add(1, Ordering::Relaxed) >= most {
+                self.lines.fetch_sub(1, Ordering::Relaxed);
+                reply.reject(ChannelOpenFailure::ResourceShortage).await;
+                return Ok(());
+            }
+            self.has_line = true;
+        }
         reply.accept().await;
         Ok(())
     }

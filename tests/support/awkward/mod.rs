@@ -151,11 +151,16 @@ async fn accept(listener: TcpListener, key: PrivateKey, log: Log) {
         nodelay: true,
         ..Config::default()
     });
-    let mut connections = 0;
+    let (mut connections, lines) = (0, Arc::default());
     while let Ok((stream, _)) = listener.accept().await {
         connections += 1;
         let cut = Arc::new(Notify::new());
-        let client = client::Client::new(connections, log.clone(), Arc::clone(&cut));
+        let client = client::Client::new(
+            connections,
+            log.clone(),
+            Arc::clone(&cut),
+            Arc::clone(&lines),
+        );
         tokio::spawn(carry(stream, Arc::clone(&config), client, cut));
     }
 }

@@ -31,6 +31,8 @@ pub(super) enum Habit {
     Colours,
     /// `keyboard`: asks for the password by keyboard-interactive alone.
     Keyboard,
+    /// `lines-N`: has lines for N sessions at once, and takes no more.
+    Lines(usize),
     /// `no-echo`: does not repeat what is typed.
     NoEcho,
     /// `noisy`: a log message comes between each prompt and the echo of what is typed there.
@@ -52,10 +54,13 @@ impl Habit {
             "noisy" => Self::Noisy,
             "wraps" => Self::Wraps(" \r"),
             "wraps-back" => Self::Wraps(" \x08"),
-            other => other
-                .strip_prefix("resets-")
-                .and_then(|lines| lines.parse().ok())
-                .map_or(Self::None, Self::Resets),
+            other => {
+                let behind = |prefix| other.strip_prefix(prefix)?.parse().ok();
+                let lines = behind("lines-").map(Self::Lines);
+                lines
+                    .or_else(|| behind("resets-").map(Self::Resets))
+                    .unwrap_or(Self::None)
+            }
         }
     }
 }

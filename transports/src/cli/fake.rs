@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::{Instant, timeout_at};
 
 use super::dialect::Dialect;
-use super::{Cli, Credentials, Line, Terms};
+use super::{Cli, Credentials, Line, Login, Terms};
 use crate::{Context, Patience, Result};
 
 /// What a device does in answer to a command, step by step.
@@ -262,19 +262,43 @@ impl Bench {
         dialect: Dialect,
         enable_password: Option<&Line>,
     ) -> Result<Cli<DuplexStream>> {
-        let terms = Terms {
+        let terms = Self::terms(dialect);
+        let credentials = Credentials {
+            user: "me".to_owned(),
+            login: None,
+            enable_password: enable_password.cloned(),
+        };
+        let deadline = Instant::now() + terms.timeout;
+        Cli::open(&self.ctx(), stream, terms, deadline, &credentials).await
+    }
+
+    /// The same, where the device itself asks who is there.
+    pub(crate) async fn log_in(
+        &self,
+        stream: DuplexStream,
+        password: &Line,
+    ) -> Result<Cli<DuplexStream>> {
+        let terms = Self::terms(usual());
+        let credentials = Credentials {
+            user: "me".to_owned(),
+            login: Some(Login {
+                password: Some(password.clone()),
+                setting: "password",
+            }),
+            enable_password: None,
+        };
+        let deadline = Instant::now() + terms.timeout;
+        Cli::open(&self.ctx(), stream, terms, deadline, &credentials).await
+    }
+
+    fn terms(dialect: Dialect) -> Terms {
+        Terms {
             peer: "192.0.2.1:22".to_owned(),
             dialect: Arc::new(dialect),
             timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(30),
             command_timeout: Duration::from_secs(600),
-        };
-        let deadline = Instant::now() + terms.timeout;
-        let credentials = Credentials {
-            login: None,
-            enable_password: enable_password.cloned(),
-        };
-        Cli::open(&self.ctx(), stream, terms, deadline, &credentials).await
+        }
     }
 
     /// A session with a device of the usual dialect.

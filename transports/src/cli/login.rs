@@ -11,13 +11,15 @@ use super::proof::Proof;
 use super::question::Question;
 use super::read::Expect;
 use super::wait::{Alarm, Wait};
-use super::{Cli, Echo, Line, Screen, State, Terms};
+use super::{Cli, Echo, Line, Screen, State, Terms, failure};
 use crate::error::{AuthenticationProblem, Interruption, Phase};
 use crate::{Context, Error, Result};
 
 /// What a command line may ask for until it is at its prompt.
 #[derive(Debug)]
 pub(crate) struct Credentials {
+    /// Who, where it asks for a name.
+    pub(crate) user: String,
     /// `None` where who is there is known already.
     pub(crate) login: Option<Login>,
     pub(crate) enable_password: Option<Line>,
@@ -26,7 +28,6 @@ pub(crate) struct Credentials {
 /// Who logs in at a command line that asks for it itself.
 #[derive(Debug)]
 pub(crate) struct Login {
-    pub(crate) user: String,
     pub(crate) password: Option<Line>,
     /// The setting that has the password, for messages.
     pub(crate) setting: &'static str,
@@ -60,12 +61,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             greeting: String::new(),
             alarm: Alarm::default(),
         };
-        let Credentials {
-            login,
-            enable_password,
-        } = credentials;
-        cli.first_prompt(ctx, deadline, login.as_ref()).await?;
-        cli.enable(ctx, deadline, enable_password.as_ref()).await?;
+        cli.first_prompt(ctx, deadline, credentials).await?;
+        cli.enable(ctx, deadline, credentials).await?;
         cli.state = State::AtPrompt;
         let dialect = Arc::clone(&cli.terms.dialect);
         for command in &dialect.on_open {
@@ -83,22 +80,30 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         &mut self,
         ctx: &Context<'_>,
         deadline: Instant,
-        login: Option<&Login>,
+        Credentials { user, login, .. }: &Credentials,
     ) -> Result<()> {
         let dialect = Arc::clone(&self.terms.dialect);
         let limit = deadline.saturating_duration_since(Instant::now());
         let mut wait = Wait::new(ctx, "the wait for a prompt", limit, limit);
         let mut questions: Vec<Question<'_>> = dialect.login.iter().map(Question::typed).collect();
-        if let Some(Login { user, password, .. }) = login {
+        if let Some(Login { password, .. }) = login {
             let asked = &dialect.authentication;
             questions.push(Question::name(&asked.user_prompt, user));
             questions.push(Question::secret(&asked.password_prompt, password.as_ref()));
         }
-        let expect = Expect::AnyPrompt;
-        match self
-            .read_answer(&mut wait, expect, None, &mut questions, Proof::default())
-            .await
-        {
+        let woken = match login {
+            Some(_) => self.wake(&questions, &mut wait).await,
+            None => Ok(()),
+        };
+        let opening = match woken {
+            Ok(()) => {
+                let proof = Proof::default();
+                self.read_answer(&mut wait, Expect::AnyPrompt, None, &mut questions, proof)
+                    .await
+            }
+            Err(why) => Err(why),
+        };
+        match opening {
             Ok(banner) => {
                 if !banner.trim().is_empty() {
                     ctx.debug(format!("{} greets: {}", self.terms.peer, banner.trim()));
@@ -107,9 +112,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 Ok(())
             }
             Err(why) => Err(match login {
-                Some(login) if is_refusal(&why, &questions) => self.not_let_in(login, &why),
+                Some(login) if is_refusal(&why, &questions) => self.not_let_in(user, login, &why),
                 _ => {
-                    let password = login.and_then(|login| login.password.as_ref());
+                    let password = login.as_ref().and_then(|login| login.password.as_ref());
                     self.not_opened(Phase::Prompt, why, password)
                 }
             }),
@@ -117,12 +122,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 
     /// Why the command line lets nobody in, in words that lead on.
-    fn not_let_in(&self, login: &Login, why: &Interruption) -> Error {
-        let Login {
-            user,
-            password,
-            setting,
-        } = login;
+    fn not_let_in(&self, user: &str, login: &Login, why: &Interruption) -> Error {
+        let Login { password, setting } = login;
         let said = |text: &str| match password {
             Some(password) => password.mask(text),
             None => text.to_owned(),
@@ -131,7 +132,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let last = lines.rfind(|line| !line.is_empty());
         Error::Authentication(Box::new(AuthenticationProblem {
             peer: self.terms.peer.clone(),
-            user: user.clone(),
+            user: user.to_owned(),
             tried: if password.is_some() {
                 "password, at its command line".to_owned()
             } else {
@@ -153,8 +154,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         &mut self,
         ctx: &Context<'_>,
         deadline: Instant,
-        password: Option<&Line>,
+        credentials: &Credentials,
     ) -> Result<()> {
+        let password = credentials.enable_password.as_ref();
         let dialect = Arc::clone(&self.terms.dialect);
         let Some(enable) = &dialect.enable else {
             return Ok(());
@@ -177,24 +179,35 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             .max(Duration::from_secs(1));
         let mut wait = Wait::new(ctx, "the change to privileged mode", limit, limit);
         let command = Line::new(&enable.command);
-        let questions = vec![Question::secret(&enable.password_prompt, password)];
+        let asked = &dialect.authentication;
+        let questions = vec![
+            Question::secret(&enable.password_prompt, password),
+            Question::name(&asked.user_prompt, &credentials.user),
+        ];
+        let fails = |said: &str| failure(&dialect, said).is_some();
         match self
             .type_line(&command, &mut wait, Expect::AnyPrompt, questions)
             .await
         {
-            Ok(_) if dialect.prompt.privileged.is_none() || is_privileged(self) => Ok(()),
+            Ok(_) if is_privileged(self) => Ok(()),
+            Ok(said) if dialect.prompt.privileged.is_none() && !fails(&said) => Ok(()),
             Ok(said) => {
                 let said = password.map_or_else(|| said.clone(), |line| line.mask(&said));
                 Err(refused(format!(
-                    "it says `{}`: check `enable_password`",
-                    said.trim()
+                    "it says `{}`: {}",
+                    said.trim(),
+                    match password {
+                        Some(_) => "check `enable_password`",
+                        None => "does it want an `enable_password`?",
+                    }
                 )))
             }
             Err(Interruption::Asked(_)) if password.is_none() => Err(refused(
                 "it asks for a password: set `enable_password`".to_owned(),
             )),
             Err(Interruption::Asked(_)) => Err(refused(
-                "the password is wrong: check `enable_password`".to_owned(),
+                "the password is wrong: check `enable_password`, and `user` where it asks for a name"
+                    .to_owned(),
             )),
             Err(why) => Err(self.not_opened(Phase::Enable, why, password)),
         }
@@ -216,7 +229,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 phase,
                 limit: self.terms.timeout,
                 hint: if last.is_empty() {
-                    ": it showed nothing; a slow device needs a longer `timeout`".to_owned()
+                    ": it showed nothing, even after Return; is it the right port, and is the \
+                     device on? A slow one needs a longer `timeout`"
+                        .to_owned()
                 } else if phase == Phase::Prompt && self.asks_who_is_there(&last) {
                     format!(": it asks `{last}` after the login: set `line_password`")
                 } else {

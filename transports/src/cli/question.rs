@@ -1,15 +1,26 @@
-//! Questions that a device asks in the middle of an answer, and pagers.
+//! Questions that a device asks before its prompt and in the middle of an answer, and pagers.
+
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::{Answer, Confirm, Pattern, is_question};
 use super::read::LONGEST_PROMPT;
-use super::wait::Wait;
+use super::wait::{Got, Wait};
 use super::{Cli, Line};
 use crate::error::Interruption;
 
 /// How often the same question of a dialect is answered within one answer.
 const MOST_ANSWERS: usize = 3;
+
+/// How long a command line that is to ask who is there may show nothing before Return is pressed.
+const NO_QUESTION: Duration = Duration::from_secs(2);
+
+/// How long nothing must come behind what Return has brought: a line that is only slow asks twice.
+const AWAKE: Duration = Duration::from_millis(500);
+
+/// How often Return is pressed: a question that comes late is answered by each.
+const MOST_RETURNS: usize = 2;
 
 /// A question that the device may ask, and the reply.
 pub(super) struct Question<'a> {
@@ -82,6 +93,11 @@ impl<'a> Question<'a> {
         }
     }
 
+    /// Whether this line is it.
+    pub(super) fn is(&self, line: &str) -> bool {
+        line.len() <= LONGEST_PROMPT && self.pattern.is_found_in(line)
+    }
+
     /// Whether it is for a name or a password and can still be answered: then it is to be expected.
     pub(super) fn is_awaited(&self) -> bool {
         self.is_credential && self.left > 0
@@ -99,6 +115,35 @@ impl<'a> Question<'a> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
+    /// Presses Return where nothing asks who is there, and no prompt is shown: a serial line behind a
+    /// terminal server shows nothing before. Gives up waiting after a while, not the session.
+    pub(super) async fn wake(
+        &mut self,
+        questions: &[Question<'_>],
+        wait: &mut Wait<'_>,
+    ) -> Result<(), Interruption> {
+        let mut returns = 0;
+        loop {
+            let last = self.screen.last_line();
+            let is_asked = questions.iter().any(|question| question.is(last));
+            let is_awake = is_asked || self.is_prompt_like(last);
+            if is_awake && returns == 0 {
+                return Ok(());
+            }
+            let quiet = if is_awake { AWAKE } else { NO_QUESTION };
+            match self.receive(wait, Some(quiet)).await? {
+                Got::Bytes => {}
+                Got::Quiet if is_awake || returns == MOST_RETURNS => return Ok(()),
+                Got::Quiet => {
+                    returns += 1;
+                    let newline = self.terms.dialect.newline.as_str();
+                    self.send(newline, wait).await?;
+                    wait.stir();
+                }
+            }
+        }
+    }
+
     /// Replies to the question or the pager that the last line shows, if it shows one.
     pub(super) async fn reply(
         &mut self,

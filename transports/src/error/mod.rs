@@ -5,6 +5,7 @@ mod causes;
 mod configuration;
 mod host_key;
 mod interrupted;
+mod not_led_on;
 mod patience_spent;
 mod refused;
 mod text;
@@ -22,9 +23,11 @@ pub(crate) use causes::causes;
 pub use configuration::{ConfigurationProblem, RefusedLine};
 pub use host_key::HostKeyProblem;
 pub use interrupted::{Interrupted, Interruption};
+pub use not_led_on::{NotLedOn, Obstacle};
 pub use patience_spent::PatienceSpent;
 pub use refused::Refused;
-use text::{one_line, reason, saying, seconds};
+pub(crate) use text::one_line;
+use text::{reason, saying, seconds};
 pub use tls::{TlsProblem, Untrusted};
 pub use unconfirmed::{Aftermath, Unconfirmed};
 
@@ -76,6 +79,10 @@ pub enum Error {
         /// What the system or the resolver says.
         cause: io::Error,
     },
+
+    /// A host on the way does not lead on to the target, or to the next host on the way.
+    #[error("{0}")]
+    NotLedOn(Box<NotLedOn>),
 
     /// The target did not answer in time while a session was being opened.
     #[error("{peer} did not answer within {} s during {phase}{hint}", seconds(*.limit))]
@@ -275,6 +282,7 @@ impl Error {
             Self::Unreachable { cause, .. } => is_passing(cause),
             Self::Resolve { cause, .. } => is_without_answer(cause),
             Self::OnTheWay { cause, .. } => is_passing(cause) || is_without_answer(cause),
+            Self::NotLedOn(problem) => problem.is_passing(),
             Self::TimedOut { phase, .. } => {
                 matches!(phase, Phase::Connection | Phase::KeyExchange | Phase::Tls)
             }

@@ -25,7 +25,7 @@ pub(super) fn saying(text: &str) -> String {
 }
 
 /// A peer's text on one line, and short enough for a message.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)

@@ -7,11 +7,12 @@
 //! would try it next.
 
 mod agent;
+mod answers;
 
 use std::sync::Arc;
 
 use devgate_schemas::Sensitive;
-use russh::client::{AuthResult, Handle, KeyboardInteractiveAuthResponse};
+use russh::client::{AuthResult, Handle};
 use russh::keys::{Algorithm, HashAlg, PrivateKey, PrivateKeyWithHashAlg};
 use russh::{MethodKind, MethodSet};
 use tokio::time::{Instant, timeout_at};
@@ -25,9 +26,6 @@ use crate::{Error, Result};
 
 /// How many keys are shown: hosts close the connection after about six.
 const MOST_KEYS: usize = 5;
-
-/// How many rounds of questions a host may ask.
-const MOST_ROUNDS: usize = 8;
 
 /// One login.
 pub(super) struct Login<'a> {
@@ -201,54 +199,6 @@ impl<'a> Login<'a> {
             .authenticate_password(user, password.reveal().as_str());
         let result = bounded(self.deadline, trying).await;
         self.noted(result)
-    }
-
-    /// Answers the one hidden question that asks for a password.
-    async fn by_answers(&mut self, password: &Sensitive<String>) -> Result<bool> {
-        use KeyboardInteractiveAuthResponse as Response;
-        self.tried.push("keyboard-interactive".to_owned());
-        let user = &self.settings.user;
-        let starting = self
-            .handle
-            .authenticate_keyboard_interactive_start(user, None::<String>);
-        let mut response = bounded(self.deadline, starting).await;
-        let mut answered = false;
-        for _ in 0..MOST_ROUNDS {
-            let prompts = match response {
-                Err(()) => return Err(self.timed_out()),
-                Ok(Err(error)) => return Err(self.ended(&error.to_string())),
-                Ok(Ok(Response::Success)) => return Ok(true),
-                Ok(Ok(Response::Failure {
-                    remaining_methods,
-                    partial_success,
-                })) => {
-                    let failure = AuthResult::Failure {
-                        remaining_methods,
-                        partial_success,
-                    };
-                    return self.noted(Ok(Ok(failure)));
-                }
-                Ok(Ok(Response::InfoRequest { prompts, .. })) => prompts,
-            };
-            let answers = match prompts.as_slice() {
-                [] => Vec::new(),
-                [prompt] if !prompt.echo && !answered => {
-                    answered = true;
-                    vec![password.reveal().clone()]
-                }
-                [prompt, ..] => {
-                    let asked: String = prompt.prompt.trim().chars().take(100).collect();
-                    return Err(self.refused(&format!(
-                        "it asks `{asked}`, and only a single password can be answered"
-                    )));
-                }
-            };
-            let answering = self
-                .handle
-                .authenticate_keyboard_interactive_respond(answers);
-            response = bounded(self.deadline, answering).await;
-        }
-        Err(self.refused("it asks without end"))
     }
 
     /// Notes what a try came to: whether it let us in.

@@ -1,6 +1,7 @@
 //! Channels of a connection: terminals, programs, subsystems, and connections on to other hosts.
 
 use std::io::Cursor;
+use std::time::Duration;
 
 use russh::client::Msg;
 use russh::{Channel, ChannelMsg, ChannelOpenFailure, ChannelStream};
@@ -9,8 +10,8 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Ssh;
 use crate::cli::screen::{COLUMNS, ROWS};
-use crate::error::Phase;
-use crate::{Error, Result};
+use crate::error::{NotLedOn, Obstacle, Phase};
+use crate::{Error, Result, tcp};
 
 impl Ssh {
     /// Opens a terminal with a shell.
@@ -31,7 +32,7 @@ impl Ssh {
         channel.map_err(|reason| Error::ChannelRefused {
             peer: self.peer.name().to_owned(),
             what: "terminal".to_owned(),
-            said: format!("{reason:?}"),
+            said: self.peer.refusal(&reason),
             busy: matches!(
                 reason,
                 ChannelOpenFailure::ResourceShortage | ChannelOpenFailure::ConnectFailed
@@ -97,19 +98,25 @@ impl Ssh {
             Err(error) => Err(error),
             Ok(Err(reason)) => Err(Error::NoMoreSessions {
                 peer: self.peer.name().to_owned(),
-                said: format!("{reason:?}"),
+                said: self.peer.refusal(&reason),
             }),
             Ok(Ok(opened)) => Ok(opened),
         }
     }
 
-    /// Lets the host connect to another one, and gives the stream.
-    pub(super) async fn forward(
+    /// Lets the host connect on to another one, and gives the stream; `limit` is how long that may
+    /// take, for messages.
+    ///
+    /// # Errors
+    /// [`Error::NotLedOn`] or [`Error::TimedOut`] of the other one, [`Error::Closed`] of this one.
+    pub(crate) async fn forward(
         &self,
         host: &str,
         port: u16,
+        limit: Duration,
         deadline: Instant,
     ) -> Result<ChannelStream<Msg>> {
+        let (peer, via) = (tcp::peer(host, port), self.peer.name().to_owned());
         let opening = async {
             let port = u32::from(port);
             let opening = self
@@ -117,16 +124,29 @@ impl Ssh {
                 .channel_open_direct_tcpip(host, port, "127.0.0.1", 0);
             Ok(opening.await?.into_stream())
         };
-        let stream = self.opened(opening, deadline).await?;
-        stream.map_err(|reason| Error::ChannelRefused {
-            peer: self.peer.name().to_owned(),
-            what: format!("connection on to {host}:{port}"),
-            said: format!("{reason:?}"),
-            busy: matches!(
-                reason,
-                ChannelOpenFailure::ResourceShortage | ChannelOpenFailure::ConnectFailed
-            ),
-        })
+        match self.opened(opening, deadline).await {
+            Ok(Ok(stream)) => Ok(stream),
+            Ok(Err(reason)) => Err(Error::NotLedOn(Box::new(NotLedOn {
+                peer,
+                via,
+                said: self.peer.refusal(&reason),
+                obstacle: match reason {
+                    ChannelOpenFailure::ConnectFailed => Obstacle::ConnectFailed,
+                    ChannelOpenFailure::ResourceShortage => Obstacle::NoRoom,
+                    _ => Obstacle::Forbidden,
+                },
+            }))),
+            Err(Error::TimedOut { .. }) => Err(Error::TimedOut {
+                peer,
+                phase: Phase::Connection,
+                limit,
+                hint: format!(
+                    ", asked through {via}: check `host` and `port`, and what filters the way from \
+                     there"
+                ),
+            }),
+            Err(error) => Err(error),
+        }
     }
 
     /// Bounds the opening of a channel; the inner error is the host's reason for refusing it.

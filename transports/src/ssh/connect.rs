@@ -41,10 +41,21 @@ impl Ssh {
         let mut ssh = Self::over(ctx, first, way[0], deadline).await?;
         for next in &way[1..] {
             deadline = by(next);
-            let stream = ssh.forward(&next.host, next.port, deadline).await?;
-            let mut beyond = Self::over(ctx, stream, next, deadline).await?;
-            beyond.via = Some(Box::new(ssh));
-            ssh = beyond;
+            let onward = ssh.forward(&next.host, next.port, next.timeout, deadline);
+            let beyond = match onward.await {
+                Ok(stream) => Self::over(ctx, stream, next, deadline).await,
+                Err(error) => Err(error),
+            };
+            match beyond {
+                Ok(mut beyond) => {
+                    beyond.via = Some(Box::new(ssh));
+                    ssh = beyond;
+                }
+                Err(error) => {
+                    ssh.close().await;
+                    return Err(error);
+                }
+            }
         }
         Ok(ssh)
     }

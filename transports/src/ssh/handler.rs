@@ -3,9 +3,9 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use russh::Names;
 use russh::client::{DisconnectReason, Handler, Session};
 use russh::keys::PublicKeyOrCertificate;
+use russh::{ChannelId, ChannelOpenFailure, Names};
 
 use super::host_keys::HostKeyCheck;
 use crate::error::HostKeyProblem;
@@ -25,6 +25,8 @@ struct Words {
     version: String,
     banner: String,
     goodbye: String,
+    /// Why a channel was not opened.
+    refusal: String,
     end: Option<&'static str>,
     remembered: Option<std::path::PathBuf>,
 }
@@ -67,6 +69,11 @@ impl Heard {
         }
     }
 
+    /// Why a channel was not opened just now, in its words.
+    pub(super) fn refusal(&self) -> String {
+        self.words(|words| std::mem::take(&mut words.refusal))
+    }
+
     /// The file in which its key was remembered just now.
     pub(super) fn remembered(&self) -> Option<std::path::PathBuf> {
         self.words(|words| words.remembered.take())
@@ -104,8 +111,24 @@ impl Handler for Client {
     }
 
     async fn auth_banner(&mut self, banner: &str, _: &mut Session) -> Result<(), Failure> {
-        let banner: String = banner.chars().take(LONGEST_BANNER).collect();
-        self.heard.words(|words| words.banner = banner);
+        // It may come in parts, each a message of its own.
+        self.heard.words(|words| {
+            let room = LONGEST_BANNER.saturating_sub(words.banner.len());
+            words.banner.extend(banner.chars().take(room));
+        });
+        Ok(())
+    }
+
+    async fn channel_open_failure(
+        &mut self,
+        _: ChannelId,
+        _: ChannelOpenFailure,
+        description: &str,
+        _: &str,
+        _: &mut Session,
+    ) -> Result<(), Failure> {
+        let refusal = description.chars().take(LONGEST_BANNER).collect();
+        self.heard.words(|words| words.refusal = refusal);
         Ok(())
     }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use russh::ChannelOpenFailure;
+
 use super::handler::Heard;
 use crate::Error;
 
@@ -33,6 +35,14 @@ impl Peer {
     /// Its version line (RFC 4253, 4.2).
     pub(crate) fn version(&self) -> String {
         self.heard.version()
+    }
+
+    /// Why it refused a channel just now: in its words, or else by the reason's name.
+    pub(super) fn refusal(&self, reason: &ChannelOpenFailure) -> String {
+        match self.heard.refusal() {
+            words if words.trim().is_empty() => format!("{reason:?}"),
+            words => words,
+        }
     }
 
     /// Why what runs over the connection cannot go on.

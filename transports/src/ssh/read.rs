@@ -36,6 +36,20 @@ impl Settings {
         let usual = || SshConfig::usual(|level, message| ctx.say(level, message));
         Reading::new(info, usual, &words::DEVICE).target()
     }
+
+    /// The last of the hosts on the way that `proxyjump` names, with those before it: for what is
+    /// carried through them without SSH of its own. OpenSSH's configuration of the device says
+    /// nothing of that.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) fn way_to(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Option<Self>> {
+        let usual = || SshConfig::usual(|level, message| ctx.say(level, message));
+        let jumps = info.text("proxyjump").unwrap_or_default();
+        let mut way = Reading::new(info, usual, &words::DEVICE).way(jumps, MOST_JUMPS)?;
+        let last = way.pop();
+        Ok(last.map(|last| Self { jumps: way, ..last }))
+    }
 }
 
 /// One target's connection info, and the configuration that counts behind it.

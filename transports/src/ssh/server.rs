@@ -28,8 +28,13 @@ pub(crate) const PASSWORD: &str = "canary";
 /// How a server behaves.
 pub(crate) struct How {
     pub(crate) methods: &'static [MethodKind],
-    /// The questions of `keyboard-interactive`, and whether their answers are shown.
-    pub(crate) questions: &'static [(&'static str, bool)],
+    /// What is said before the login.
+    pub(crate) banner: Option<&'static str>,
+    /// The rounds of `keyboard-interactive`.
+    pub(crate) rounds: &'static [Round],
+    /// Whether a password is never answered: russh makes silence of a request for a new one
+    /// (RFC 4252, 8), too.
+    pub(crate) is_silent: bool,
     pub(crate) key: Option<PublicKey>,
     pub(crate) seed: u8,
     pub(crate) preferred: Preferred,
@@ -37,6 +42,9 @@ pub(crate) struct How {
     /// How many channels one connection may have.
     pub(crate) most_sessions: usize,
 }
+
+/// One round of `keyboard-interactive`: what is said, the questions, and whether answers are shown.
+pub(crate) type Round = (&'static str, &'static [(&'static str, bool)]);
 
 /// A server that runs until it is dropped.
 pub(crate) struct Server {
@@ -58,13 +66,17 @@ struct Client {
     counts: Arc<Counts>,
     /// The open channels; those of which something runs already are taken.
     open: HashMap<ChannelId, Option<Channel<Msg>>>,
+    /// How many rounds of questions were asked.
+    asked: usize,
 }
 
 impl Default for How {
     fn default() -> Self {
         Self {
             methods: &[MethodKind::Password, MethodKind::PublicKey],
-            questions: &[("Password: ", false)],
+            banner: None,
+            rounds: &[("", &[("Password: ", false)])],
+            is_silent: false,
             key: None,
             seed: 1,
             preferred: Preferred::default(),
@@ -104,6 +116,7 @@ impl Server {
                     how: Arc::clone(&how),
                     counts: Arc::clone(&counting),
                     open: HashMap::new(),
+                    asked: 0,
                 };
                 let (config, counts) = (Arc::clone(&config), Arc::clone(&counting));
                 tokio::spawn(async move {
@@ -181,8 +194,15 @@ impl Drop for Server {
 impl Handler for Client {
     type Error = russh::Error;
 
+    async fn authentication_banner(&mut self) -> Result<Option<String>, Self::Error> {
+        Ok(self.how.banner.map(str::to_owned))
+    }
+
     async fn auth_password(&mut self, _: &str, password: &str) -> Result<Auth, Self::Error> {
         self.counts.logins.fetch_add(1, Ordering::Relaxed);
+        if self.how.is_silent {
+            std::future::pending::<()>().await;
+        }
         Ok(if password == PASSWORD {
             Auth::Accept
         } else {
@@ -222,21 +242,26 @@ impl Handler for Client {
         _: &str,
         response: Option<Response<'a>>,
     ) -> Result<Auth, Self::Error> {
-        let Some(response) = response else {
-            let questions = self.how.questions.iter();
-            let prompts: Vec<(Cow<'static, str>, bool)> = questions
-                .map(|(question, shown)| (Cow::Borrowed(*question), *shown))
-                .collect();
-            return Ok(Auth::Partial {
-                name: "".into(),
-                instructions: "".into(),
-                prompts: prompts.into(),
-            });
+        let answers: Vec<_> = response.into_iter().flatten().collect();
+        if let [answer] = answers.as_slice() {
+            self.counts.logins.fetch_add(1, Ordering::Relaxed);
+            if **answer != *PASSWORD.as_bytes() {
+                return Ok(Auth::reject());
+            }
+        }
+        let Some((said, questions)) = self.how.rounds.get(self.asked) else {
+            return Ok(Auth::Accept);
         };
-        self.counts.logins.fetch_add(1, Ordering::Relaxed);
-        let answers: Vec<_> = response.collect();
-        let right = answers.len() == 1 && *answers[0] == *PASSWORD.as_bytes();
-        Ok(if right { Auth::Accept } else { Auth::reject() })
+        self.asked += 1;
+        let prompts: Vec<(Cow<'static, str>, bool)> = questions
+            .iter()
+            .map(|(question, shown)| (Cow::Borrowed(*question), *shown))
+            .collect();
+        Ok(Auth::Partial {
+            name: "".into(),
+            instructions: (*said).into(),
+            prompts: prompts.into(),
+        })
     }
 
     async fn channel_open_session(

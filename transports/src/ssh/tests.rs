@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use devgate_schemas::Value;
@@ -11,7 +12,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
 use super::Ssh;
-use super::server::{How, PASSWORD, Server, key};
+use super::server::{How, PASSWORD, Round, Server, key};
 use super::settings::{Settings, own_name_after};
 use crate::cli::fake::Bench;
 use crate::error::{HostKeyProblem, Phase};
@@ -76,13 +77,100 @@ async fn a_single_hidden_question_is_answered_with_the_password() {
     let server = Server::start(how()).await;
     connect(&server, &[]).await.expect("let in");
     let server = Server::start(How {
-        questions: &[("Token: ", false), ("Pin: ", false)],
+        rounds: &[("", &[("Token: ", false), ("Pin: ", false)])],
         ..how()
     })
     .await;
     let (_, text) = refused(&server, &[]).await;
     assert!(text.contains("it asks `Token:`"), "{text}");
     assert_eq!(server.logins(), 0);
+}
+
+#[tokio::test]
+async fn questions_behind_the_password_are_named_with_what_to_do() {
+    let how = |rounds| How {
+        methods: &[MethodKind::KeyboardInteractive],
+        rounds,
+        ..How::default()
+    };
+    // Rounds without a question only tell something.
+    let telling: &[Round] = &[
+        ("Work is watched.", &[]),
+        ("", &[("Password: ", false)]),
+        ("Welcome.", &[]),
+    ];
+    let server = Server::start(how(telling)).await;
+    connect(&server, &[]).await.expect("let in");
+
+    let second: &[Round] = &[
+        ("", &[("Password: ", false)]),
+        (
+            "Duo two-factor login",
+            &[("Passcode or option (1-2): ", true)],
+        ),
+    ];
+    let expired: &[Round] = &[
+        ("", &[("Password: ", false)]),
+        ("Your password has expired.", &[]),
+        ("", &[("New password: ", false), ("Again: ", false)]),
+    ];
+    let says: [(_, &[&str]); 2] = [
+        (
+            second,
+            &[
+                "it says `Duo two-factor login`",
+                "it asks `Passcode or option (1-2):` behind the password",
+                "an account without a second factor",
+            ],
+        ),
+        (
+            expired,
+            &[
+                "it says `Your password has expired.`",
+                "it took the password and wants a new one (`New password:`)",
+                "log in by hand",
+            ],
+        ),
+    ];
+    for (rounds, words) in says {
+        let server = Server::start(how(rounds)).await;
+        let (error, text) = refused(&server, &[]).await;
+        assert!(!error.is_transient());
+        assert!(words.iter().all(|words| text.contains(words)), "{text}");
+        assert_eq!((server.connections(), server.logins()), (1, 1));
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_does_not_answer_a_password_is_given_up_and_may_want_a_new_one() {
+    let server = Server::start(How {
+        is_silent: true,
+        ..How::default()
+    })
+    .await;
+    let (error, text) = refused(&server, &[("timeout", Value::Float(0.3))]).await;
+    assert!(!error.is_transient(), "{text}");
+    assert!(text.contains("during authentication"), "{text}");
+    assert!(text.contains("it wants a new password"), "{text}");
+    assert_eq!(server.logins(), 1);
+}
+
+#[tokio::test]
+async fn a_long_banner_is_no_obstacle_and_a_refusal_quotes_its_beginning() {
+    static BANNER: LazyLock<String> = LazyLock::new(|| {
+        let lines = (1..=50).map(|line| format!("switch# line {line}: authorized use only\r\n"));
+        lines.collect()
+    });
+    let server = Server::start(How {
+        banner: Some(&BANNER),
+        ..How::default()
+    })
+    .await;
+    connect(&server, &[]).await.expect("let in");
+    let (_, text) = refused(&server, &[("password", Value::from("wrong-canary"))]).await;
+    assert!(text.contains("saying `switch# line 1: "), "{text}");
+    assert!(text.contains("check `user` and `password`"), "{text}");
+    assert!(!text.contains('\n') && text.len() < 800, "{text}");
 }
 
 #[tokio::test]

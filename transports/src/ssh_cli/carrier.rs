@@ -4,12 +4,12 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use devgate_schemas::ConnectionInfo;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
 use crate::cli::{Credentials, Line, Login};
 use crate::info::secret;
 use crate::ssh::{self, Ssh};
+use crate::tcp::Stream;
 use crate::{Context, Result, telnet};
 
 /// How a device's command line is reached.
@@ -19,11 +19,6 @@ pub(super) enum Carrier {
     Telnet(telnet::Settings),
 }
 
-/// The bytes of a terminal, whatever carries them.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
-
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + Sync> Stream for S {}
-
 impl Carrier {
     /// Reads the settings of the carrier that is asked for.
     ///
@@ -31,7 +26,7 @@ impl Carrier {
     /// [`Error::Setting`](crate::Error::Setting) for what no schema can check.
     pub(super) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         if info.text("protocol") == Some("telnet") {
-            return Ok(Self::Telnet(telnet::Settings::read(info)?));
+            return Ok(Self::Telnet(telnet::Settings::read(ctx, info)?));
         }
         let settings = ssh::settings::Settings::read(ctx, info)?;
         Ok(Self::Ssh(Box::new(settings)))
@@ -44,8 +39,7 @@ impl Carrier {
     pub(super) fn credentials(&self, info: &ConnectionInfo) -> Credentials {
         let line_password = secret(info, "line_password");
         let login = match self {
-            Self::Ssh(settings) => line_password.map(|password| Login {
-                user: settings.user.clone(),
+            Self::Ssh(_) => line_password.map(|password| Login {
                 password: Some(Line::secret(password)),
                 setting: "line_password",
             }),
@@ -56,7 +50,6 @@ impl Carrier {
                     "password"
                 };
                 Some(Login {
-                    user: settings.user.clone(),
                     password: line_password
                         .or_else(|| settings.password.clone())
                         .map(Line::secret),
@@ -65,7 +58,12 @@ impl Carrier {
             }
         };
         let enable_password = secret(info, "enable_password").map(Line::secret);
+        let user = match self {
+            Self::Ssh(settings) => &settings.user,
+            Self::Telnet(settings) => &settings.user,
+        };
         Credentials {
+            user: user.clone(),
             login,
             enable_password,
         }
@@ -91,11 +89,11 @@ impl Carrier {
     pub(super) fn deadline(&self) -> Instant {
         match self {
             Self::Ssh(settings) => settings.deadline(),
-            Self::Telnet(settings) => Instant::now() + settings.timeout,
+            Self::Telnet(settings) => settings.deadline(),
         }
     }
 
-    /// Connects, and gives the terminal, with the SSH connection below it.
+    /// Connects, and gives the terminal, with the SSH connection that it goes through.
     ///
     /// # Errors
     /// Why there is no terminal; everything ends by `deadline`.
@@ -107,12 +105,17 @@ impl Carrier {
         match self {
             Self::Ssh(settings) => {
                 let ssh = Ssh::connect(ctx, settings, deadline).await?;
-                let stream = ssh.shell(deadline).await?;
-                Ok((Box::new(stream), Some(ssh)))
+                match ssh.shell(deadline).await {
+                    Ok(stream) => Ok((Box::new(stream), Some(ssh))),
+                    Err(error) => {
+                        ssh.close().await;
+                        Err(error)
+                    }
+                }
             }
             Self::Telnet(settings) => {
-                let stream = telnet::connect(ctx, settings, deadline).await?;
-                Ok((Box::new(stream), None))
+                let (stream, via) = telnet::connect(ctx, settings, deadline).await?;
+                Ok((Box::new(stream), via))
             }
         }
     }

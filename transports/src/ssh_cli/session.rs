@@ -13,7 +13,8 @@ use crate::info::duration;
 use crate::ssh::Ssh;
 use crate::{CommandLine, Context, Error, Opening, Result, Transport};
 
-use super::carrier::{Carrier, Stream};
+use super::carrier::Carrier;
+use crate::tcp::Stream;
 
 /// A session with a device's command line; it takes one command at a time.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub struct SshCliSession {
 #[derive(Debug)]
 struct Open {
     cli: Cli<Box<dyn Stream>>,
-    /// The connection that carries it, where that is SSH.
+    /// The SSH connection that it goes through, if it goes through one.
     ssh: Option<Ssh>,
 }
 
@@ -125,9 +126,18 @@ impl SshCliSession {
         let deadline = self.carrier.deadline();
         let (stream, ssh) = self.carrier.connect(ctx, deadline).await?;
         let terms = self.terms.clone();
-        let cli = Cli::open(ctx, stream, terms, deadline, &self.credentials).await?;
-        ctx.debug(format!("a session with {} is open", self.terms.peer));
-        Ok(Open { cli, ssh })
+        match Cli::open(ctx, stream, terms, deadline, &self.credentials).await {
+            Ok(cli) => {
+                ctx.debug(format!("a session with {} is open", self.terms.peer));
+                Ok(Open { cli, ssh })
+            }
+            Err(error) => {
+                if let Some(ssh) = ssh {
+                    ssh.close().await;
+                }
+                Err(error)
+            }
+        }
     }
 }
 
@@ -187,7 +197,7 @@ impl Transport for SshCliSession {
         let mut open = self.open.lock().await;
         let ready = self.ready(ctx, &mut open).await?;
         let mut facts = Facts::new();
-        if let Some(ssh) = &ready.ssh {
+        if let (Carrier::Ssh(_), Some(ssh)) = (&self.carrier, &ready.ssh) {
             facts.set("ssh.version", Value::from(ssh.version()));
         }
         Ok(facts)

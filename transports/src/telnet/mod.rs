@@ -10,9 +10,10 @@ use std::pin::Pin;
 use std::task::{Context as Task, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::Instant;
 
+use crate::ssh::Ssh;
+use crate::tcp::Stream;
 use crate::{Context, Result, tcp};
 use codec::Codec;
 pub(crate) use settings::Settings;
@@ -32,28 +33,49 @@ pub(crate) struct Telnet<S> {
     unsent: Vec<u8>,
 }
 
-/// Connects. What is said of oneself, the command line asks for.
+/// Connects, through the hosts on the way where there are any: then their connection is given, too.
+/// What is said of oneself, the command line asks for.
 ///
 /// # Errors
-/// As [`tcp::connect`].
+/// Why there is no connection; everything ends by `deadline`.
 pub(crate) async fn connect(
     ctx: &Context<'_>,
     settings: &Settings,
     deadline: Instant,
-) -> Result<Telnet<TcpStream>> {
+) -> Result<(Telnet<Box<dyn Stream>>, Option<Ssh>)> {
     let Settings {
         host,
         port,
         timeout,
+        via,
         ..
     } = settings;
-    let stream = tcp::connect(host, *port, *timeout, deadline).await?;
+    let (stream, via): (Box<dyn Stream>, _) = match via {
+        None => {
+            let stream = tcp::connect(host, *port, *timeout, deadline).await?;
+            (Box::new(stream), None)
+        }
+        Some(via) => {
+            let via = Ssh::connect(ctx, via, deadline).await?;
+            let deadline = deadline.min(Instant::now() + *timeout);
+            match via.forward(host, *port, *timeout, deadline).await {
+                Ok(stream) => (Box::new(stream), Some(via)),
+                Err(error) => {
+                    via.close().await;
+                    return Err(error);
+                }
+            }
+        }
+    };
+    let behind = via
+        .as_ref()
+        .map_or_else(String::new, |via| format!(" behind {}", via.peer().name()));
     ctx.warning(format!(
-        "telnet to {} is not encrypted: whoever is in between reads and can change all of it, the \
-         password included",
+        "telnet to {} is not encrypted{behind}: whoever is in between reads and can change all of it, \
+         the password included",
         settings.peer()
     ));
-    Ok(Telnet::over(stream))
+    Ok((Telnet::over(stream), via))
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Telnet<S> {

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use devgate_schemas::Sensitive;
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::super::Line;
-use super::super::dialect::Dialect;
+use super::super::dialect::{Dialect, LinePattern};
 use super::super::fake::{Bench, Do, Fake, say, usual};
 use crate::Error;
 use crate::error::Phase;
@@ -218,6 +219,110 @@ async fn privileges_that_one_has_already_are_not_asked_for() {
         .await
         .expect("a session");
     assert_eq!(*received.lock().expect("no poison"), ["terminal length 0"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_way_to_privileged_mode_is_the_dialect_s() {
+    let secret = Line::secret(Sensitive::new("canary".to_owned()));
+    let dialect = |exec: &str, privileged: Option<&str>, enable| {
+        let mut dialect = usual();
+        dialect.prompt.exec = LinePattern::new(exec).expect("a pattern");
+        dialect.prompt.privileged =
+            privileged.map(|pattern| LinePattern::new(pattern).expect("a pattern"));
+        dialect.enable = Some(serde_json::from_value(enable).expect("an enable"));
+        dialect
+    };
+    let opened = async |dialect, fake: Fake, password| {
+        let received = fake.received();
+        let opened = Bench::default().open(fake.start(), dialect, password).await;
+        let received = received.lock().expect("no poison").clone();
+        opened.map(|_| received).map_err(|error| error.to_string())
+    };
+
+    // A level, and a name as well as a password, as an AAA server wants it.
+    let asking = [
+        say("Username: "),
+        Do::Hidden,
+        say("\r\nPassword: "),
+        Do::Hidden,
+        say("\r\n"),
+        Do::Prompt("r1#"),
+    ];
+    let cisco = dialect(
+        r"[\w.-]+[>#]",
+        Some(r"[\w.-]+#"),
+        json!({ "command": "enable 15" }),
+    );
+    let fake = Fake::new("r1>").on("enable 15", &asking);
+    assert_eq!(
+        opened(cisco, fake, Some(&secret)).await.expect("a session"),
+        ["enable 15", "me", "canary", "terminal length 0"]
+    );
+
+    // A shell from which a program leads to the command line.
+    let junos = dialect(
+        r"[\w.@-]+[%>] ?",
+        Some(r"[\w.@-]+> ?"),
+        json!({ "command": "cli", "required": true }),
+    );
+    let fake = || Fake::new("root@r1% ").on("cli", &[Do::Prompt("root@r1> ")]);
+    let received = opened(junos.clone(), fake(), None).await;
+    assert_eq!(received.expect("a session"), ["cli", "terminal length 0"]);
+    let received = opened(junos, Fake::new("me@r1> "), None).await;
+    assert_eq!(received.expect("a session"), ["terminal length 0"]);
+
+    // Without a prompt of its own, privileged mode is known by nothing being refused.
+    let same = || dialect(r"[\w.-]+[>#]", None, json!({}));
+    let denied = [
+        say("Password: "),
+        Do::Hidden,
+        say("\r\n% Access denied\r\n"),
+    ];
+    let fake = Fake::new("r1>").on("enable", &denied);
+    let error = opened(same(), fake, Some(&secret)).await.expect_err("no");
+    assert!(error.contains("it says `% Access denied`"), "{error}");
+    let fake = Fake::new("r1>").on("enable", &[]);
+    let received = opened(same(), fake, Some(&secret)).await;
+    assert_eq!(received.expect("it"), ["enable", "terminal length 0"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_line_that_shows_nothing_is_woken_before_it_asks_who_is_there() {
+    let secret = Line::secret(Sensitive::new("canary".to_owned()));
+    let asks = [
+        say("\r\nlogin: "),
+        Do::Hidden,
+        say("\r\nPassword: "),
+        Do::Hidden,
+        say("\r\n"),
+    ];
+    let silent = [vec![Do::Hidden], asks.to_vec()].concat();
+    let greets = [
+        vec![say("Connected to port 3.\r\n"), Do::Hidden],
+        asks.to_vec(),
+    ];
+    // One that is only slow takes Return for an empty name, and asks again.
+    let slow = [
+        vec![Do::Pause(2_500), say("login: "), Do::Hidden],
+        asks.to_vec(),
+    ];
+    for greeting in [silent, greets.concat(), slow.concat(), asks.to_vec()] {
+        let fake = Fake::new("r1#").greeting(&greeting);
+        let received = fake.received();
+        let bench = Bench::default();
+        let opened = bench.log_in(fake.start(), &secret).await;
+        opened.expect("a session");
+        let received = received.lock().expect("no poison").clone();
+        let typed: Vec<_> = received.iter().filter(|line| !line.is_empty()).collect();
+        assert_eq!(typed, ["me", "canary", "terminal length 0"], "{greeting:?}");
+    }
+    let fake = Fake::new("r1#").greeting(&[Do::Hidden, Do::Hidden, Do::Hang]);
+    let opened = Bench::default().log_in(fake.start(), &secret).await;
+    let error = opened.expect_err("nothing").to_string();
+    assert!(
+        error.contains("it showed nothing, even after Return"),
+        "{error}"
+    );
 }
 
 #[test]
