@@ -8,12 +8,12 @@ use std::sync::Arc;
 use anyhow::bail;
 use clap::{ArgGroup, Args};
 use devgate_devices::{Family, ResourceType, Which};
-use devgate_schemas::{Report, ResourceReport};
+use devgate_schemas::{Level, Report, ResourceReport};
 use devgate_transports::{Context, Mode, Resources};
 use serde_json::json;
 
 use super::{Ending, Setting, Targets, facts};
-use crate::device_run::{self, Desired};
+use crate::device_run::{self, Desired, Ref};
 use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::manifest;
@@ -37,7 +37,8 @@ const ACTION: Action = Action::new("device");
 pub(super) struct Device {
     #[command(flatten)]
     targets: Targets,
-    /// Bring the device to the state of a manifest: {TYPE: {TITLE: {attribute: value}}}
+    /// Bring the device to the state of a manifest, {TYPE: {TITLE: {attribute: value}}}, or of a
+    /// catalog that Puppet has compiled
     #[arg(long, value_name = "FILE")]
     apply: Option<PathBuf>,
     /// Only tell what would change
@@ -89,7 +90,13 @@ async fn apply(
     output: &Output,
 ) -> anyhow::Result<Ending> {
     // A manifest that is wrong for any of the devices changes none of them.
-    let catalog = manifest::read(path)?;
+    let catalog = manifest::read(path, &setting.registry)?;
+    if !catalog.left_out.is_empty() {
+        let names: Vec<String> = catalog.left_out.iter().map(Ref::to_string).collect();
+        let names = names.join(", ");
+        let message = format!("Skipping host resources because running on a device: {names}");
+        setting.voice.say(Level::Notice, &message);
+    }
     let families: BTreeSet<&str> = targets
         .iter()
         .filter_map(|target| Some(family(setting, target).ok()?.name()))

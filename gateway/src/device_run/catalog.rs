@@ -22,6 +22,8 @@ pub(crate) struct Catalog {
     pub(crate) containers: Vec<Container>,
     /// What comes before what.
     pub(crate) relations: Vec<Relation>,
+    /// The resources of hosts, about which nothing is done.
+    pub(crate) left_out: Vec<Ref>,
 }
 
 /// One resource as it was declared. `resources { TYPE: purge => true }` is one, too.

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use devgate_schemas::Name;
 use indexmap::IndexMap;
 
-pub(crate) use catalog::{Catalog, Declared, Place, Ref, invalid};
+pub(crate) use catalog::{Catalog, Container, Declared, Meta, Place, Ref, invalid};
 pub(crate) use transaction::{Desired, run};
 
 use crate::failure::Failure;

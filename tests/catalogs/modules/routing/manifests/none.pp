@@ -1,0 +1,2 @@
+# A class without resources, in a stage of its own.
+class routing::none { }
