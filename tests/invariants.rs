@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const REVEALS: &[(&str, usize)] = &[
     ("devices/src/declared.rs", 1),
     ("devices/src/line.rs", 2),
+    ("devices/src/safety/checkpoint.rs", 1),
     ("devices/src/template/scope.rs", 3),
     ("gateway/src/practice/serve.rs", 2),
     ("gateway/src/practice/server/session.rs", 1),

@@ -8,6 +8,7 @@ mod rows;
 mod send;
 #[cfg(test)]
 mod tests;
+mod what;
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use crate::{
     Change, Changes, Current, Error, InSync, Provider, ResourceType, Result, Shown, Which,
 };
 
-pub(crate) use cli::{Cli, PlacedFsm, session};
+pub(crate) use cli::{Cli, PlacedFsm, ask, session};
 
 /// A resource type that a family's file declares.
 #[derive(Clone, Debug)]

@@ -64,6 +64,10 @@ pub enum Error {
         character: char,
     },
 
+    /// A device is not back where it was; what differs holds no secret.
+    #[error("the device did not go back to its configuration from before the run: {0}")]
+    NotRestored(String),
+
     /// The type or the session has no such ability.
     #[error("{0}")]
     Unsupported(String),

@@ -18,10 +18,11 @@ use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value, suggest, yaml};
 use devgate_transports::{Connect, Context, Dialect, Transport};
 
-use crate::declared::{self, DeclaredType, PlacedFsm};
+use crate::declared::{DeclaredType, PlacedFsm};
 use crate::error::{Place, Problem};
+use crate::safety::Checkpoint;
 use crate::textfsm::TextFsm;
-use crate::{Error, ResourceType, Result};
+use crate::{Error, ResourceType, Result, Safety};
 use facts::FactSources;
 use folder::Folder;
 use session::Session;
@@ -39,11 +40,12 @@ pub struct Family {
     on_open: Vec<String>,
     facts: Arc<FactSources>,
     types: Vec<DeclaredType>,
+    checkpoint: Option<Checkpoint>,
     folder: Folder,
 }
 
 /// What a family's file may say.
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "name",
     "desc",
     "protocol",
@@ -51,6 +53,7 @@ const KEYS: [&str; 7] = [
     "groups",
     "dialect",
     "facts",
+    "checkpoint",
 ];
 
 /// The built-in families.
@@ -128,12 +131,22 @@ impl Family {
         self.facts.of_outputs(output, tell)
     }
 
-    /// Saves the running configuration, so that it survives a restart.
+    /// Saves the running configuration, so that it survives a restart. What is not changed on a
+    /// command line has no other than the one that lasts, or saves by itself (NETCONF's `save`).
     ///
     /// # Errors
     /// Why the device did not save it.
     pub async fn save(&self, ctx: &Context<'_>) -> Result<()> {
-        Ok(declared::session(ctx)?.save(ctx).await?)
+        match ctx.command_line() {
+            Some(session) => Ok(session.save(ctx).await?),
+            None => Ok(()),
+        }
+    }
+
+    /// How a run that failed can leave a device as it found it, where the family says how.
+    pub fn safety(&self) -> Option<&dyn Safety> {
+        let checkpoint = self.checkpoint.as_ref();
+        checkpoint.map(|checkpoint| checkpoint as &dyn Safety)
     }
 
     fn read(folder: Folder) -> Result<Self> {
@@ -154,12 +167,14 @@ impl Family {
                 protocol,
                 on_open,
                 facts,
+                checkpoint,
             }) if problems.is_empty() => Ok(Self {
                 schema,
                 protocol,
                 on_open,
                 facts: Arc::new(facts),
                 types,
+                checkpoint,
                 folder,
             }),
             _ => Err(Error::Family(problems)),
@@ -189,6 +204,7 @@ struct Described {
     protocol: Box<dyn Connect>,
     on_open: Vec<String>,
     facts: FactSources,
+    checkpoint: Option<Checkpoint>,
 }
 
 impl Described {
@@ -201,6 +217,12 @@ impl Described {
         let protocol = protocol(top, dialect, problems);
         let read = |path: &str| folder.read(path);
         let facts = FactSources::read(top.get("facts").as_ref(), &read, problems);
+        let checkpoint = top.get("checkpoint");
+        if let (Some(checkpoint), None) = (&checkpoint, top.get("dialect")) {
+            let message = "lines are taken back on a command line only: there is no `dialect`";
+            problems.push(checkpoint.problem(message));
+        }
+        let checkpoint = checkpoint.and_then(|spot| Checkpoint::read(&spot, problems));
         let protocol = protocol?;
         let schema = protocol.schema().renamed(name?, desc?.trim());
         let schema = match schema.extended(&top.node().to_value()) {
@@ -216,6 +238,7 @@ impl Described {
             protocol,
             on_open: on_open.unwrap_or_default(),
             facts,
+            checkpoint,
         })
     }
 }

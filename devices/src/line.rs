@@ -1,7 +1,13 @@
 //! Lines of configuration: what templates make, and what a CLI session is given.
 
+mod batch;
+
+use devgate_schemas::{REDACTED, Sensitive};
+
 use crate::Shown;
 use crate::template::{Lifted, Secrets};
+
+pub(crate) use batch::send;
 
 /// A line of configuration at its depth: it is typed in the mode that the nearest line above it
 /// with less depth has entered.
@@ -47,6 +53,19 @@ impl Line {
             });
         }
         Ok(lines)
+    }
+
+    /// A line that may be a secret as a whole.
+    pub(crate) fn hidden(depth: usize, text: String) -> Self {
+        let text = Sensitive::new(text);
+        Self {
+            depth,
+            shown: REDACTED.to_owned(),
+            secret: Some(Lifted {
+                secrets: vec![text.clone()],
+                text,
+            }),
+        }
     }
 
     /// The line as a person sees it, indented by its depth.

@@ -49,7 +49,7 @@ impl Cli {
         let session = session(ctx)?;
         let mut outputs = Vec::new();
         for command in self.commands() {
-            outputs.push(session.exec(ctx, command).await?);
+            outputs.push(ask(ctx, session, command).await?);
         }
         Ok(outputs)
     }
@@ -142,6 +142,19 @@ impl PlacedFsm {
     fn problem(&self, line: Option<usize>, message: String) -> Problem {
         self.place.line_of_text(line.unwrap_or(1)).problem(message)
     }
+}
+
+/// The output of a command that only reads.
+///
+/// # Errors
+/// As [`CommandLine::exec`].
+pub(crate) async fn ask(
+    ctx: &Context<'_>,
+    session: &dyn CommandLine,
+    command: &str,
+) -> devgate_transports::Result<String> {
+    ctx.debug(format!("asks for `{command}`"));
+    session.exec(ctx, command).await
 }
 
 /// The command line of the open session, if it is at one.

@@ -107,7 +107,7 @@ impl FakeSession {
     }
 
     /// What was typed so far.
-    pub(super) fn typed(&self) -> Vec<String> {
+    pub(crate) fn typed(&self) -> Vec<String> {
         self.typed
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -120,9 +120,11 @@ impl FakeSession {
 pub(crate) struct Heard(Mutex<Vec<String>>);
 
 impl Heard {
-    /// All of it.
+    /// All that an operator hears who does not look for errors.
     pub(crate) fn into_lines(self) -> Vec<String> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+        let mut lines = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        lines.retain(|line| !line.starts_with("debug: "));
+        lines
     }
 }
 

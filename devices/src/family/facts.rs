@@ -4,7 +4,7 @@ use devgate_schemas::{Facts, Value};
 use devgate_transports::Context;
 
 use super::spot::{Placed, Problems, Spot};
-use crate::declared::{PlacedFsm, session};
+use crate::declared::{PlacedFsm, ask, session};
 use crate::template::{Expression, Scope, Template};
 use crate::textfsm::Row;
 use crate::{Error, Result};
@@ -89,7 +89,7 @@ impl FactSources {
         }
         let session = session(ctx).map_err(into_transport)?;
         for (number, source) in self.0.iter().enumerate() {
-            match session.exec(ctx, &source.command).await {
+            match ask(ctx, session, &source.command).await {
                 Ok(output) => source.tell(&output, facts, &mut |problem| ctx.warning(problem)),
                 Err(error) => {
                     // What the device refuses says nothing of the next command; what was lost does.

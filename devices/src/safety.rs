@@ -1,0 +1,44 @@
+//! A way back: what lets a run that failed leave its device as it found it.
+
+mod blocks;
+mod checkpoint;
+
+use async_trait::async_trait;
+use devgate_schemas::Sensitive;
+use devgate_transports::Context;
+
+use crate::Result;
+
+pub(crate) use checkpoint::Checkpoint;
+
+/// Brings a device back to where it was when a run began. Found by
+/// [`Family::safety`](crate::Family::safety).
+///
+/// The mark is taken before the first change; then it is either gone back to, or left behind.
+#[async_trait]
+pub trait Safety: Send + Sync {
+    /// Marks where the device is.
+    ///
+    /// # Errors
+    /// Why it cannot be marked; nothing should be changed then.
+    async fn begin(&self, ctx: &Context<'_>) -> Result<Mark>;
+
+    /// Goes back to the mark.
+    ///
+    /// # Errors
+    /// [`Error::NotRestored`](crate::Error::NotRestored) with what still differs, or why the device
+    /// cannot be asked.
+    async fn restore(&self, ctx: &Context<'_>, mark: Mark) -> Result<()>;
+
+    /// Lets what was changed since the mark stand.
+    ///
+    /// # Errors
+    /// Why the device may not keep it.
+    async fn keep(&self, _: &Context<'_>, _: Mark) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Where a device was. A configuration holds passwords: a mark stays in memory and shows nothing.
+#[derive(Clone, Debug)]
+pub struct Mark(Sensitive<String>);

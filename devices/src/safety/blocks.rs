@@ -1,0 +1,190 @@
+//! A configuration as blocks of lines, and the lines that make one of another.
+
+use std::iter::Peekable;
+use std::vec;
+
+use crate::Result;
+
+/// A line of configuration, and the lines inside of it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Block<'t> {
+    line: &'t str,
+    inside: Vec<Self>,
+}
+
+/// One line to type, behind the lines that lead into its mode.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Step {
+    pub(super) into: Vec<String>,
+    /// The line of the configuration that it is about.
+    pub(super) line: String,
+    /// What is typed.
+    pub(super) typed: String,
+    pub(super) does: Does,
+}
+
+/// What a step does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Does {
+    Remove,
+    Add,
+}
+
+/// The blocks of a configuration: an indented line is inside the line above.
+pub(super) fn blocks(text: &str, is_ignored: impl Fn(&str) -> bool) -> Vec<Block<'_>> {
+    let lines = text.lines().filter_map(|line| {
+        let content = line.trim();
+        let indent = line.len() - line.trim_start().len();
+        (!content.is_empty() && !is_ignored(content)).then_some((indent, content))
+    });
+    let lines: Vec<(usize, &str)> = lines.collect();
+    nested(&mut lines.into_iter().peekable(), None)
+}
+
+/// The blocks that are indented more than the line above them.
+fn nested<'t>(
+    lines: &mut Peekable<vec::IntoIter<(usize, &'t str)>>,
+    above: Option<usize>,
+) -> Vec<Block<'t>> {
+    let mut blocks = Vec::new();
+    while let Some((indent, line)) =
+        lines.next_if(|(indent, _)| above.is_none_or(|above| *indent > above))
+    {
+        let inside = nested(lines, Some(indent));
+        blocks.push(Block { line, inside });
+    }
+    blocks
+}
+
+/// The steps from one configuration to another: first what is too much goes, the innermost and last
+/// line first, since later lines build on earlier ones; then what is missing comes, in its order.
+///
+/// `undo` makes the line that takes a line away.
+///
+/// # Errors
+/// What `undo` cannot do.
+pub(super) fn steps(
+    from: &[Block<'_>],
+    to: &[Block<'_>],
+    undo: &dyn Fn(&str) -> Result<String>,
+) -> Result<Vec<Step>> {
+    let mut steps = Vec::new();
+    remove(from, to, undo, &mut Vec::new(), &mut steps)?;
+    add(from, to, &mut Vec::new(), &mut steps);
+    Ok(steps)
+}
+
+fn remove(
+    from: &[Block<'_>],
+    to: &[Block<'_>],
+    undo: &dyn Fn(&str) -> Result<String>,
+    into: &mut Vec<String>,
+    steps: &mut Vec<Step>,
+) -> Result<()> {
+    for block in from.iter().rev() {
+        let stays = same(to, block);
+        into.push(block.line.to_owned());
+        remove(
+            &block.inside,
+            stays.map_or(&[], |to| &to.inside),
+            undo,
+            into,
+            steps,
+        )?;
+        into.pop();
+        if stays.is_none() {
+            steps.push(Step {
+                into: into.clone(),
+                line: block.line.to_owned(),
+                typed: undo(block.line)?,
+                does: Does::Remove,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn add(from: &[Block<'_>], to: &[Block<'_>], into: &mut Vec<String>, steps: &mut Vec<Step>) {
+    for block in to {
+        let is = same(from, block);
+        if is.is_none() {
+            steps.push(Step {
+                into: into.clone(),
+                line: block.line.to_owned(),
+                typed: block.line.to_owned(),
+                does: Does::Add,
+            });
+        }
+        into.push(block.line.to_owned());
+        add(
+            is.map_or(&[], |from| &from.inside),
+            &block.inside,
+            into,
+            steps,
+        );
+        into.pop();
+    }
+}
+
+fn same<'b, 't>(blocks: &'b [Block<'t>], wanted: &Block<'_>) -> Option<&'b Block<'t>> {
+    blocks.iter().find(|block| block.line == wanted.line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<Block<'_>> {
+        blocks(text, |line| line == "!" || line == "exit")
+    }
+
+    fn way(from: &str, to: &str) -> Vec<String> {
+        let undo = |line: &str| Ok(format!("no {line}"));
+        let steps = steps(&read(from), &read(to), &undo).expect("steps");
+        let shown = |step: Step| [step.into, vec![step.typed]].concat().join(" / ");
+        steps.into_iter().map(shown).collect()
+    }
+
+    const BGP: &str = "router bgp 1\n neighbor a remote-as 2\n neighbor a password x\n !\n \
+                       address-family ipv4\n  network n\n exit\nexit\n";
+
+    #[test]
+    fn what_is_the_same_needs_no_step_whatever_stands_between() {
+        assert_eq!(way(BGP, &BGP.replace(" !\n", "")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_block_goes_from_its_inside_and_comes_from_its_outside() {
+        assert_eq!(
+            way(BGP, ""),
+            [
+                "router bgp 1 / address-family ipv4 / no network n",
+                "router bgp 1 / no address-family ipv4",
+                "router bgp 1 / no neighbor a password x",
+                "router bgp 1 / no neighbor a remote-as 2",
+                "no router bgp 1",
+            ]
+        );
+        assert_eq!(
+            way("", BGP),
+            [
+                "router bgp 1",
+                "router bgp 1 / neighbor a remote-as 2",
+                "router bgp 1 / neighbor a password x",
+                "router bgp 1 / address-family ipv4",
+                "router bgp 1 / address-family ipv4 / network n",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_line_that_changed_goes_before_it_comes() {
+        assert_eq!(
+            way(
+                "interface e\n mtu 1\nhostname a\n",
+                "interface e\n mtu 2\nhostname a\n"
+            ),
+            ["interface e / no mtu 1", "interface e / mtu 2"]
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! The way back on a command line: the configuration as the device shows it, and the lines that
+//! bring it back.
+
+use async_trait::async_trait;
+use devgate_schemas::{Hash, Regexp, Sensitive, Value};
+use devgate_transports::Context;
+
+use super::blocks::{Does, Step, blocks, steps};
+use super::{Mark, Safety};
+use crate::declared::{ask, session};
+use crate::family::{Placed, Problems, Spot};
+use crate::line::{self, Line};
+use crate::template::{Expression, Scope};
+use crate::{Error, Result};
+
+/// How a family shows its configuration, and how its lines are taken away: `checkpoint` in its
+/// file.
+#[derive(Debug)]
+pub(crate) struct Checkpoint {
+    show: String,
+    ignore: Vec<Regexp>,
+    /// The line that takes `LINE` away.
+    undo: Placed<Expression>,
+}
+
+/// How often the way back is walked: what takes one line away may take others with it.
+const ROUNDS: usize = 4;
+
+/// How many differences an error names.
+const NAMED: usize = 5;
+
+impl Checkpoint {
+    /// Reads the `checkpoint` of a family's file.
+    pub(crate) fn read(top: &Spot<'_>, problems: &mut Problems) -> Option<Self> {
+        top.only(&["show", "ignore", "undo"], problems);
+        let show = top
+            .required("show", problems)
+            .and_then(|spot| spot.text(problems));
+        let undo = top
+            .required("undo", problems)
+            .and_then(|spot| spot.expression(&["LINE"], problems));
+        let ignored = top.get("ignore").into_iter().flat_map(|spot| spot.items());
+        let mut ignore = Vec::new();
+        for spot in ignored {
+            match spot.text(problems).map(Regexp::new) {
+                Some(Ok(pattern)) => ignore.push(pattern),
+                Some(Err(error)) => problems.push(spot.problem(error.to_string())),
+                None => {}
+            }
+        }
+        Some(Self {
+            show: show?.to_owned(),
+            ignore,
+            undo: undo?,
+        })
+    }
+
+    async fn shown(&self, ctx: &Context<'_>) -> Result<Mark> {
+        let text = ask(ctx, session(ctx)?, &self.show).await?;
+        Ok(Mark(Sensitive::new(text)))
+    }
+
+    /// The steps that lead from one mark to another.
+    fn way(&self, from: &Mark, to: &Mark) -> Result<Vec<Step>> {
+        let is_ignored = |line: &str| {
+            let mut patterns = self.ignore.iter();
+            patterns.any(|pattern| pattern.is_match(line).unwrap_or(false))
+        };
+        let [from, to] = [from, to].map(|mark| blocks(mark.0.reveal(), is_ignored));
+        steps(&from, &to, &|line| self.undo(line))
+    }
+
+    fn undo(&self, line: &str) -> Result<String> {
+        let mut row = Hash::new();
+        row.insert("LINE", Value::from(line));
+        let value = self.undo.value.value(&Scope::of_row(&row));
+        match value {
+            Ok(Value::String(line)) => Ok(line),
+            // What it says may quote the line, which may hold a secret.
+            Ok(_) | Err(_) => {
+                let problem = "makes no text of a line of the device's configuration";
+                Err(Error::Data(self.undo.place.problem(problem)))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Safety for Checkpoint {
+    async fn begin(&self, ctx: &Context<'_>) -> Result<Mark> {
+        self.shown(ctx).await
+    }
+
+    /// A line that is refused stops nothing: what counts is what the device shows in the end.
+    async fn restore(&self, ctx: &Context<'_>, mark: Mark) -> Result<()> {
+        let mut way = self.way(&self.shown(ctx).await?, &mark)?;
+        for _ in 0..ROUNDS {
+            if way.is_empty() {
+                return Ok(());
+            }
+            let lines: Vec<Vec<Line>> = way.iter().map(Step::lines).collect();
+            let refused = |_, taken: std::result::Result<(), String>| {
+                if let Err(message) = taken {
+                    ctx.debug(message);
+                }
+            };
+            line::send(ctx, session(ctx)?, &lines, refused).await?;
+            way = self.way(&self.shown(ctx).await?, &mark)?;
+        }
+        if way.is_empty() {
+            return Ok(());
+        }
+        let more = way.len().saturating_sub(NAMED);
+        let mut named: Vec<String> = way.iter().take(NAMED).map(Step::open).collect();
+        if more > 0 {
+            named.push(format!("{more} more"));
+        }
+        Err(Error::NotRestored(named.join(", ")))
+    }
+}
+
+impl Step {
+    /// The line, and those above it that lead into its mode. Any of them may hold a secret.
+    fn lines(&self) -> Vec<Line> {
+        let all = self.into.iter().chain([&self.typed]);
+        all.enumerate()
+            .map(|(depth, line)| Line::hidden(depth, line.clone()))
+            .collect()
+    }
+
+    /// What it would have changed. Of a line only the first word is told: others may be secrets.
+    fn open(&self) -> String {
+        let is = match self.does {
+            Does::Remove => "holds",
+            Does::Add => "lacks",
+        };
+        let word = self.line.split(' ').next().unwrap_or_default();
+        match self.into.last() {
+            Some(block) => format!("`{block}` {is} `{word} …`"),
+            None => format!("it {is} `{word} …`"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use devgate_schemas::yaml;
+    use devgate_transports::Patience;
+
+    use super::*;
+    use crate::declared::fake::{FakeSession, Heard};
+
+    const CHECKPOINT: &str = "show: show running-config\nignore: ['^!']\nundo: \"'no ' ~ LINE\"\n";
+
+    #[tokio::test]
+    async fn what_does_not_come_back_is_named_without_its_secret() {
+        let node = yaml::parse(CHECKPOINT).expect("YAML");
+        let (file, mut problems) = ("family.yaml".into(), Vec::new());
+        let checkpoint = Checkpoint::read(&Spot::top(&file, &node), &mut problems).expect("reads");
+        let before = FakeSession::saying("!\npassword canary one\ninterface a\n mtu 1\n", "bogus");
+        let after = FakeSession::saying("interface a\n!\nenable password canary", "password");
+        let (heard, patience) = (Heard::default(), Patience::new());
+        let error = {
+            let ctx = Context::new("router", &heard, &patience);
+            let mark = checkpoint.begin(&ctx.over(&before)).await.expect("a mark");
+            assert!(!format!("{mark:?}").contains("canary"));
+            let outcome = checkpoint.restore(&ctx.over(&before), mark.clone()).await;
+            outcome.expect("nothing has changed");
+            let outcome = checkpoint.restore(&ctx.over(&after), mark).await;
+            outcome.expect_err("it does not change").to_string()
+        };
+        assert_eq!(
+            error,
+            "the device did not go back to its configuration from before the run: it holds \
+             `enable …`, it lacks `password …`, `interface a` lacks `mtu …`"
+        );
+        assert_eq!(before.typed(), ["> show running-config"; 2]);
+        let rounds = after.typed();
+        let rounds = rounds.iter().filter(|line| *line == "configure");
+        assert_eq!(rounds.count(), ROUNDS);
+        assert!(!heard.into_lines().concat().contains("canary"));
+    }
+}
