@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::http::Server;
 use super::lab::{Device, lab};
 use super::link::{Carrier, Link};
-use super::vendors::{self, restconf::Speaks};
+use super::vendors;
 
 /// A target of the lab.
 pub(crate) struct Peer {
@@ -101,8 +101,14 @@ fn snmp() -> Peer {
 }
 
 fn restconf() -> Peer {
-    let server = vendors::restconf::start(Speaks::Json);
-    let mut peer = Peer::served("restconf", server, "get ietf-system:system/hostname");
+    let lab = lab("restconf");
+    let pki = lab["pki"].as_str().expect("lab.json has pki");
+    let info = json!({
+        "remote-transport": "restconf", "host": lab["host"], "port": lab["tls_port"],
+        "ssl_ca_file": format!("{pki}/ca.pem"), "ssl_cert_file": format!("{pki}/client.pem"),
+        "ssl_key_file": format!("{pki}/client.key"),
+    });
+    let mut peer = Peer::new("restconf", info, "get ietf-system:system/hostname");
     peer.fact = ("/networking/hostname", Value::is_string);
     peer
 }

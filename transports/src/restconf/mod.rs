@@ -4,5 +4,7 @@ mod errors;
 mod facts;
 mod root;
 mod session;
+#[cfg(test)]
+mod tests;
 
 pub use session::RestconfSession;
