@@ -27,7 +27,7 @@ pub use mask::Mask;
 pub use nearest::{did_you_mean, nearest, suggest};
 pub use problem::{Problem, Problems};
 pub use regexp::{Captures, Regexp, RegexpError, Runaway};
-pub use report::{Report, ResourceReport, Summary};
+pub use report::{EventStatus, Report, ResourceEvent, ResourceReport, RunStatus, Seconds, Summary};
 pub use resource::{Name, Resource};
 pub use sensitive::{REDACTED, Sensitive};
 pub use transport_schema::{ConnectionInfo, Group, InvalidConnectionInfo, Rule, TransportSchema};

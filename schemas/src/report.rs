@@ -1,17 +1,29 @@
 //! What a device run did: per resource, and in sum.
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::Resource;
+use crate::{Resource, Value};
 
 /// What became of one resource in a device run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ResourceReport {
     /// The resource's type.
     #[serde(rename = "type")]
     pub type_name: String,
     /// Its title.
     pub title: String,
+    /// Both, as Puppet refers to it: `Frr_interface[swp1]`.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// Where it was declared: the file, and the line from 1.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// By what `--tags` finds it.
+    pub tags: Vec<String>,
+    /// What it is in, from the outside, and itself at last.
+    pub path: Vec<String>,
     /// Whether the device was not in the desired state.
     pub out_of_sync: bool,
     /// Whether the device was changed, and was seen to hold the change.
@@ -20,18 +32,60 @@ pub struct ResourceReport {
     pub failed: bool,
     /// Whether a change was only told, not made.
     pub noop: bool,
-    /// Whether it was left alone because something before it failed.
-    #[serde(skip)]
+    /// Whether it was left alone: something before it failed, or nobody asked for it.
     pub skipped: bool,
     /// The state before; `null` where it was not there.
     pub is: Option<Resource>,
     /// The desired state.
     pub should: Resource,
+    /// What was found and done, one event each property.
+    pub events: Vec<ResourceEvent>,
     /// What was said about it.
     pub messages: Vec<String>,
     /// The configuration lines that make the change, where the provider can show them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
+    /// The change to be read by people: those lines, or else the attributes, before and after.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diff: Vec<String>,
+    /// The changed resources that have told it so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notified_by: Vec<String>,
+    /// When it was begun (RFC 3339).
+    pub time: String,
+    /// How many seconds it took; what many resources took together is shared out among them.
+    pub evaluation_time: f64,
+}
+
+/// One thing that was found to be otherwise, and what became of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ResourceEvent {
+    /// The property; nothing where it is about the resource as a whole.
+    pub property: Option<String>,
+    /// What the device held.
+    pub previous: Option<Value>,
+    /// What it was to hold.
+    pub desired: Option<Value>,
+    /// All of that in Puppet's words.
+    pub message: String,
+    /// What became of it.
+    pub status: EventStatus,
+    /// When (RFC 3339).
+    pub time: String,
+}
+
+/// What became of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EventStatus {
+    /// It was made to be as desired.
+    Success,
+    /// It could not be.
+    Failure,
+    /// It was only told.
+    Noop,
+    /// It is watched, and nothing is done about it.
+    Audit,
 }
 
 /// What became of every resource of a device run.
@@ -41,6 +95,40 @@ pub struct Report {
     pub resources: Vec<ResourceReport>,
     /// The counts.
     pub summary: Summary,
+    /// The whole in a word.
+    pub status: RunStatus,
+    /// Whether changes were only told.
+    pub noop: bool,
+    /// Whether everything was looked at: a run that is stopped leaves some alone.
+    pub completed: bool,
+    /// When it began (RFC 3339).
+    pub started: String,
+    /// When it ended.
+    pub ended: String,
+    /// How many seconds each type took.
+    pub seconds: IndexMap<String, Seconds>,
+}
+
+/// What became of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunStatus {
+    /// The device held everything already.
+    #[default]
+    Unchanged,
+    /// It was changed.
+    Changed,
+    /// Something failed, or was not looked at.
+    Failed,
+}
+
+/// How many seconds were spent on one type.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Seconds {
+    /// Reading what the device holds.
+    pub get: f64,
+    /// Changing it.
+    pub set: f64,
 }
 
 /// How many resources met which end.
@@ -54,20 +142,20 @@ pub struct Summary {
     pub changed: usize,
     /// Those that failed.
     pub failed: usize,
-    /// Those that were left alone because of a failure before them.
+    /// Those that were left alone.
     pub skipped: usize,
     /// Those that were as desired.
     pub unchanged: usize,
 }
 
 impl Report {
-    /// A report of these resources.
-    pub fn new(resources: Vec<ResourceReport>) -> Self {
+    /// Counts the resources, and says what that makes of the whole.
+    pub fn sum_up(&mut self) {
         let mut summary = Summary {
-            total: resources.len(),
+            total: self.resources.len(),
             ..Summary::default()
         };
-        for resource in &resources {
+        for resource in &self.resources {
             summary.out_of_sync += usize::from(resource.out_of_sync);
             summary.changed += usize::from(resource.changed);
             summary.failed += usize::from(resource.failed);
@@ -75,6 +163,11 @@ impl Report {
             let settled = resource.out_of_sync || resource.failed || resource.skipped;
             summary.unchanged += usize::from(!settled);
         }
-        Self { resources, summary }
+        self.status = match summary {
+            _ if summary.failed > 0 || !self.completed => RunStatus::Failed,
+            _ if summary.changed > 0 => RunStatus::Changed,
+            _ => RunStatus::Unchanged,
+        };
+        self.summary = summary;
     }
 }

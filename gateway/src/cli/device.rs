@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::bail;
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueEnum};
 use devgate_devices::{Family, ResourceType, Which};
-use devgate_schemas::{Level, Report, ResourceReport};
+use devgate_schemas::{Level, Report, ResourceReport, RunStatus};
 use devgate_transports::{Context, Mode, Resources};
 use serde_json::json;
 
 use super::{Ending, Setting, Targets, facts};
-use crate::device_run::{self, Desired, Ref};
+use crate::device_run::{self, Options, Plan, Ref, Strict};
 use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::manifest;
@@ -44,12 +44,44 @@ pub(super) struct Device {
     /// Only tell what would change
     #[arg(long, conflicts_with_all = ["facts", "resource"])]
     noop: bool,
+    /// With --apply: only resources with one of these tags; a type and a title are tags, too
+    #[arg(
+        long,
+        value_name = "TAG,...",
+        value_delimiter = ',',
+        requires = "apply"
+    )]
+    tags: Vec<String>,
+    /// With --apply: show every change as the lines that the device is sent, or as attributes
+    #[arg(long, requires = "apply")]
+    diff: bool,
+    /// With --apply: what becomes of rows from a device that do not keep to their type
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_enum,
+        default_value_t,
+        requires = "apply"
+    )]
+    rows: Rows,
     /// Print the device's facts
     #[arg(long)]
     facts: bool,
     /// Print the device's resources of a type, or one of them
     #[arg(long, num_args = 1..=2, value_names = ["TYPE", "TITLE"])]
     resource: Vec<String>,
+}
+
+/// What becomes of a provider that does not keep to its type (Puppet's setting `strict`).
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Rows {
+    /// Tell it at the level `debug`
+    Off,
+    /// Tell it as a warning, and use them
+    Warning,
+    /// Fail the resource
+    #[default]
+    Error,
 }
 
 impl Device {
@@ -60,8 +92,21 @@ impl Device {
             return facts::collect(setting, &targets, concurrency, output).await;
         }
         if let Some(manifest) = &self.apply {
-            let mode = if self.noop { Mode::Noop } else { Mode::Enforce };
-            return apply(setting, &targets, concurrency, manifest, mode, output).await;
+            let options = Options {
+                mode: if self.noop { Mode::Noop } else { Mode::Enforce },
+                tags: self.tags,
+                strict: match self.rows {
+                    Rows::Off => Strict::Off,
+                    Rows::Warning => Strict::Warning,
+                    Rows::Error => Strict::Error,
+                },
+            };
+            let wish = Wish {
+                manifest,
+                options,
+                diff: self.diff,
+            };
+            return apply(setting, &targets, concurrency, &wish, output).await;
         }
         match self.resource.as_slice() {
             [type_name, title @ ..] => {
@@ -81,16 +126,23 @@ fn family<'a>(setting: &'a Setting, target: &Target) -> Result<&'a Family, Failu
     }
 }
 
+/// What is to be applied, and how.
+struct Wish<'w> {
+    manifest: &'w Path,
+    options: Options,
+    /// Whether every change is shown.
+    diff: bool,
+}
+
 async fn apply(
     setting: &Setting,
     targets: &[Arc<Target>],
     concurrency: Option<NonZeroUsize>,
-    path: &Path,
-    mode: Mode,
+    wish: &Wish<'_>,
     output: &Output,
 ) -> anyhow::Result<Ending> {
     // A manifest that is wrong for any of the devices changes none of them.
-    let catalog = manifest::read(path, &setting.registry)?;
+    let catalog = manifest::read(wish.manifest, &setting.registry)?;
     if !catalog.left_out.is_empty() {
         let names: Vec<String> = catalog.left_out.iter().map(Ref::to_string).collect();
         let names = names.join(", ");
@@ -101,17 +153,18 @@ async fn apply(
         .iter()
         .filter_map(|target| Some(family(setting, target).ok()?.name()))
         .collect();
-    let mut desired = BTreeMap::new();
+    let mut plans = BTreeMap::new();
     for family in families {
-        desired.insert(family, catalog.desired(&setting.registry, family)?);
+        let find = |name: &str| setting.registry.resource_type(family, name);
+        plans.insert(family, catalog.plan(find)?);
     }
-    let desired = &desired;
+    let plans = &plans;
     let ran = run::over(setting, targets, concurrency, output, ACTION, async |job| {
         let family = family(setting, job.target)?;
-        let (report, unsaved) =
-            enforce(setting, job, family, &desired[family.name()], mode).await?;
+        let plan = &plans[family.name()];
+        let (report, unsaved) = enforce(setting, job, family, plan, &wish.options).await?;
         let mut value = serde_json::to_value(&report).expect("reports have text keys");
-        let well = report.summary.failed == 0 && unsaved.is_none();
+        let well = report.status != RunStatus::Failed && unsaved.is_none();
         if let Some(failure) = unsaved {
             value["_error"] = serde_json::to_value(failure).expect("failures have text keys");
         }
@@ -122,7 +175,7 @@ async fn apply(
                 Status::Failure
             },
             value,
-            text: Some(report_text(&report)),
+            text: Some(report_text(&report, wish.diff)),
             collected: None,
         })
     });
@@ -134,15 +187,15 @@ async fn enforce(
     setting: &Setting,
     job: &run::Job<'_>,
     family: &Family,
-    desired: &[Desired<'_>],
-    mode: Mode,
+    plan: &Plan<'_>,
+    options: &Options,
 ) -> Result<(Report, Option<Failure>), Failure> {
-    let access = match mode {
+    let access = match options.mode {
         Mode::Enforce => Access::Write,
         Mode::Noop => Access::Read,
     };
     session::within(setting, job, access, async |ctx, _| {
-        let report = device_run::run(ctx, desired, mode).await;
+        let report = device_run::run(ctx, plan, options, job.stop()).await;
         let mut unsaved = None;
         if report.summary.changed > 0
             && let Err(error) = family.save(ctx).await
@@ -214,14 +267,14 @@ async fn rows(
     Ok(rows)
 }
 
-fn report_text(report: &Report) -> String {
+fn report_text(report: &Report, diff: bool) -> String {
     let mut text = String::new();
     for resource in &report.resources {
         let ResourceReport {
             type_name,
             title,
             messages,
-            lines,
+            diff: lines,
             ..
         } = resource;
         let word = match resource {
@@ -235,8 +288,9 @@ fn report_text(report: &Report) -> String {
         for message in messages {
             text.push_str(&format!("  {}\n", message.replace('\n', "\n  ")));
         }
-        for line in lines {
-            text.push_str(&format!("    + {line}\n"));
+        let is_shown = diff || resource.noop;
+        for line in lines.iter().filter(|_| is_shown) {
+            text.push_str(&format!("    {line}\n"));
         }
     }
     let sum = &report.summary;

@@ -3,8 +3,6 @@
 //! It is what Puppet compiles manifests to: resources, what contains them, and relations between
 //! both. Types are written in lower case here, titles as they were written.
 
-#![expect(dead_code, reason = "the order of a run will be made of it")]
-
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -151,16 +149,20 @@ impl Ref {
     }
 }
 
-/// As Puppet writes it: each segment of the type's name with a capital.
 impl fmt::Display for Ref {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, segment) in self.type_name.split("::").enumerate() {
-            let (first, rest) = segment.split_at(segment.len().min(1));
-            let colons = if index > 0 { "::" } else { "" };
-            write!(f, "{colons}{}{rest}", first.to_ascii_uppercase())?;
-        }
-        write!(f, "[{}]", self.title)
+        write!(f, "{}[{}]", capitalised(&self.type_name), self.title)
     }
+}
+
+/// A type or a class as Puppet refers to it: each segment with a capital.
+pub(super) fn capitalised(name: &str) -> String {
+    let segments = name.split("::").map(|segment| {
+        let mut letters = segment.chars();
+        let first = letters.next().map(|first| first.to_ascii_uppercase());
+        first.into_iter().chain(letters).collect::<String>()
+    });
+    segments.collect::<Vec<_>>().join("::")
 }
 
 impl fmt::Display for Place {

@@ -1,8 +1,13 @@
-//! What differs between a device and the desired state, and how that is said.
+//! What differs between a device and the desired state, and how that is said: in Puppet's words.
 
 use devgate_devices::{InSync, Provider};
-use devgate_schemas::{Attribute, Behaviour, Compare, Feature, Name, Resource, TypeSchema, Value};
+use devgate_schemas::{
+    Behaviour, Compare, EventStatus, Feature, Name, Resource, ResourceEvent, TypeSchema, Value,
+};
 use devgate_transports::Context;
+
+use super::rows::Strict;
+use super::words::{ruby, shown};
 
 /// What is held against what, for one resource.
 pub(super) struct Sides<'a> {
@@ -15,19 +20,20 @@ pub(super) struct Sides<'a> {
 }
 
 /// One thing that is not as desired.
+#[derive(Debug)]
 pub(super) enum Difference {
     /// The resource is not there.
     Missing,
     /// The resource is there and should not be.
     Unwanted,
-    /// A property has another value, both as a message shows them.
+    /// A property has another value.
     Property {
         name: String,
-        is: String,
-        should: String,
+        is: Option<Value>,
+        should: Value,
+        /// What differs in the provider's own words.
+        why: Option<String>,
     },
-    /// A property differs in the provider's own words.
-    Custom { name: String, why: String },
 }
 
 /// What differs between the device and the desired state; nothing when in sync.
@@ -38,6 +44,7 @@ pub(super) async fn compare(
     schema: &TypeSchema,
     provider: &mut dyn Provider,
     ctx: &Context<'_>,
+    strict: Strict,
     sides: Sides<'_>,
 ) -> Result<Vec<Difference>, String> {
     let Sides { name, is, should } = sides;
@@ -60,11 +67,21 @@ pub(super) async fn compare(
         match attribute.behaviour {
             Behaviour::Namevar | Behaviour::Parameter | Behaviour::ReadOnly => continue,
             Behaviour::InitOnly if held != Some(value) => {
-                return Err(format!(
-                    "Attempting to change `{property}` init_only attribute value from {} to {}",
-                    shown(attribute, held),
-                    shown(attribute, Some(value))
-                ));
+                let text = |value: Option<&Value>| match value {
+                    _ if attribute.sensitive => "[redacted]".to_owned(),
+                    Some(Value::String(text)) => text.clone(),
+                    Some(value) => ruby(value),
+                    None => String::new(),
+                };
+                strict.refuse(
+                    ctx,
+                    format!(
+                        "Attempting to change `{property}` init_only attribute value from `{}` to `{}`",
+                        text(held),
+                        text(Some(value))
+                    ),
+                )?;
+                continue;
             }
             Behaviour::InitOnly => continue,
             Behaviour::Property => {}
@@ -77,43 +94,56 @@ pub(super) async fn compare(
         } else {
             Ok(InSync::ByValue)
         };
-        match verdict.map_err(|error| error.to_string())? {
-            InSync::Yes => {}
-            InSync::ByValue if held == Some(value) => {}
-            InSync::No { why: Some(why) } => {
-                wanted.push(Difference::Custom {
-                    name: property.to_owned(),
-                    why,
-                });
-            }
-            InSync::ByValue | InSync::No { why: None } => wanted.push(Difference::Property {
-                name: property.to_owned(),
-                is: shown(attribute, held),
-                should: shown(attribute, Some(value)),
-            }),
-        }
+        let why = match verdict.map_err(|error| error.to_string())? {
+            InSync::Yes => continue,
+            InSync::ByValue if held == Some(value) => continue,
+            InSync::ByValue => None,
+            InSync::No { why } => why,
+        };
+        wanted.push(Difference::Property {
+            name: property.to_owned(),
+            is: held.cloned(),
+            should: value.clone(),
+            why,
+        });
     }
     Ok(wanted)
 }
 
-/// A value as a message shows it; a secret as Puppet shows it.
-fn shown(attribute: &Attribute, value: Option<&Value>) -> String {
-    match value {
-        _ if attribute.sensitive => "[redacted]".to_owned(),
-        None => "unset".to_owned(),
-        Some(value) => value.to_json().to_string(),
-    }
-}
-
 impl Difference {
-    /// The difference as it stands, in Puppet's manner.
+    /// What differs, as a person would say it.
     pub(super) fn open(&self) -> String {
         match self {
-            Self::Missing => "is absent, should be present".to_owned(),
-            Self::Unwanted => "is present, should be absent".to_owned(),
-            Self::Property { name, is, should } => format!("{name} is {is}, should be {should}"),
-            Self::Custom { name, why } => format!("{name}: {why}"),
+            Self::Missing => "it is absent, should be present".to_owned(),
+            Self::Unwanted => "it is present, should be absent".to_owned(),
+            Self::Property {
+                why: Some(why),
+                name,
+                ..
+            } => format!("{name}: {why}"),
+            Self::Property {
+                name, is, should, ..
+            } => {
+                let is = is.as_ref().map_or_else(|| "unset".to_owned(), shown);
+                format!("{name} is {is}, should be {}", shown(should))
+            }
         }
+    }
+
+    /// What was found, and that nothing was done about it.
+    pub(super) fn told(&self) -> String {
+        let is = match self {
+            Self::Missing => "'absent'".to_owned(),
+            Self::Unwanted => "'present'".to_owned(),
+            Self::Property { is, .. } => is.as_ref().map_or_else(String::new, shown),
+        };
+        let should = match self {
+            Self::Missing => "'present'".to_owned(),
+            Self::Unwanted => "'absent'".to_owned(),
+            Self::Property { why: Some(why), .. } => return format!("{why} (noop)"),
+            Self::Property { should, .. } => shown(should),
+        };
+        format!("current_value {is}, should be {should} (noop)")
     }
 
     /// What was done about it.
@@ -121,8 +151,100 @@ impl Difference {
         match self {
             Self::Missing => "created".to_owned(),
             Self::Unwanted => "removed".to_owned(),
-            Self::Property { name, is, should } => format!("{name} changed {is} to {should}"),
-            Self::Custom { name, why } => format!("{name}: {why}"),
+            Self::Property {
+                why: Some(why),
+                name,
+                ..
+            } => format!("{name}: {why}"),
+            Self::Property {
+                name,
+                is: None,
+                should,
+                ..
+            } => {
+                format!("defined '{name}' as {}", shown(should))
+            }
+            Self::Property {
+                name,
+                is: Some(is),
+                should,
+                ..
+            } => {
+                format!("{name} changed {} to {}", shown(is), shown(should))
+            }
+        }
+    }
+
+    /// The property that it is about.
+    pub(super) fn property(&self) -> &str {
+        match self {
+            Self::Missing | Self::Unwanted => "ensure",
+            Self::Property { name, .. } => name,
+        }
+    }
+
+    /// What became of it, for the report.
+    pub(super) fn event(
+        &self,
+        status: EventStatus,
+        message: String,
+        time: String,
+    ) -> ResourceEvent {
+        let (previous, desired) = match self {
+            Self::Missing => (Some("absent".into()), Some("present".into())),
+            Self::Unwanted => (Some("present".into()), Some("absent".into())),
+            Self::Property { is, should, .. } => (is.clone(), Some(should.clone())),
+        };
+        ResourceEvent {
+            property: Some(self.property().to_owned()),
+            previous,
+            desired,
+            message,
+            status,
+            time,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_said_as_puppet_says_them() {
+        let secret = |text: &str| Value::from(text).into_sensitive();
+        let property = |is: Option<Value>, should: Value| Difference::Property {
+            name: "n".to_owned(),
+            is,
+            should,
+            why: None,
+        };
+        for (difference, settled, told) in [
+            (
+                property(Some("a".into()), "b".into()),
+                "n changed 'a' to 'b'",
+                "current_value 'a', should be 'b' (noop)",
+            ),
+            (
+                property(None, 5.into()),
+                "defined 'n' as 5",
+                "current_value , should be 5 (noop)",
+            ),
+            (
+                property(Some(secret("x")), secret("y")),
+                "n changed [redacted] to [redacted]",
+                "current_value [redacted], should be [redacted] (noop)",
+            ),
+            (
+                Difference::Missing,
+                "created",
+                "current_value 'absent', should be 'present' (noop)",
+            ),
+        ] {
+            assert_eq!(
+                (&*difference.settled(), &*difference.told()),
+                (settled, told)
+            );
         }
     }
 }

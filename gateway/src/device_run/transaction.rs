@@ -1,299 +1,319 @@
-//! The transaction: from desired resources to a device that holds them, and a report that is true.
+//! The transaction: from a plan to a device that holds what is desired, and a report that is true.
 //!
-//! By type: `get` once with all names, compare, `set` once with what differs, read back.
+//! Resources go in batches: of those that nothing before them holds back, all of one type together,
+//! so that a type is read once and changed at once where order allows. What depends on a failure is
+//! left alone.
 
-use std::collections::{HashMap, hash_map};
+use std::collections::BTreeSet;
+use std::time::{Instant, SystemTime};
 
-use devgate_devices::{Change, Changes, Current, Error, Provider, ResourceType, Shown, Which};
-use devgate_schemas::{Feature, Name, Report, Resource, ResourceReport, TypeSchema};
-use devgate_transports::{Context, Mode, Resources};
+use devgate_devices::ResourceType;
+use devgate_schemas::{Level, Name, Report, Resource, ResourceReport, Value};
+use devgate_transports::{Context, Mode};
 
-use super::difference::{Difference, Sides, compare};
+use super::entry::Entry;
+use super::graph::{Graph, Queue};
+use super::of_type::OfType;
+use super::plan::{Node, Plan, Work};
+use super::relate;
+use super::rows::Strict;
+use super::tags;
+use super::words::time;
+use crate::stop::{Stage, Stop};
 
-/// The desired resources of one type, checked.
-#[derive(Debug)]
-pub(crate) struct Desired<'a> {
-    /// The type.
-    pub(crate) kind: &'a dyn ResourceType,
-    /// The resources, in the order of the manifest.
-    pub(crate) resources: Vec<(Name, Resource)>,
+/// What somebody wants of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// Whether the device may be changed.
+    pub(crate) mode: Mode,
+    /// Only resources with one of these tags; all, where there are none.
+    pub(crate) tags: Vec<String>,
+    /// What becomes of providers that do not keep to their types.
+    pub(crate) strict: Strict,
 }
 
 /// Brings the device behind `ctx` to the desired state, or under noop tells what would change.
 ///
-/// A resource that fails takes no other down, except where the provider itself cannot go on.
-pub(crate) async fn run(ctx: &Context<'_>, desired: &[Desired<'_>], mode: Mode) -> Report {
-    let mut reports = Vec::new();
-    for of_type in desired {
-        let entries = Transaction::new(of_type, mode).run(ctx).await;
-        reports.extend(entries);
-    }
-    Report::new(reports)
+/// A resource that fails takes no other down but those that depend on it. When the run is to be
+/// stopped, what is under way comes to its end, and the rest is left alone.
+pub(crate) async fn run(
+    ctx: &Context<'_>,
+    plan: &Plan<'_>,
+    options: &Options,
+    stop: &Stop,
+) -> Report {
+    let started = SystemTime::now();
+    let mut run = Run::begin(ctx, plan, options).await;
+    let completed = run.all(ctx, stop).await;
+    let types = run.types.iter();
+    let mut report = Report {
+        noop: options.mode == Mode::Noop,
+        completed,
+        started: time(started),
+        ended: time(SystemTime::now()),
+        seconds: types
+            .map(|of_type| (of_type.kind().schema().name().to_owned(), of_type.seconds))
+            .collect(),
+        resources: run.done,
+        ..Report::default()
+    };
+    report.sum_up();
+    report
 }
 
-struct Transaction<'a> {
-    kind: &'a dyn ResourceType,
-    schema: &'a TypeSchema,
-    provider: Box<dyn Provider>,
-    mode: Mode,
-    entries: Vec<Entry>,
+struct Run<'a> {
+    plan: &'a Plan<'a>,
+    options: &'a Options,
+    /// The plan's graph, and the relations that resources have by themselves.
+    graph: Graph,
+    queue: Queue,
+    types: Vec<OfType<'a>>,
+    /// The resources that have not been begun, by their nodes.
+    waiting: Vec<Option<Entry>>,
+    /// For each node that is settled, the failures that it or anything before it has met.
+    tainted: Vec<BTreeSet<usize>>,
+    /// For each resource, those before it that were changed and tell it so.
+    notified_by: Vec<Vec<String>>,
+    done: Vec<ResourceReport>,
 }
 
-/// One resource on its way.
-struct Entry {
-    name: Name,
-    report: ResourceReport,
-    /// What is not as desired; nothing when in sync.
-    wanted: Vec<Difference>,
-}
-
-impl<'a> Transaction<'a> {
-    fn new(desired: &Desired<'a>, mode: Mode) -> Self {
-        let schema = desired.kind.schema();
-        let entries = desired.resources.iter().map(|(name, should)| Entry {
-            report: ResourceReport {
-                type_name: schema.name().to_owned(),
-                title: name.title().to_owned(),
-                out_of_sync: false,
-                changed: false,
-                failed: false,
-                noop: false,
-                skipped: false,
-                is: None,
-                should: should.clone(),
-                messages: Vec::new(),
-                lines: Vec::new(),
-            },
-            name: name.clone(),
-            wanted: Vec::new(),
-        });
+impl<'a> Run<'a> {
+    async fn begin(ctx: &Context<'_>, plan: &'a Plan<'a>, options: &'a Options) -> Self {
+        let mut waiting: Vec<Option<Entry>> = Vec::with_capacity(plan.nodes.len());
+        for (index, node) in plan.nodes.iter().enumerate() {
+            waiting.push(entry(ctx, index, node, options.mode));
+        }
+        let mut types = Vec::with_capacity(plan.kinds.len());
+        for (index, &kind) in plan.kinds.iter().enumerate() {
+            let is_purge = |node: &Node| matches!(node.work, Work::Purge { kind } if kind == index);
+            let purges = plan.nodes.iter().any(is_purge);
+            let mut of_type = OfType::new(kind, options.strict, purges);
+            let declared = waiting.iter_mut().flatten();
+            let declared = declared.filter(|entry| plan.nodes[entry.node].holds(index));
+            let mut declared: Vec<&mut Entry> = declared.collect();
+            of_type.canonicalize(ctx, &mut declared).await;
+            types.push(of_type);
+        }
+        let mut graph = plan.graph.clone();
+        let of_types: Vec<(usize, &dyn ResourceType, &Name, &Resource)> = waiting
+            .iter()
+            .flatten()
+            .filter_map(|entry| match plan.nodes[entry.node].work {
+                Work::Hold { kind, .. } => {
+                    let kind = plan.kinds[kind];
+                    Some((entry.node, kind, &entry.name, &entry.report.should))
+                }
+                _ => None,
+            })
+            .collect();
+        for (from, to) in relate::automatic(&mut graph, &of_types) {
+            let (from, to) = (&plan.nodes[from].shown, &plan.nodes[to].shown);
+            ctx.debug(format!(
+                "Skipping automatic relationship between {from} and {to}"
+            ));
+        }
         Self {
-            kind: desired.kind,
-            schema,
-            provider: desired.kind.provider(),
-            mode,
-            entries: entries.collect(),
+            queue: Queue::new(&graph),
+            tainted: vec![BTreeSet::new(); graph.len()],
+            notified_by: vec![Vec::new(); plan.nodes.len()],
+            graph,
+            plan,
+            options,
+            types,
+            waiting,
+            done: Vec::new(),
         }
     }
 
-    async fn run(mut self, ctx: &Context<'_>) -> Vec<ResourceReport> {
-        let resources = Resources::new(self.schema, self.mode);
-        let ctx = &ctx.for_resources(&resources);
-        if let Err(message) = self.settle(ctx, &resources).await {
-            for entry in self.entries.iter_mut().filter(|entry| !entry.report.failed) {
-                entry.fail(&message);
+    /// Goes through everything. Whether nothing was left alone because somebody stopped the run.
+    async fn all(&mut self, ctx: &Context<'_>, stop: &Stop) -> bool {
+        while let Some((kind, mode)) = self.next(ctx) {
+            if stop.stage() >= Stage::Finish {
+                self.leave();
+                return false;
             }
+            self.batch(ctx, kind, mode).await;
         }
-        self.entries.into_iter().map(|entry| entry.report).collect()
+        true
     }
 
-    /// Everything that may fail for the type as a whole.
-    async fn settle(&mut self, ctx: &Context<'_>, resources: &Resources<'_>) -> Result<(), String> {
-        self.canonicalize(ctx).await?;
-        let rows = self.get(ctx).await?;
-        for entry in &mut self.entries {
-            let row = rows.get(&entry.name);
-            entry.report.is = row.filter(|row| row.is_present()).cloned();
-            let sides = entry.sides(entry.report.is.as_ref());
-            match compare(self.schema, &mut *self.provider, ctx, sides).await {
-                Ok(wanted) => entry.wanted = wanted,
-                Err(message) => entry.fail(&message),
-            }
-        }
-        self.render();
-        let changes = self.changes();
-        if changes.is_empty() {
-            return Ok(());
-        }
-        if self.mode == Mode::Noop {
-            if self.schema.has(Feature::SupportsNoop) {
-                let outcome = self.provider.set(ctx, changes).await;
-                outcome.map_err(|error| error.to_string())?;
-            }
-            self.entries.iter_mut().for_each(Entry::would_change);
-            return Ok(());
-        }
-        let outcome = self.provider.set(ctx, changes).await;
-        let mut failures: HashMap<String, Vec<String>> = HashMap::new();
-        for failure in resources.failed() {
-            failures
-                .entry(failure.title)
-                .or_default()
-                .push(failure.message);
-        }
-        for entry in &mut self.entries {
-            let failures = failures.remove(&entry.report.title).unwrap_or_default();
-            failures.iter().for_each(|message| entry.fail(message));
-        }
-        if let Err(error) = outcome {
-            let message = error.to_string();
-            let pending = self.entries.iter_mut().filter(|entry| entry.is_pending());
-            pending.for_each(|entry| entry.fail(&message));
-        }
-        self.read_back(ctx).await;
-        Ok(())
-    }
-
-    async fn canonicalize(&mut self, ctx: &Context<'_>) -> Result<(), String> {
-        let mut should: Vec<Resource> = self
-            .entries
-            .iter()
-            .map(|entry| entry.report.should.clone())
-            .collect();
-        let outcome = self.provider.canonicalize(ctx, &mut should).await;
-        outcome.map_err(|error| error.to_string())?;
-        for (entry, should) in self.entries.iter_mut().zip(should) {
-            entry.name = Name::new(entry.name.title(), self.schema.namevars_of(&should));
-            entry.report.should = should;
-        }
-        let mut seen: HashMap<Name, String> = HashMap::with_capacity(self.entries.len());
-        for entry in &mut self.entries {
-            match seen.entry(entry.name.clone()) {
-                hash_map::Entry::Occupied(same) => {
-                    entry.fail(&format!("is the same resource as [{}]", same.get()));
+    /// Passes what needs no device, until something is ready that does: its type and its mode.
+    fn next(&mut self, ctx: &Context<'_>) -> Option<(usize, Mode)> {
+        loop {
+            let node = self.queue.ready().next()?;
+            // What stands for a container has no resource, and nothing else to do.
+            let Some(of) = self.plan.nodes.get(node) else {
+                self.pass(node);
+                continue;
+            };
+            let failures = self.failures_before(node);
+            let skip = if !tags::are_wanted(&of.tags, &self.options.tags) {
+                Some((
+                    Level::Debug,
+                    vec![format!("Not tagged with {}", self.options.tags.join(", "))],
+                ))
+            } else if !failures.is_empty() {
+                let failed = failures
+                    .iter()
+                    .map(|&failed| &self.plan.nodes[failed].shown);
+                let mut messages: Vec<String> = failed
+                    .map(|failed| format!("Dependency {failed} has failures: true"))
+                    .collect();
+                messages.push("Skipping because of failed dependencies".to_owned());
+                Some((Level::Warning, messages))
+            } else {
+                match of.work {
+                    Work::Hold { kind, .. } | Work::Purge { kind } => {
+                        let mode = self.waiting[node].as_ref().map(|entry| entry.mode);
+                        return Some((kind, mode.unwrap_or(self.options.mode)));
+                    }
+                    Work::Nothing => None,
                 }
-                hash_map::Entry::Vacant(first) => {
-                    first.insert(entry.name.title().to_owned());
-                }
+            };
+            let entry = self.waiting[node].take();
+            if let (Some((level, messages)), Some(mut entry)) = (skip, entry) {
+                let about = ctx.about(&entry.report.reference);
+                messages
+                    .iter()
+                    .for_each(|message| about.say(level, message));
+                entry.skip(messages);
+                self.done.push(entry.report);
             }
-        }
-        Ok(())
-    }
-
-    /// The rows that the device has by name, checked against the schema, secrets wrapped.
-    async fn get(&mut self, ctx: &Context<'_>) -> Result<HashMap<Name, Resource>, String> {
-        let names: Vec<Name> = self
-            .entries
-            .iter()
-            .map(|entry| entry.name.clone())
-            .collect();
-        let rows = self.provider.get(ctx, Which::Named(&names)).await;
-        let mut rows = rows.map_err(|error| error.to_string())?;
-        self.schema
-            .check_rows(&mut rows)
-            .map_err(|error| error.to_string())?;
-        let mut standard = rows.clone();
-        let outcome = self.provider.canonicalize(ctx, &mut standard).await;
-        outcome.map_err(|error| error.to_string())?;
-        if standard != rows {
-            ctx.warning("#get has not provided canonicalized values");
-        }
-        // Of two rows of one name the first counts.
-        let standard = standard.into_iter().rev();
-        Ok(standard
-            .map(|row| (Name::new("", self.schema.namevars_of(&row)), row))
-            .collect())
-    }
-
-    fn changes(&self) -> Changes {
-        let pending = self.entries.iter().filter(|entry| entry.is_pending());
-        pending
-            .map(|entry| (entry.name.clone(), entry.change()))
-            .collect()
-    }
-
-    /// Notes the lines that each change would send; one that cannot be rendered fails unsent.
-    fn render(&mut self) {
-        for entry in self.entries.iter_mut().filter(|entry| entry.is_pending()) {
-            match self
-                .kind
-                .render(&entry.name, &entry.change(), Shown::Redacted)
-            {
-                Ok(lines) => entry.report.lines = lines,
-                // A provider that is code need not be able to show what it sends.
-                Err(Error::Unsupported(_)) => {}
-                Err(error) => entry.fail(&error.to_string()),
-            }
+            self.pass(node);
         }
     }
 
-    /// Looks whether the device holds what it was told, and says where it does not.
-    async fn read_back(&mut self, ctx: &Context<'_>) {
-        let rows = match self.get(ctx).await {
-            Ok(rows) => rows,
-            Err(message) => {
-                for entry in self.entries.iter_mut().filter(|entry| entry.is_pending()) {
-                    entry.fail(&format!(
-                        "it was set, but could not be read back: {message}"
-                    ));
-                }
-                return;
+    /// The failures that whatever comes before a node has met.
+    fn failures_before(&self, node: usize) -> BTreeSet<usize> {
+        let before = self.graph.before(node).iter();
+        let failures = before.flat_map(|edge| &self.tainted[edge.node]);
+        failures.copied().collect()
+    }
+
+    /// Settles a node for which nothing was done.
+    fn pass(&mut self, node: usize) {
+        self.queue.begin(node);
+        self.tainted[node] = self.failures_before(node);
+        self.queue.settle(&self.graph, node);
+    }
+
+    /// Does everything that is ready of one type, in one mode.
+    async fn batch(&mut self, ctx: &Context<'_>, kind: usize, mode: Mode) {
+        let (began, at) = (Instant::now(), time(SystemTime::now()));
+        let ready: Vec<usize> = self.queue.ready().collect();
+        let plan = self.plan;
+        let mut nodes = Vec::new();
+        let mut batch = Vec::new();
+        let mut purge = None;
+        for node in ready {
+            let Some(of) = plan.nodes.get(node) else {
+                continue;
+            };
+            let is_of_batch = match of.work {
+                Work::Hold { kind: of_kind, .. } => of_kind == kind,
+                Work::Purge { kind: of_kind } => of_kind == kind,
+                Work::Nothing => false,
+            };
+            let has_mode = self.waiting[node]
+                .as_ref()
+                .is_some_and(|entry| entry.mode == mode);
+            let is_wanted = tags::are_wanted(&of.tags, &self.options.tags);
+            if !is_of_batch || !has_mode || !is_wanted || !self.failures_before(node).is_empty() {
+                continue;
             }
-        };
-        for entry in self
-            .entries
-            .iter_mut()
-            .filter(|entry| !entry.wanted.is_empty())
+            if matches!(of.work, Work::Purge { .. }) {
+                purge = Some((node, of));
+            }
+            self.queue.begin(node);
+            nodes.push(node);
+            batch.extend(self.waiting[node].take());
+        }
+        if self.types[kind]
+            .bring_about(ctx, &mut batch, mode, purge)
+            .await
         {
-            let row = rows.get(&entry.name);
-            let sides = entry.sides(row.filter(|row| row.is_present()));
-            let left = compare(self.schema, &mut *self.provider, ctx, sides).await;
-            match left {
-                // What failed half-way may yet have been done.
-                Ok(left) if entry.report.failed => entry.report.changed = left.is_empty(),
-                Ok(left) if left.is_empty() => entry.done(),
-                Ok(left) => {
-                    let left: Vec<String> = left.iter().map(Difference::open).collect();
-                    let left = left.join("; ");
-                    entry.fail(&format!(
-                        "the device took it without a word, but does not hold it: {left}"
-                    ));
-                }
-                Err(message) => entry.fail(&message),
+            let others = self.types.iter_mut().enumerate();
+            let others = others.filter(|(index, _)| *index != kind);
+            others.for_each(|(_, other)| other.forget());
+        }
+        let seconds = began.elapsed().as_secs_f64() / batch.len().max(1) as f64;
+        for mut entry in batch {
+            entry.report.time.clone_from(&at);
+            entry.report.evaluation_time = seconds;
+            self.finish(ctx, entry);
+        }
+        for node in nodes {
+            self.queue.settle(&self.graph, node);
+        }
+    }
+
+    /// Notes what became of a resource, and tells those that want to know.
+    fn finish(&mut self, ctx: &Context<'_>, mut entry: Entry) {
+        let of = &self.plan.nodes[entry.node];
+        let report = &mut entry.report;
+        let about = ctx.about(&report.reference);
+        if report.failed {
+            self.tainted[entry.node].insert(entry.node);
+        } else {
+            for event in &report.events {
+                about.say(of.level, &event.message);
             }
+        }
+        report.notified_by = self.notified_by[entry.node].clone();
+        for by in &report.notified_by {
+            about.debug(format!(
+                "{by} has changed: there is nothing to refresh here"
+            ));
+        }
+        if report.changed {
+            self.notify(entry.node, &report.reference);
+        }
+        self.done.push(entry.report);
+    }
+
+    /// Tells what a node notifies that it was changed, through containers.
+    fn notify(&mut self, node: usize, changed: &str) {
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            for edge in self.graph.after(node).iter().filter(|edge| edge.notifies) {
+                match self.notified_by.get_mut(edge.node) {
+                    Some(by) if by.iter().any(|known| known == changed) => {}
+                    Some(by) => by.push(changed.to_owned()),
+                    None => open.push(edge.node),
+                }
+            }
+        }
+    }
+
+    /// Leaves everything alone that has not been begun.
+    fn leave(&mut self) {
+        for mut entry in self.waiting.iter_mut().filter_map(Option::take) {
+            entry.skip(["interrupted: nothing was done".to_owned()]);
+            self.done.push(entry.report);
         }
     }
 }
 
-impl Entry {
-    /// Whether `set` is still to bring it to its desired state.
-    fn is_pending(&self) -> bool {
-        !self.wanted.is_empty() && !self.report.failed
-    }
-
-    fn sides<'a>(&'a self, is: Option<&'a Resource>) -> Sides<'a> {
-        Sides {
-            name: &self.name,
-            is,
-            should: &self.report.should,
+/// The resource of a node, as it is declared.
+fn entry(ctx: &Context<'_>, index: usize, node: &Node, mode: Mode) -> Option<Entry> {
+    let noop = match (mode, node.noop) {
+        (Mode::Noop, Some(false)) => {
+            let message = "`noop => false` does not lift noop of the whole run";
+            ctx.about(&node.shown.to_string()).warning(message);
+            Mode::Noop
         }
-    }
-
-    fn change(&self) -> Change {
-        let should = &self.report.should;
-        Change {
-            is: self
-                .report
-                .is
-                .clone()
-                .map_or(Current::Absent, Current::Present),
-            should: should.is_present().then(|| should.clone()),
+        (Mode::Enforce, Some(true)) => Mode::Noop,
+        (mode, _) => mode,
+    };
+    let itself = || Name::new(node.shown.title.clone(), devgate_schemas::Hash::new());
+    let (name, should) = match &node.work {
+        Work::Hold { name, should, .. } => (name.clone(), should.clone()),
+        Work::Purge { .. } => {
+            let mut should = Resource::new();
+            should.set("purge", Value::from(true));
+            (itself(), should)
         }
-    }
-
-    fn would_change(&mut self) {
-        if self.is_pending() {
-            self.report.out_of_sync = true;
-            self.report.noop = true;
-            let open = self
-                .wanted
-                .iter()
-                .map(|wanted| format!("{} (noop)", wanted.open()));
-            self.report.messages.extend(open);
-        }
-    }
-
-    fn done(&mut self) {
-        self.report.out_of_sync = true;
-        self.report.changed = true;
-        self.report
-            .messages
-            .extend(self.wanted.iter().map(Difference::settled));
-    }
-
-    fn fail(&mut self, message: &str) {
-        self.report.out_of_sync |= !self.wanted.is_empty();
-        self.report.failed = true;
-        self.report.messages.push(message.to_owned());
-    }
+        Work::Nothing => return None,
+    };
+    Some(Entry::new(index, node, noop, name, should))
 }

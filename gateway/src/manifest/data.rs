@@ -15,7 +15,7 @@ use crate::failure::Failure;
 ///
 /// # Errors
 /// That it is neither, or everything that is wrong with its shape, with line and column.
-pub(super) fn read(text: &str, file: &str) -> Result<Catalog, Failure> {
+pub(crate) fn read(text: &str, file: &str) -> Result<Catalog, Failure> {
     let document =
         yaml::parse(text).map_err(|error| invalid(&[format!("manifest {file}: {error}")]))?;
     let (catalog, main) = Catalog::of_manifest();

@@ -1,7 +1,7 @@
 //! Manifests: what reads the desired resources of a device from a file.
 
 mod catalog;
-mod data;
+pub(crate) mod data;
 mod host_types;
 
 use std::fs;

@@ -1,0 +1,127 @@
+//! One resource on its way through a run.
+
+use std::time::SystemTime;
+
+use devgate_devices::{Change, Current};
+use devgate_schemas::{EventStatus, Name, Resource, ResourceReport};
+use devgate_transports::Mode;
+
+use super::difference::{Difference, Sides};
+use super::plan::Node;
+use super::words::time;
+
+/// One resource on its way.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// The node of the plan that it belongs to: several are of one where it purges.
+    pub(super) node: usize,
+    /// Whether it may be changed.
+    pub(super) mode: Mode,
+    pub(super) name: Name,
+    pub(super) report: ResourceReport,
+    /// What is not as desired; nothing when in sync.
+    pub(super) wanted: Vec<Difference>,
+}
+
+impl Entry {
+    /// The resource of a node.
+    pub(super) fn new(node: usize, of: &Node, mode: Mode, name: Name, should: Resource) -> Self {
+        let known = |number: u32| (number > 0).then_some(number);
+        let report = ResourceReport {
+            type_name: of.shown.type_name.clone(),
+            title: of.shown.title.clone(),
+            reference: of.shown.to_string(),
+            file: Some(of.place.file.to_string()),
+            line: known(of.place.line),
+            tags: of.tags.iter().cloned().collect(),
+            path: of.path.clone(),
+            should,
+            ..ResourceReport::default()
+        };
+        Self {
+            node,
+            mode,
+            name,
+            report,
+            wanted: Vec::new(),
+        }
+    }
+
+    /// Whether `set` is still to bring it to its desired state.
+    pub(super) fn is_pending(&self) -> bool {
+        !self.wanted.is_empty() && !self.report.failed
+    }
+
+    /// What is held against what, if the device holds this.
+    pub(super) fn sides<'a>(&'a self, is: Option<&'a Resource>) -> Sides<'a> {
+        Sides {
+            name: &self.name,
+            is,
+            should: &self.report.should,
+        }
+    }
+
+    /// What `set` is asked for.
+    pub(super) fn change(&self) -> Change {
+        let should = &self.report.should;
+        Change {
+            is: self
+                .report
+                .is
+                .clone()
+                .map_or(Current::Absent, Current::Present),
+            should: should.is_present().then(|| should.clone()),
+        }
+    }
+
+    /// It would be changed, but is not to be.
+    pub(super) fn would_change(&mut self) {
+        if !self.is_pending() {
+            return;
+        }
+        self.report.out_of_sync = true;
+        self.report.noop = true;
+        for difference in &self.wanted {
+            let told = difference.told();
+            let message = format!("{}: {told}", difference.property());
+            self.report.messages.push(message);
+            let event = difference.event(EventStatus::Noop, told, now());
+            self.report.events.push(event);
+        }
+    }
+
+    /// It was changed, and the device was seen to hold it.
+    pub(super) fn done(&mut self) {
+        self.report.out_of_sync = true;
+        self.report.changed = true;
+        for difference in &self.wanted {
+            let settled = difference.settled();
+            self.report.messages.push(settled.clone());
+            let event = difference.event(EventStatus::Success, settled, now());
+            self.report.events.push(event);
+        }
+    }
+
+    /// It could not be brought to its desired state.
+    pub(super) fn fail(&mut self, message: &str) {
+        self.report.out_of_sync |= !self.wanted.is_empty();
+        if !self.report.failed {
+            let events = self.wanted.iter();
+            let events =
+                events.map(|one| one.event(EventStatus::Failure, message.to_owned(), now()));
+            self.report.events.extend(events);
+        }
+        self.report.failed = true;
+        self.report.messages.push(message.to_owned());
+    }
+
+    /// It is left alone.
+    pub(super) fn skip(&mut self, messages: impl IntoIterator<Item = String>) {
+        self.report.skipped = true;
+        self.report.messages.extend(messages);
+    }
+}
+
+fn now() -> String {
+    time(SystemTime::now())
+}

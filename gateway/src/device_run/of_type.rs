@@ -1,0 +1,295 @@
+//! The resources of one type in a run: read once, compared, changed together, read back.
+
+use std::collections::{HashMap, HashSet, hash_map};
+use std::slice;
+use std::time::Instant;
+
+use devgate_devices::{Changes, Error, Provider, ResourceType, Shown, Which};
+use devgate_schemas::{Feature, Name, Resource, Seconds, TypeSchema, Value};
+use devgate_transports::{Context, Mode, Resources};
+
+use super::difference::{Difference, compare};
+use super::entry::Entry;
+use super::plan::Node;
+use super::rows::{Rows, Strict};
+use super::{catalog::Ref, diff};
+
+/// One type in a run on one device.
+pub(super) struct OfType<'a> {
+    kind: &'a dyn ResourceType,
+    schema: &'a TypeSchema,
+    provider: Box<dyn Provider>,
+    strict: Strict,
+    /// All resources that are declared of it, by their canonical names.
+    names: Vec<Name>,
+    /// Whether those that are not declared matter, too.
+    purges: bool,
+    /// Why it is not known of all declared resources what they are called.
+    unsure: Option<String>,
+    /// What the device is known to hold, as long as nothing else may have changed it.
+    rows: Option<Rows>,
+    pub(super) seconds: Seconds,
+}
+
+impl<'a> OfType<'a> {
+    pub(super) fn new(kind: &'a dyn ResourceType, strict: Strict, purges: bool) -> Self {
+        Self {
+            kind,
+            schema: kind.schema(),
+            provider: kind.provider(),
+            strict,
+            names: Vec::new(),
+            purges,
+            unsure: None,
+            rows: None,
+            seconds: Seconds::default(),
+        }
+    }
+
+    pub(super) fn kind(&self) -> &'a dyn ResourceType {
+        self.kind
+    }
+
+    /// Brings all declared resources of the type into their one form, and fails those that are a
+    /// second time what another is.
+    pub(super) async fn canonicalize(&mut self, ctx: &Context<'_>, entries: &mut [&mut Entry]) {
+        let resources = Resources::new(self.schema, Mode::Noop);
+        let ctx = &ctx.for_resources(&resources);
+        let mut all: Vec<Resource> = entries
+            .iter()
+            .map(|entry| entry.report.should.clone())
+            .collect();
+        if self.provider.canonicalize(ctx, &mut all).await.is_ok() {
+            for (entry, should) in entries.iter_mut().zip(all) {
+                entry.report.should = should;
+            }
+        } else {
+            // One that has no such form must not take the others down.
+            for entry in entries.iter_mut() {
+                let mut should = entry.report.should.clone();
+                let one = slice::from_mut(&mut should);
+                match self.provider.canonicalize(ctx, one).await {
+                    Ok(()) => entry.report.should = should,
+                    Err(error) => {
+                        entry.fail(&error.to_string());
+                        self.unsure = Some(format!("{}: {error}", entry.report.reference));
+                    }
+                }
+            }
+        }
+        let mut seen: HashMap<Name, String> = HashMap::with_capacity(entries.len());
+        for entry in entries.iter_mut() {
+            let namevars = self.schema.namevars_of(&entry.report.should);
+            entry.name = Name::new(entry.name.title(), namevars);
+            match seen.entry(entry.name.clone()) {
+                hash_map::Entry::Occupied(same) => {
+                    entry.fail(&format!("is the same resource as [{}]", same.get()));
+                }
+                hash_map::Entry::Vacant(first) => {
+                    first.insert(entry.name.title().to_owned());
+                    self.names.push(entry.name.clone());
+                }
+            }
+        }
+    }
+
+    /// What was read of it may be out of date: something else was changed.
+    pub(super) fn forget(&mut self) {
+        self.rows = None;
+    }
+
+    /// Brings a batch to its desired state, or tells what would change. What nobody declared is
+    /// added to the batch where `purge` has its node. Whether the device may have been changed.
+    pub(super) async fn bring_about(
+        &mut self,
+        ctx: &Context<'_>,
+        batch: &mut Vec<Entry>,
+        mode: Mode,
+        purge: Option<(usize, &Node)>,
+    ) -> bool {
+        let resources = Resources::new(self.schema, mode);
+        let ctx = &ctx.for_resources(&resources);
+        if let Err(message) = self.read(ctx).await {
+            batch.iter_mut().for_each(|entry| entry.fail(&message));
+            return false;
+        }
+        if let Some((node, of)) = purge {
+            self.purge(batch, mode, node, of);
+        }
+        self.compare(ctx, batch).await;
+        self.render(batch);
+        let pending = batch.iter().filter(|entry| entry.is_pending());
+        let changes: Changes = pending
+            .map(|entry| (entry.name.clone(), entry.change()))
+            .collect();
+        if changes.is_empty() {
+            return false;
+        }
+        if mode == Mode::Enforce || self.schema.has(Feature::SupportsNoop) {
+            let began = Instant::now();
+            let outcome = self.provider.set(ctx, changes).await;
+            self.seconds.set += began.elapsed().as_secs_f64();
+            settle(batch, &resources, outcome);
+        }
+        match mode {
+            Mode::Noop => batch.iter_mut().for_each(Entry::would_change),
+            Mode::Enforce => self.read_back(ctx, batch).await,
+        }
+        mode == Mode::Enforce
+    }
+
+    /// Asks the device what it holds of the type, unless that is known.
+    async fn read(&mut self, ctx: &Context<'_>) -> Result<(), String> {
+        if self.rows.is_none() {
+            let names = self.names.clone();
+            let which = if self.purges {
+                Which::All
+            } else {
+                Which::Named(&names)
+            };
+            self.rows = Some(self.get(ctx, which).await?);
+        }
+        Ok(())
+    }
+
+    async fn get(&mut self, ctx: &Context<'_>, which: Which<'_>) -> Result<Rows, String> {
+        let began = Instant::now();
+        let rows = self.provider.get(ctx, which).await;
+        self.seconds.get += began.elapsed().as_secs_f64();
+        let rows = rows.map_err(|error| error.to_string())?;
+        Rows::read(ctx, self.schema, &mut *self.provider, self.strict, rows).await
+    }
+
+    /// Adds to a batch what the device holds and nobody declared, to be removed. Where that cannot
+    /// be known for sure, nothing is.
+    fn purge(&self, batch: &mut Vec<Entry>, mode: Mode, node: usize, of: &Node) {
+        let Some(at) = batch.iter().position(|entry| entry.node == node) else {
+            return;
+        };
+        let rows = self.rows.as_ref().expect("it was read");
+        let held = match (&self.unsure, rows.all()) {
+            (None, Ok(held)) => held,
+            (Some(message), _) => return batch[at].fail(&format!("nothing is purged: {message}")),
+            (None, Err(message)) => {
+                return batch[at].fail(&format!("nothing is purged: {message}"));
+            }
+        };
+        let declared: HashSet<&Name> = self.names.iter().collect();
+        let unmanaged = held.filter(|(name, _)| !declared.contains(name));
+        let unmanaged: Vec<Entry> = unmanaged
+            .map(|(name, row)| {
+                let title = self.schema.check_row(row);
+                let title = title.map_or_else(|_| name.to_string(), |name| name.to_string());
+                let mut should = Resource::from(name.namevars().clone());
+                should.set("ensure", Value::from("absent"));
+                let name = Name::new(title.clone(), name.namevars().clone());
+                let mut entry = Entry::new(node, of, mode, name, should);
+                let shown = Ref::new(self.schema.name(), title);
+                entry.report.reference = shown.to_string();
+                entry.report.path.push(shown.to_string());
+                entry.report.type_name = shown.type_name;
+                entry.report.title = shown.title;
+                entry
+            })
+            .collect();
+        batch.splice(at + 1..at + 1, unmanaged);
+    }
+
+    async fn compare(&mut self, ctx: &Context<'_>, batch: &mut [Entry]) {
+        let rows = self.rows.as_ref().expect("it was read");
+        for entry in batch.iter_mut() {
+            // What purges is no resource of the type, and what has failed stays as it is.
+            if entry.report.failed || entry.report.type_name != self.schema.name() {
+                continue;
+            }
+            match rows.of(&entry.name) {
+                Ok(row) => entry.report.is = row.cloned(),
+                Err(message) => {
+                    entry.fail(&message);
+                    continue;
+                }
+            }
+            let sides = entry.sides(entry.report.is.as_ref());
+            match compare(self.schema, &mut *self.provider, ctx, self.strict, sides).await {
+                Ok(wanted) => entry.wanted = wanted,
+                Err(message) => entry.fail(&message),
+            }
+        }
+    }
+
+    /// Notes what each change would send; one that cannot be rendered fails unsent.
+    fn render(&self, batch: &mut [Entry]) {
+        for entry in batch.iter_mut().filter(|entry| entry.is_pending()) {
+            match self
+                .kind
+                .render(&entry.name, &entry.change(), Shown::Redacted)
+            {
+                Ok(lines) => entry.report.lines = lines,
+                // A provider that is code need not be able to show what it sends.
+                Err(Error::Unsupported(_)) => {}
+                Err(error) => entry.fail(&error.to_string()),
+            }
+            let report = &mut entry.report;
+            report.diff = diff::of(&report.lines, &entry.wanted, &report.should);
+        }
+    }
+
+    /// Looks whether the device holds what it was told, and says where it does not.
+    async fn read_back(&mut self, ctx: &Context<'_>, batch: &mut [Entry]) {
+        let changed = batch.iter().filter(|entry| !entry.wanted.is_empty());
+        let names: Vec<Name> = changed.map(|entry| entry.name.clone()).collect();
+        let again = match self.get(ctx, Which::Named(&names)).await {
+            Ok(again) => again,
+            Err(message) => {
+                self.rows = None;
+                let message = format!("it was set, but could not be read back: {message}");
+                let pending = batch.iter_mut().filter(|entry| entry.is_pending());
+                return pending.for_each(|entry| entry.fail(&message));
+            }
+        };
+        let rows = self.rows.get_or_insert_default();
+        rows.renew(&names, again);
+        for entry in batch.iter_mut().filter(|entry| !entry.wanted.is_empty()) {
+            let left = match rows.of(&entry.name) {
+                Ok(row) => {
+                    let sides = entry.sides(row);
+                    compare(self.schema, &mut *self.provider, ctx, self.strict, sides).await
+                }
+                Err(message) => Err(message),
+            };
+            match left {
+                // What failed half-way may yet have been done.
+                Ok(left) if entry.report.failed => entry.report.changed = left.is_empty(),
+                Ok(left) if left.is_empty() => entry.done(),
+                Ok(left) => {
+                    let left: Vec<String> = left.iter().map(Difference::open).collect();
+                    let left = left.join("; ");
+                    entry.fail(&format!(
+                        "the device took it without a word, but does not hold it: {left}"
+                    ));
+                }
+                Err(message) => entry.fail(&message),
+            }
+        }
+    }
+}
+
+/// Fails the resources that `set` told as failed; where it could not go on, all that are left.
+fn settle(batch: &mut [Entry], resources: &Resources<'_>, outcome: Result<(), Error>) {
+    let mut failures: HashMap<String, Vec<String>> = HashMap::new();
+    for failure in resources.failed() {
+        failures
+            .entry(failure.title)
+            .or_default()
+            .push(failure.message);
+    }
+    for entry in batch.iter_mut() {
+        let failures = failures.remove(entry.name.title()).unwrap_or_default();
+        failures.iter().for_each(|message| entry.fail(message));
+    }
+    if let Err(error) = outcome {
+        let message = error.to_string();
+        let pending = batch.iter_mut().filter(|entry| entry.is_pending());
+        pending.for_each(|entry| entry.fail(&message));
+    }
+}

@@ -1,0 +1,254 @@
+//! The plan: a catalog checked against the types of a family, before anything is asked of a device.
+
+use std::collections::BTreeSet;
+
+use devgate_devices::ResourceType;
+use devgate_schemas::{Feature, Level, Name, Resource, TypeSchema, Value};
+use indexmap::IndexMap;
+
+use super::catalog::{Audit, Catalog, Declared, Place, Ref, capitalised, invalid};
+use super::graph::Graph;
+use super::relate::Relations;
+use super::tags;
+use crate::failure::Failure;
+
+/// The type whose resources say what becomes of those that nobody declares (Puppet's `resources`).
+const RESOURCES: &str = "resources";
+
+/// What is to be done on every device of a family, and in which order.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan<'r> {
+    /// The types that it has resources of.
+    pub(super) kinds: Vec<&'r dyn ResourceType>,
+    /// The resources, in the order of the catalog.
+    pub(super) nodes: Vec<Node>,
+    /// What comes before what: the resources, and behind them what stands for containers.
+    pub(super) graph: Graph,
+}
+
+/// One resource of a plan.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) shown: Ref,
+    pub(super) place: Place,
+    /// What it is in, from the outside, and itself at last.
+    pub(super) path: Vec<String>,
+    pub(super) tags: BTreeSet<String>,
+    /// Whether changes are only told, where somebody has said so.
+    pub(super) noop: Option<bool>,
+    #[expect(dead_code, reason = "what is watched is not kept yet")]
+    pub(super) audit: Audit,
+    /// The level at which its changes are told.
+    pub(super) level: Level,
+    pub(super) work: Work,
+}
+
+/// What a resource of a plan asks for. Kinds are indexes into [`Plan::kinds`].
+#[derive(Clone, Debug)]
+pub(super) enum Work {
+    /// That the device holds it.
+    Hold {
+        kind: usize,
+        name: Name,
+        should: Resource,
+    },
+    /// That the device holds nothing of a type but what is declared.
+    Purge { kind: usize },
+    /// Nothing.
+    Nothing,
+}
+
+impl Node {
+    /// Whether it is a resource of this type.
+    pub(super) fn holds(&self, of: usize) -> bool {
+        matches!(self.work, Work::Hold { kind, .. } if kind == of)
+    }
+}
+
+impl Catalog {
+    /// What the catalog asks of devices whose types `find` finds by their names.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with file, line and column.
+    pub(crate) fn plan<'r>(
+        &self,
+        find: impl Fn(&str) -> Result<&'r dyn ResourceType, Failure>,
+    ) -> Result<Plan<'r>, Failure> {
+        let mut planner = Planner {
+            find: &find,
+            kinds: IndexMap::new(),
+            wrong: Vec::new(),
+        };
+        let works: Vec<Option<Work>> = self
+            .resources
+            .iter()
+            .map(|declared| planner.work(declared))
+            .collect();
+        let mut wrong = planner.wrong;
+        let kinds: Vec<&dyn ResourceType> = planner.kinds.into_values().collect();
+        let relations = Relations::of(self, &works, &kinds);
+        wrong.extend(relations.duplicates());
+        let graph = relations.graph(&mut wrong);
+        if !wrong.is_empty() {
+            return Err(invalid(&wrong));
+        }
+        let works = works.into_iter().flatten();
+        let nodes = self.resources.iter().zip(works);
+        Ok(Plan {
+            kinds,
+            nodes: nodes
+                .map(|(declared, work)| self.node(declared, work))
+                .collect(),
+            graph,
+        })
+    }
+
+    fn node(&self, declared: &Declared, work: Work) -> Node {
+        let Declared {
+            name, meta, place, ..
+        } = declared;
+        let mut tags = meta.tags.clone();
+        tags::add(&mut tags, &name.type_name);
+        tags::add(&mut tags, &name.title);
+        let (mut noop, mut path) = (meta.noop, vec![name.to_string()]);
+        let mut within = declared.within;
+        while let Some(container) = within.map(|index| &self.containers[index]) {
+            path.push(match container.name.type_name.as_str() {
+                "class" => capitalised(&container.name.title),
+                _ => container.name.to_string(),
+            });
+            noop = noop.or(container.meta.noop);
+            tags.extend(container.meta.tags.iter().cloned());
+            tags::add(&mut tags, &container.name.type_name);
+            tags::add(&mut tags, &container.name.title);
+            within = container.within;
+        }
+        path.reverse();
+        Node {
+            shown: name.clone(),
+            place: place.clone(),
+            path,
+            tags,
+            noop,
+            audit: meta.audit.clone(),
+            level: meta.loglevel.unwrap_or(Level::Info),
+            work,
+        }
+    }
+}
+
+struct Planner<'r, 'f> {
+    find: &'f dyn Fn(&str) -> Result<&'r dyn ResourceType, Failure>,
+    kinds: IndexMap<String, &'r dyn ResourceType>,
+    wrong: Vec<String>,
+}
+
+impl<'r> Planner<'r, '_> {
+    /// What a resource asks for; what is wrong with it is noted.
+    fn work(&mut self, declared: &Declared) -> Option<Work> {
+        let Declared {
+            name: shown,
+            attributes,
+            place,
+            meta,
+            ..
+        } = declared;
+        if shown.type_name == RESOURCES {
+            return self.purge(declared);
+        }
+        let kind = match self.kind(&shown.type_name) {
+            Ok(kind) => kind,
+            Err(problem) => {
+                self.wrong.push(format!("{place}: {problem}"));
+                return None;
+            }
+        };
+        let schema = self.kinds[kind].schema();
+        if let Audit::Only(names) = &meta.audit {
+            let unknown = names.iter();
+            let unknown = unknown.filter(|name| !schema.attributes().contains_key(*name));
+            let name = schema.name();
+            self.wrong.extend(unknown.map(|attribute| {
+                format!(
+                    "{place}: {shown}: `audit` names `{attribute}`, which `{name}` does not have"
+                )
+            }));
+        }
+        match schema.desire(Some(&shown.title), attributes.clone()) {
+            Ok((name, should)) => Some(Work::Hold { kind, name, should }),
+            Err(invalid) => {
+                let problems = invalid.problems().iter();
+                let told = problems.map(|problem| format!("{place}: {shown}: {problem}"));
+                self.wrong.extend(told);
+                None
+            }
+        }
+    }
+
+    /// What `resources { TYPE: purge => true }` asks for.
+    fn purge(&mut self, declared: &Declared) -> Option<Work> {
+        let Declared {
+            name: shown,
+            attributes,
+            place,
+            ..
+        } = declared;
+        let mut refuse = |problem: String| {
+            self.wrong.push(format!("{place}: {shown}: {problem}"));
+            None
+        };
+        if let Some((other, _)) = attributes
+            .iter()
+            .find(|(key, _)| key.as_str() != Some("purge"))
+        {
+            return refuse(format!(
+                "`{RESOURCES}` has no attribute `{other}`: expected `purge`"
+            ));
+        }
+        match attributes.get("purge") {
+            Some(Value::Boolean(true)) => {}
+            None | Some(Value::Boolean(false)) => return Some(Work::Nothing),
+            Some(_) => return refuse("`purge` expects true or false".to_owned()),
+        }
+        match self.kind(&shown.title.to_lowercase()) {
+            Ok(kind) if self.kinds[kind].schema().is_ensurable() => Some(Work::Purge { kind }),
+            Ok(_) => {
+                let message = "Purging is only supported on types that accept 'ensure'";
+                self.wrong.push(format!("{place}: {shown}: {message}"));
+                None
+            }
+            Err(problem) => {
+                self.wrong.push(format!("{place}: {problem}"));
+                None
+            }
+        }
+    }
+
+    /// The index of a type.
+    fn kind(&mut self, type_name: &str) -> Result<usize, String> {
+        if let Some(known) = self.kinds.get_index_of(type_name) {
+            return Ok(known);
+        }
+        let kind = (self.find)(type_name).map_err(|failure| failure.to_string())?;
+        if !kind.schema().has(Feature::RemoteResource) {
+            return Err(format!(
+                "`{type_name}` manages hosts, not devices: its definition lacks the feature \
+                 `remote_resource`"
+            ));
+        }
+        let (index, _) = self.kinds.insert_full(type_name.to_owned(), kind);
+        Ok(index)
+    }
+}
+
+/// The name that a title alone stands for, with the defaults of the other namevars.
+pub(super) fn named(schema: &TypeSchema, title: &str) -> Option<Name> {
+    let mut namevars = Resource::from(schema.parse_title(title).ok()?);
+    for namevar in schema.namevars() {
+        let default = schema.attributes().get(namevar)?.default.as_ref();
+        if let (None, Some(default)) = (namevars.get(namevar), default) {
+            namevars.set(namevar, default.clone());
+        }
+    }
+    Some(Name::new(title, schema.namevars_of(&namevars)))
+}

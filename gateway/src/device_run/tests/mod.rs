@@ -1,0 +1,5 @@
+//! Runs on a device in memory: what is asked of it, in which order, and what is told of it.
+
+mod device;
+mod order;
+mod telling;

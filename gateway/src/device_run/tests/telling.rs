@@ -1,0 +1,157 @@
+//! What is told of what was found and done.
+
+use devgate_schemas::{EventStatus, Level, RunStatus};
+use serde_json::json;
+
+use super::device::{Device, Heard, end, enforce};
+use crate::device_run::{Options, Strict};
+
+#[test]
+fn what_the_device_took_but_does_not_hold_has_failed() {
+    let device = Device::holding("vlan: {a: {speed: 1}}");
+    device
+        .state()
+        .ignored
+        .extend(["a".to_owned(), "b".to_owned()]);
+    assert_eq!(
+        device.apply("vlan: {a: {speed: 2}, b: {}}"),
+        [
+            "Vlan[a] failed the device took it without a word, but does not hold it: speed is 1, should be 2",
+            "Vlan[b] failed the device took it without a word, but does not hold it: it is absent, should be present",
+        ]
+    );
+}
+
+#[test]
+fn a_row_that_does_not_keep_to_its_type_fails_its_own_resource_alone() {
+    let held = "vlan: {a: {speed: fast}, b: {}}";
+    let manifest = "vlan: {a: {speed: 2}, b: {}}";
+    let ends = Device::holding(held).apply(manifest);
+    assert!(
+        ends[0].starts_with("Vlan[a] failed Provider returned data that does not match"),
+        "{ends:?}"
+    );
+    assert_eq!(ends[1], "Vlan[b] ok");
+    let (device, heard) = (Device::holding(held), Heard::default());
+    let options = Options {
+        strict: Strict::Warning,
+        ..enforce()
+    };
+    let report = device
+        .hear(manifest, &options, &heard)
+        .expect("it is right");
+    assert_eq!(
+        end(&report.resources[0]),
+        "Vlan[a] changed speed changed 'fast' to 2"
+    );
+    let warnings = heard.at(Level::Warning);
+    assert!(
+        warnings[0].contains("does not match the Type Schema for `vlan[a]`"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn rows_that_are_not_in_their_one_form_are_told_with_both_forms() {
+    let (device, heard) = (Device::holding("vlan: {B: {speed: 1}}"), Heard::default());
+    let ends = device.apply("vlan: {b: {}}");
+    let told = "#get has not provided canonicalized values.\n\
+                Returned values:       {:speed=>1, :name=>\"B\"}\n\
+                Canonicalized values:  {:speed=>1, :name=>\"b\"}";
+    assert_eq!(ends, [format!("Vlan[b] failed vlan[B]{told}")]);
+    let options = Options {
+        strict: Strict::Warning,
+        ..enforce()
+    };
+    let report = device
+        .hear("vlan: {b: {}}", &options, &heard)
+        .expect("it is right");
+    assert_eq!(end(&report.resources[0]), "Vlan[b] ok");
+    assert_eq!(heard.at(Level::Warning), [format!("vlan: vlan[B]{told}")]);
+}
+
+#[test]
+fn an_attribute_that_is_set_once_only_is_not_changed() {
+    let device = Device::holding("vlan: {a: {size: 1}}");
+    assert_eq!(
+        device.apply("vlan: {a: {size: 2}}"),
+        ["Vlan[a] failed Attempting to change `size` init_only attribute value from `1` to `2`"]
+    );
+}
+
+#[test]
+fn a_report_says_where_a_resource_stands_and_what_became_of_it() {
+    let device = Device::holding("vlan: {a: {speed: 1, key: a-canary}}");
+    let manifest = "vlan:\n  a: {speed: 2, key: b-canary, tag: edge}\n";
+    let report = device.try_apply(manifest, &enforce()).expect("it is right");
+    assert_eq!(
+        (report.status, report.completed),
+        (RunStatus::Changed, true)
+    );
+    let [vlan] = report.resources.as_slice() else {
+        panic!("{report:?}")
+    };
+    assert_eq!(
+        (vlan.file.as_deref(), vlan.line),
+        (Some("site.yaml"), Some(2))
+    );
+    assert_eq!(vlan.tags, ["a", "class", "edge", "main", "stage", "vlan"]);
+    assert_eq!(vlan.path, ["Stage[main]", "Main", "Vlan[a]"]);
+    assert_eq!(vlan.events[0].status, EventStatus::Success);
+    let shown = serde_json::to_value(&report).expect("it is JSON");
+    let events = shown["resources"][0]["events"].as_array().expect("a list");
+    let brief: Vec<_> = events
+        .iter()
+        .map(|event| {
+            json!([
+                event["property"],
+                event["previous"],
+                event["desired"],
+                event["message"]
+            ])
+        })
+        .collect();
+    let secret = "Sensitive [value redacted]";
+    assert_eq!(
+        brief,
+        [
+            json!(["speed", 1, 2, "speed changed 1 to 2"]),
+            json!([
+                "key",
+                secret,
+                secret,
+                "key changed [redacted] to [redacted]"
+            ]),
+        ]
+    );
+    assert_eq!(
+        vlan.diff,
+        [
+            "- speed: 1",
+            "+ speed: 2",
+            "- key: [redacted]",
+            "+ key: [redacted]"
+        ]
+    );
+    assert!(!shown.to_string().contains("canary"), "{shown}");
+}
+
+#[test]
+fn changes_are_told_at_the_level_that_a_resource_asks_for() {
+    let (device, heard) = (Device::default(), Heard::default());
+    let manifest = "vlan: {a: {loglevel: warning}, b: {}}";
+    device
+        .hear(manifest, &enforce(), &heard)
+        .expect("it is right");
+    assert_eq!(heard.at(Level::Warning), ["Vlan[a]: created"]);
+    assert_eq!(heard.at(Level::Info), ["Vlan[b]: created"]);
+}
+
+#[test]
+fn who_subscribes_learns_of_changes_and_of_nothing_else() {
+    let device = Device::holding("vlan: {b: {}}");
+    let manifest = "vlan: {a: {notify: 'Port[p]'}, b: {}}\nport: {p: {subscribe: ['Vlan[b]']}}\n";
+    let report = device.try_apply(manifest, &enforce()).expect("it is right");
+    let port = report.resources.iter().find(|one| one.type_name == "port");
+    assert_eq!(port.expect("a port").notified_by, ["Vlan[a]"]);
+}
