@@ -1,10 +1,8 @@
 //! The simple way to a provider: `create`, `update` and `delete` of one resource at a time.
 
-use std::time::Instant;
-
 use async_trait::async_trait;
 use devgate_schemas::{Name, Resource};
-use devgate_transports::Context;
+use devgate_transports::{Context, Doing};
 
 use crate::{Change, Changes, Current, InSync, Provider, Result, Which};
 
@@ -77,27 +75,14 @@ impl<P: SimpleProvider> Provider for P {
             let Some(todo) = todo(self, ctx, &name, change).await? else {
                 continue;
             };
-            let subject = format!(
-                "{}[{name}]",
-                ctx.schema().map_or("", |schema| schema.name())
-            );
-            let about = ctx.about(&subject);
-            about.debug(format!("{}: Start", todo.word()));
-            let start = Instant::now();
+            let block = ctx.block(todo.doing(), &[name.title()]);
+            let about = block.context();
             let outcome = match &todo {
                 Todo::Create(should) => self.create(&about, &name, should).await,
                 Todo::Update(should) => self.update(&about, &name, should).await,
                 Todo::Delete => self.delete(&about, &name).await,
             };
-            let seconds = seconds(start.elapsed().as_secs_f64());
-            match outcome {
-                Ok(()) => about.notice(format!("{}: Finished in {seconds} seconds", todo.word())),
-                Err(error) => {
-                    let message =
-                        format!("{}: Failed after {seconds} seconds: {error}", todo.word());
-                    ctx.failed(name.title(), message);
-                }
-            }
+            block.end(outcome);
         }
         Ok(())
     }
@@ -126,11 +111,11 @@ enum Todo {
 }
 
 impl Todo {
-    fn word(&self) -> &'static str {
+    fn doing(&self) -> Doing<'static> {
         match self {
-            Self::Create(_) => "Creating",
-            Self::Update(_) => "Updating",
-            Self::Delete => "Deleting",
+            Self::Create(_) => Doing::CREATING,
+            Self::Update(_) => Doing::UPDATING,
+            Self::Delete => Doing::DELETING,
         }
     }
 }
@@ -159,15 +144,6 @@ async fn todo(
             (false, None) => None,
         },
     )
-}
-
-/// A length of time as the gem writes it.
-fn seconds(seconds: f64) -> String {
-    if seconds < 1.0 {
-        format!("{seconds:.6}")
-    } else {
-        format!("{seconds:.2}")
-    }
 }
 
 #[cfg(test)]
@@ -282,11 +258,5 @@ mod tests {
             of_new,
             ["debug: Creating: Start", "notice: Creating: Finished"]
         );
-    }
-
-    #[test]
-    fn seconds_are_written_as_the_gem_writes_them() {
-        assert_eq!(seconds(0.000_036), "0.000036");
-        assert_eq!(seconds(12.3456), "12.35");
     }
 }

@@ -1,6 +1,7 @@
 //! The values that schemas speak about: JSON's, with what Puppet has beyond them.
 
 mod deserialize;
+mod inspect;
 
 use std::sync::LazyLock;
 use std::{fmt, hash};

@@ -1,11 +1,18 @@
 //! The context of a call: whom it concerns, where to tell what happens, how long to be patient.
 
+mod actions;
+mod resources;
+#[cfg(test)]
+mod tests;
+
 use std::any::Any;
-use std::sync::{Mutex, PoisonError};
 
 use devgate_schemas::{Event, Level, Listen, TypeSchema};
 
 use crate::{CommandLine, DataStore, Patience, Transport};
+
+pub use actions::{Block, Doing};
+pub use resources::{AttributeChange, Failure, Resources};
 
 /// What a transport or a provider knows of the run it serves, for one call.
 ///
@@ -18,14 +25,8 @@ pub struct Context<'a> {
     transport: Option<&'a dyn Transport>,
     resources: Option<&'a Resources<'a>>,
     subject: Option<&'a str>,
-}
-
-/// The resource type that a provider is called for, and what the call did to its resources.
-#[derive(Debug)]
-pub struct Resources<'a> {
-    schema: &'a TypeSchema,
-    mode: Mode,
-    failed: Mutex<Vec<Failure>>,
+    /// What a block that is open does to it: `Updating`.
+    doing: Option<&'a str>,
 }
 
 /// Whether a run may change the target.
@@ -35,15 +36,6 @@ pub enum Mode {
     Enforce,
     /// Only tell what would change.
     Noop,
-}
-
-/// A resource that could not be brought to its desired state.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// The resource's title.
-    pub title: String,
-    /// What went wrong.
-    pub message: String,
 }
 
 impl<'a> Context<'a> {
@@ -56,6 +48,7 @@ impl<'a> Context<'a> {
             transport: None,
             resources: None,
             subject: None,
+            doing: None,
         }
     }
 
@@ -128,11 +121,15 @@ impl<'a> Context<'a> {
 
     /// Says something at a level.
     pub fn say(&self, level: Level, message: impl Into<String>) {
+        let message = message.into();
         self.listen.hear(Event {
             level,
             target: self.target.to_owned(),
             subject: self.subject.map(str::to_owned),
-            message: message.into(),
+            message: match self.doing {
+                Some(doing) => format!("{doing}: {message}"),
+                None => message,
+            },
         });
     }
 
@@ -159,55 +156,5 @@ impl<'a> Context<'a> {
     /// Says what made the work fail.
     pub fn err(&self, message: impl Into<String>) {
         self.say(Level::Err, message);
-    }
-
-    /// Says that a resource was created (Resource API, "Action functions").
-    pub fn created(&self, title: &str) {
-        self.notice(format!("Created: {title}"));
-    }
-
-    /// Says that a resource was updated.
-    pub fn updated(&self, title: &str) {
-        self.notice(format!("Updated: {title}"));
-    }
-
-    /// Says that a resource was removed.
-    pub fn deleted(&self, title: &str) {
-        self.notice(format!("Deleted: {title}"));
-    }
-
-    /// Records that a resource could not be brought to its desired state, and says so.
-    pub fn failed(&self, title: &str, message: impl Into<String>) {
-        let message = message.into();
-        self.err(format!("{title}: {message}"));
-        if let Some(resources) = self.resources {
-            let mut failed = resources
-                .failed
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            failed.push(Failure {
-                title: title.to_owned(),
-                message,
-            });
-        }
-    }
-}
-
-impl<'a> Resources<'a> {
-    /// The resources of one type, in one call of a provider.
-    pub fn new(schema: &'a TypeSchema, mode: Mode) -> Self {
-        Self {
-            schema,
-            mode,
-            failed: Mutex::default(),
-        }
-    }
-
-    /// The resources that the call recorded as failed.
-    pub fn failed(&self) -> Vec<Failure> {
-        self.failed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
     }
 }

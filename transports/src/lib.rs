@@ -43,7 +43,7 @@ use devgate_schemas::{ConnectionInfo, Facts, TransportSchema};
 pub use cli::Line;
 pub use cli::dialect::{self, Dialect};
 pub use command_line::{CommandLine, Opening};
-pub use context::{Context, Failure, Mode, Resources};
+pub use context::{AttributeChange, Block, Context, Doing, Failure, Mode, Resources};
 pub use data_store::{DataStore, Document, Request};
 pub use eapi::EapiSession;
 pub use error::{Error, Result};

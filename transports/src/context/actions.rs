@@ -1,0 +1,302 @@
+//! What a provider tells of its resources: the Resource API's actions and blocks ("Logging reference"),
+//! in the lines of its gem.
+//!
+//! A block is opened, worked in by its own context, and ended with what became of the work:
+//!
+//! ```ignore
+//! let block = ctx.block(Doing::UPDATING, &[title]);
+//! let outcome = self.update(&block.context(), title).await;
+//! block.end(outcome);
+//! ```
+
+use std::fmt::{self, Display};
+use std::time::{Duration, Instant};
+
+use devgate_schemas::{Level, Resource, Value};
+
+use super::{AttributeChange, Context};
+
+/// What a block does to its resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Doing<'m> {
+    /// What its lines say: `Updating`, unless the provider has better words.
+    pub message: &'m str,
+    fails: bool,
+}
+
+/// An open block: everything that its context says is about these resources and this action.
+///
+/// It is not settled before [`end`](Self::end).
+#[must_use = "a block that is not ended says nothing of its resources"]
+pub struct Block<'c> {
+    ctx: Context<'c>,
+    titles: Vec<&'c str>,
+    subject: String,
+    doing: Doing<'c>,
+    /// ` processing swp1`, where the lines say more than that something began or ended.
+    what: String,
+    /// What stands behind the line of its end.
+    result: String,
+    started: Instant,
+}
+
+impl<'m> Doing<'m> {
+    /// Resources are made.
+    pub const CREATING: Doing<'static> = Doing::new("Creating");
+    /// Resources are changed.
+    pub const UPDATING: Doing<'static> = Doing::new("Updating");
+    /// Resources are removed.
+    pub const DELETING: Doing<'static> = Doing::new("Deleting");
+    /// Resources are given up, whatever comes of the block.
+    pub const FAILING: Doing<'static> = Doing {
+        message: "Failing",
+        fails: true,
+    };
+
+    const fn new(message: &'m str) -> Self {
+        Self {
+            message,
+            fails: false,
+        }
+    }
+
+    /// The same, in other words.
+    pub const fn saying(self, message: &str) -> Doing<'_> {
+        Doing {
+            message,
+            fails: self.fails,
+        }
+    }
+}
+
+impl Context<'_> {
+    /// Opens a block about one or several resources.
+    pub fn block<'c>(&'c self, doing: Doing<'c>, titles: &[&'c str]) -> Block<'c> {
+        let what = if doing.fails { " failing" } else { "" };
+        let block = Block {
+            ctx: *self,
+            titles: titles.to_vec(),
+            subject: self.subject_of(titles),
+            doing,
+            what: what.to_owned(),
+            result: String::new(),
+            started: Instant::now(),
+        };
+        block.begin("Start")
+    }
+
+    /// Opens a block about all that it takes to bring a resource from one state to another.
+    pub fn processing<'c>(
+        &'c self,
+        title: &'c str,
+        is: Option<&Resource>,
+        should: Option<&Resource>,
+    ) -> Block<'c> {
+        let (is, should) = (self.inspected(is), self.inspected(should));
+        let block = Block {
+            ctx: *self,
+            titles: vec![title],
+            subject: self.subject_of(&[title]),
+            doing: Doing::new("Processing"),
+            what: format!(" processing {title}"),
+            result: format!(": {should}"),
+            started: Instant::now(),
+        };
+        block.begin(&format!(
+            "Starting processing of {title} from {is} to {should}"
+        ))
+    }
+
+    /// Says that a resource was created.
+    pub fn created(&self, title: &str) {
+        self.acted("Created", &[title]);
+    }
+
+    /// Says that a resource was updated.
+    pub fn updated(&self, title: &str) {
+        self.acted("Updated", &[title]);
+    }
+
+    /// Says that a resource was removed.
+    pub fn deleted(&self, title: &str) {
+        self.acted("Deleted", &[title]);
+    }
+
+    /// Says that resources are as they should be and were not touched.
+    pub fn unchanged(&self, titles: &[&str]) {
+        self.settle(titles);
+        self.debug(format!("Unchanged: {}", listed(titles)));
+    }
+
+    /// Says what was done to resources, in the provider's words: `Created: swp1`.
+    pub fn acted(&self, message: &str, titles: &[&str]) {
+        self.settle(titles);
+        self.notice(format!("{message}: {}", listed(titles)));
+    }
+
+    /// Says that a resource was brought from one state to another, with each attribute that differs.
+    pub fn processed(&self, title: &str, is: Option<&Resource>, should: Option<&Resource>) {
+        for (attribute, value) in should.into_iter().flat_map(Resource::iter) {
+            let was = is.and_then(|is| is.get(attribute));
+            if was != Some(value) {
+                self.attribute_changed(title, attribute, was, Some(value), None);
+            }
+        }
+        self.settle(&[title]);
+        let (is, should) = (self.inspected(is), self.inspected(should));
+        self.notice(format!("Processed {title} from {is} to {should}"));
+    }
+
+    /// Says that an attribute was changed; to be told before the resource's own action.
+    pub fn attribute_changed(
+        &self,
+        title: &str,
+        attribute: &str,
+        is: Option<&Value>,
+        should: Option<&Value>,
+        message: Option<&str>,
+    ) {
+        let wrapped = |value: Option<&Value>| {
+            value.map_or(Value::Undef, |value| self.without_secret(attribute, value))
+        };
+        let (is, should) = (wrapped(is), wrapped(should));
+        let why = message.map(|why| format!(": {why}")).unwrap_or_default();
+        self.notice(format!(
+            "{title}: attribute '{attribute}' changed from {} to {}{why}",
+            is.inspect(),
+            should.inspect()
+        ));
+        if let Some(resources) = self.resources {
+            resources.change(AttributeChange {
+                title: title.to_owned(),
+                attribute: attribute.to_owned(),
+                is,
+                should,
+                message: message.map(str::to_owned),
+            });
+        }
+    }
+
+    /// Says something of resources, without saying what became of them.
+    pub fn say_of(&self, level: Level, titles: &[&str], message: impl Into<String>) {
+        if let Some(resources) = self.resources {
+            resources.tell(titles);
+        }
+        let subject = self.subject_of(titles);
+        self.about(&subject).say(level, message);
+    }
+
+    /// Records that a resource could not be brought to its desired state, and says why.
+    pub fn failed(&self, title: &str, message: impl Into<String>) {
+        let message = message.into();
+        if let Some(resources) = self.resources {
+            resources.fail(&[title], &message);
+        }
+        let subject = self.subject_of(&[title]);
+        self.about(&subject).err(message);
+    }
+
+    /// A value of an attribute, wrapped if it is a secret: providers may hold those in clear.
+    fn without_secret(&self, attribute: &str, value: &Value) -> Value {
+        let attribute = self
+            .schema()
+            .and_then(|schema| schema.attributes().get(attribute));
+        let is_secret = attribute.is_some_and(|attribute| attribute.sensitive);
+        if is_secret && !value.is_undef() {
+            value.clone().into_sensitive()
+        } else {
+            value.clone()
+        }
+    }
+
+    fn inspected(&self, resource: Option<&Resource>) -> String {
+        let Some(resource) = resource else {
+            return "nil".to_owned();
+        };
+        let mut shown = Resource::new();
+        for (attribute, value) in resource.iter() {
+            shown.set(attribute, self.without_secret(attribute, value));
+        }
+        shown.inspect().to_string()
+    }
+
+    fn settle(&self, titles: &[&str]) {
+        if let Some(resources) = self.resources {
+            resources.settle(titles);
+        }
+    }
+
+    fn subject_of(&self, titles: &[&str]) -> String {
+        let type_name = self.schema().map_or("", |schema| schema.name());
+        format!("{type_name}[{}]", titles.join(", "))
+    }
+}
+
+impl Block<'_> {
+    fn begin(self, line: &str) -> Self {
+        if let Some(resources) = self.ctx.resources {
+            resources.open(&self.titles);
+        }
+        self.context().debug(line);
+        self
+    }
+
+    /// The context of the work in this block.
+    pub fn context(&self) -> Context<'_> {
+        Context {
+            subject: Some(&self.subject),
+            doing: Some(self.doing.message),
+            ..self.ctx
+        }
+    }
+
+    /// Ends the block: says how the work went, and records it. An error ends here; what went well is
+    /// given on.
+    pub fn end<T, E: Display>(self, outcome: Result<T, E>) -> Option<T> {
+        let (ctx, what, result) = (self.context(), &self.what, &self.result);
+        let seconds = Seconds(self.started.elapsed());
+        let done = match outcome {
+            Ok(_) if self.doing.fails => {
+                ctx.warning(format!("Finished{what} in {seconds} seconds"));
+                Err(self.doing.message.to_owned())
+            }
+            Ok(value) => {
+                ctx.notice(format!("Finished{what} in {seconds} seconds{result}"));
+                Ok(value)
+            }
+            Err(error) => {
+                ctx.err(format!("Failed{what} after {seconds} seconds: {error}"));
+                Err(error.to_string())
+            }
+        };
+        if let Some(resources) = self.ctx.resources {
+            resources.close(&self.titles);
+            if let Err(message) = &done {
+                resources.fail(&self.titles, message);
+            }
+        }
+        done.ok()
+    }
+}
+
+/// A length of time as the gem writes it.
+struct Seconds(Duration);
+
+impl Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.as_secs_f64();
+        let digits = if seconds < 1.0 { 6 } else { 2 };
+        write!(f, "{seconds:.digits$}")
+    }
+}
+
+/// One title as it is, several as an array.
+fn listed(titles: &[&str]) -> String {
+    match titles {
+        [one] => (*one).to_owned(),
+        several => {
+            let titles = several.iter().map(|&title| Value::from(title)).collect();
+            Value::Array(titles).inspect().to_string()
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Tests of what providers tell: lines, records, misuses.
+
+use std::sync::{Mutex, PoisonError};
+
+use devgate_schemas::yaml;
+
+use super::*;
+
+#[derive(Default)]
+struct Heard(Mutex<Vec<String>>);
+
+impl Listen for Heard {
+    fn hear(&self, event: Event) {
+        let line = format!(
+            "{} {}: {}",
+            event.level,
+            event.subject.unwrap_or_default(),
+            event.message
+        );
+        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.push(line);
+    }
+}
+
+impl Heard {
+    /// The lines, without how long something took.
+    fn lines(self) -> Vec<String> {
+        let heard = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let timeless = |line: String| {
+            let words = line.split(' ').map(|word| match word.parse::<f64>() {
+                Ok(_) if word.contains('.') => "N",
+                _ => word,
+            });
+            words.collect::<Vec<_>>().join(" ")
+        };
+        heard.into_iter().map(timeless).collect()
+    }
+}
+
+fn schema() -> TypeSchema {
+    let definition = "{name: res, attributes: {name: {type: String, behaviour: namevar}, \
+                      mtu: {type: 'Optional[Integer]'}, key: {type: 'Optional[String]', sensitive: true}}}";
+    let definition = yaml::parse(definition).expect("YAML").to_value();
+    TypeSchema::register(&definition).expect("a type")
+}
+
+fn resource(text: &str) -> devgate_schemas::Resource {
+    match yaml::parse(text).expect("YAML").to_value() {
+        devgate_schemas::Value::Hash(hash) => hash.into(),
+        _ => panic!("a hash"),
+    }
+}
+
+/// What a provider's work says, and which failures it records; it was asked for `a` and `b`.
+fn told(work: impl FnOnce(&Context<'_>)) -> (Vec<String>, Vec<(String, String)>) {
+    let (schema, heard, patience) = (schema(), Heard::default(), Patience::new());
+    let resources = Resources::new(&schema, Mode::Enforce).asked(["a", "b"]);
+    let ctx = Context::new("sw1", &heard, &patience);
+    work(&ctx.for_resources(&resources));
+    let failed = resources.failed().into_iter();
+    let failed = failed
+        .map(|failure| (failure.title, failure.message))
+        .collect();
+    (heard.lines(), failed)
+}
+
+fn ended(outcome: Result<(), &str>) -> Result<(), String> {
+    outcome.map_err(str::to_owned)
+}
+
+#[test]
+fn a_block_has_the_lines_of_the_gem() {
+    let (lines, failed) = told(|ctx| {
+        let block = ctx.block(Doing::CREATING, &["a"]);
+        block.context().warning("nearly full");
+        assert!(block.end(ended(Ok(()))).is_some());
+        let block = ctx.block(Doing::UPDATING.saying("Moving"), &["b"]);
+        assert!(block.end(ended(Err("boom"))).is_none());
+    });
+    assert_eq!(
+        lines,
+        [
+            "debug res[a]: Creating: Start",
+            "warning res[a]: Creating: nearly full",
+            "notice res[a]: Creating: Finished in N seconds",
+            "debug res[b]: Moving: Start",
+            "err res[b]: Moving: Failed after N seconds: boom",
+        ]
+    );
+    assert_eq!(failed, [("b".to_owned(), "boom".to_owned())]);
+}
+
+#[test]
+fn blocks_are_of_several_resources_or_fail_by_themselves() {
+    let (lines, failed) = told(|ctx| {
+        let block = ctx.block(Doing::FAILING, &["a", "b"]);
+        assert!(block.end(ended(Ok(()))).is_none());
+    });
+    assert_eq!(
+        lines,
+        [
+            "debug res[a, b]: Failing: Start",
+            "warning res[a, b]: Failing: Finished failing in N seconds",
+        ]
+    );
+    assert_eq!(failed.len(), 2);
+}
+
+#[test]
+fn processing_tells_both_states_and_blocks_may_be_nested() {
+    let (is, should) = (
+        resource("{name: a, mtu: 1500}"),
+        resource("{name: a, mtu: 9000}"),
+    );
+    let (lines, failed) = told(|ctx| {
+        let outer = ctx.processing("a", Some(&is), Some(&should));
+        let about = outer.context();
+        let inner = about.block(Doing::UPDATING, &["a"]);
+        inner.end(ended(Ok(())));
+        about.info("still here");
+        outer.end(ended(Ok(())));
+    });
+    assert_eq!(
+        lines,
+        [
+            "debug res[a]: Processing: Starting processing of a from {:name=>\"a\", :mtu=>1500} to {:name=>\"a\", :mtu=>9000}",
+            "debug res[a]: Updating: Start",
+            "notice res[a]: Updating: Finished in N seconds",
+            "info res[a]: Processing: still here",
+            "notice res[a]: Processing: Finished processing a in N seconds: {:name=>\"a\", :mtu=>9000}",
+        ]
+    );
+    assert_eq!(failed, []);
+}
+
+#[test]
+fn actions_and_changes_have_the_lines_of_the_gem_and_no_secret() {
+    let should = resource("{name: a, mtu: 9000, key: canary}");
+    let (lines, failed) = told(|ctx| {
+        ctx.processed("a", Some(&resource("{name: a}")), Some(&should));
+        ctx.acted("Moved", &["b"]);
+        ctx.acted("Counted", &["a", "b"]);
+        ctx.say_of(Level::Info, &["b"], "it is slow");
+        ctx.unchanged(&["b"]);
+    });
+    assert_eq!(
+        lines[0],
+        "notice res: a: attribute 'mtu' changed from nil to 9000"
+    );
+    assert_eq!(
+        lines[1],
+        "notice res: a: attribute 'key' changed from nil to Sensitive [value redacted]"
+    );
+    assert_eq!(
+        lines[3..],
+        [
+            "notice res: Moved: b",
+            "notice res: Counted: [\"a\", \"b\"]",
+            "info res[b]: it is slow",
+            "debug res: Unchanged: b",
+        ]
+    );
+    assert!(
+        lines.iter().all(|line| !line.contains("canary")),
+        "{lines:?}"
+    );
+    assert_eq!(failed, []);
+}
+
+#[test]
+fn resources_that_nobody_asked_for_are_an_error() {
+    let (_, failed) = told(|ctx| ctx.created("c"));
+    let problem = "Managing resource outside of requested set: c".to_owned();
+    assert_eq!(failed, [("c".to_owned(), problem)]);
+}
+
+#[test]
+fn what_is_told_in_the_wrong_order_is_an_error() {
+    let changed = |ctx: &Context<'_>| ctx.attribute_changed("a", "mtu", None, None, None);
+    let (_, failed) = told(|ctx| {
+        changed(ctx);
+        ctx.updated("a");
+    });
+    assert_eq!(failed, []);
+    let (_, failed) = told(|ctx| {
+        ctx.updated("a");
+        changed(ctx);
+    });
+    assert!(
+        failed[0]
+            .1
+            .contains("before the end of the resource's action"),
+        "{failed:?}"
+    );
+    let (_, failed) = told(|ctx| {
+        ctx.say_of(Level::Warning, &["a"], "odd");
+        ctx.block(Doing::UPDATING, &["a"]).end(ended(Ok(())));
+    });
+    assert!(failed[0].1.contains("must be opened before"), "{failed:?}");
+}
+
+#[test]
+fn what_became_of_a_resource_is_known_once_it_was_said() {
+    let (schema, patience) = (schema(), Patience::new());
+    let resources = Resources::new(&schema, Mode::Enforce).asked(["a", "b"]);
+    let ctx = Context::new("sw1", &devgate_schemas::Silence, &patience);
+    let ctx = ctx.for_resources(&resources);
+    let block = ctx.block(Doing::UPDATING, &["a"]);
+    assert!(!resources.is_settled("a"));
+    block.end(ended(Err("boom")));
+    assert!(resources.is_settled("a") && !resources.is_settled("b"));
+}
