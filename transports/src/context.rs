@@ -60,6 +60,11 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The same call, with a patience of its own.
+    pub fn as_patient_as<'b>(&'b self, patience: &'b Patience) -> Context<'b> {
+        Context { patience, ..*self }
+    }
+
     /// The same run, for the resources of one type.
     pub fn for_resources<'b>(&'b self, resources: &'b Resources<'b>) -> Context<'b> {
         Context {

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::Reach;
 use super::borrow::{Borrowed, Outer, cut};
-use super::lend::Lending;
+use super::lend::{Bound, Lending};
 use super::wire::{Answer, Request};
 use crate::cli::Setting;
 use crate::failure::Failure;
@@ -36,7 +36,7 @@ pub(crate) async fn own<T>(
 ) -> anyhow::Result<T> {
     let ctx = job.context();
     let reach = Reach::of(&setting.registry, job)?;
-    let lending = Lending::new(&ctx, setting.sessions.lease(&reach), Mode::Enforce);
+    let lending = Lending::new(&ctx, setting.sessions.lease(&reach), Mode::Enforce, Bound::Request);
     let outer = Outer::find(&ctx).await;
     if let Some(outer) = outer.filter(|outer| outer.is_with_target_of(&lending)) {
         return work(&mut Asked::Lent(Borrowed::at(&outer.socket).await?)).await;

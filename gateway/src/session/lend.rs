@@ -10,7 +10,7 @@ use std::io;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use devgate_transports::{CommandLine, Context, DataStore, Document, Error, Line, Mode};
+use devgate_transports::{CommandLine, Context, DataStore, Document, Error, Line, Mode, Patience};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
@@ -36,9 +36,19 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Lender<'p> {
     pool: &'p Pool,
+    bound: Bound,
     /// Made for the first that is lent: to remove a folder may cost more than a hundred sockets.
     sockets: OnceLock<Result<Sockets, String>>,
     outer: OnceCell<Option<Outer>>,
+}
+
+/// For how long the 30 seconds are that a target may be waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// A run, whatever is asked in it.
+    Run,
+    /// A request: who asks may do so for hours, and each time as if it were a run of its own.
+    Request,
 }
 
 /// A session that is lent.
@@ -46,13 +56,15 @@ pub(crate) struct Lending<'a> {
     ctx: Context<'a>,
     lease: Lease<'a>,
     mode: Mode,
+    bound: Bound,
 }
 
 impl<'p> Lender<'p> {
     /// Who lends the sessions of a pool.
-    pub(crate) fn new(pool: &'p Pool) -> Self {
+    pub(crate) fn new(pool: &'p Pool, bound: Bound) -> Self {
         Self {
             pool,
+            bound,
             sockets: OnceLock::new(),
             outer: OnceCell::new(),
         }
@@ -70,7 +82,7 @@ impl<'p> Lender<'p> {
         mode: Mode,
         work: impl AsyncFnOnce(Option<&str>) -> T,
     ) -> T {
-        let lending = Lending::new(ctx, self.pool.lease(reach), mode);
+        let lending = Lending::new(ctx, self.pool.lease(reach), mode, self.bound);
         let outer = self.outer.get_or_init(|| Outer::find(ctx)).await;
         if let Some(outer) = outer
             && outer.identity == lending.identity()
@@ -108,11 +120,12 @@ impl<'p> Lender<'p> {
 
 impl<'a> Lending<'a> {
     /// A session that is opened when it is first asked for.
-    pub(super) fn new(ctx: &Context<'a>, lease: Lease<'a>, mode: Mode) -> Self {
+    pub(super) fn new(ctx: &Context<'a>, lease: Lease<'a>, mode: Mode, bound: Bound) -> Self {
         Self {
             ctx: *ctx,
             lease,
             mode,
+            bound,
         }
     }
 
@@ -234,7 +247,12 @@ impl<'a> Lending<'a> {
         work: impl AsyncFnOnce(&Context<'_>) -> devgate_transports::Result<T>,
     ) -> Result<T, Failure> {
         let turn = self.lease.turn(access).await;
-        turn.work(&self.ctx, async |ctx, _| work(ctx).await).await
+        let own = Patience::new();
+        let ctx = match self.bound {
+            Bound::Run => self.ctx,
+            Bound::Request => self.ctx.as_patient_as(&own),
+        };
+        turn.work(&ctx, async |ctx, _| work(ctx).await).await
     }
 
     fn command_line<'c>(

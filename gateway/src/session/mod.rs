@@ -23,7 +23,7 @@ use crate::stop::Stage;
 pub(crate) use ask::{Asked, own};
 pub(crate) use borrow::Borrowed;
 pub(crate) use device::Access;
-pub(crate) use lend::Lender;
+pub(crate) use lend::{Bound, Lender};
 pub(crate) use pool::Pool;
 pub(crate) use reach::{Reach, no_transport};
 pub(crate) use wire::VARIABLE;

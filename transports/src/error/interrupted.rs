@@ -26,6 +26,8 @@ pub struct Interrupted {
 pub enum Interruption {
     /// The connection ended.
     Lost,
+    /// What was sent was not acknowledged for so long, and the connection given up.
+    Unacknowledged(Duration),
     /// No byte came for so long.
     Silent(Duration),
     /// It took longer than it may in all.
@@ -44,6 +46,13 @@ pub enum Interruption {
     Broken,
 }
 
+impl Interruption {
+    /// Whether it was the connection that ended, and nothing else.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self, Self::Lost | Self::Unacknowledged(_))
+    }
+}
+
 impl fmt::Display for Interrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -55,6 +64,12 @@ impl fmt::Display for Interrupted {
         } = self;
         match why {
             Interruption::Lost => write!(f, "{peer} closed the connection during {doing}")?,
+            Interruption::Unacknowledged(time) => write!(
+                f,
+                "{peer} did not acknowledge for {} s what was sent to it during {doing}: the way to it \
+                 is broken, or loses long packets (MTU)",
+                seconds(*time)
+            )?,
             Interruption::Silent(idle) => write!(
                 f,
                 "{peer} sent nothing for {} s during {doing} (`idle_timeout`): the end of its \

@@ -290,7 +290,7 @@ impl Error {
             Self::Closed { phase, .. } => *phase != Phase::Enable,
             Self::ChannelRefused { busy, .. } => *busy,
             Self::Interrupted(interrupted) => {
-                interrupted.why == Interruption::Lost && !interrupted.changing
+                interrupted.why.is_lost() && !interrupted.changing
             }
             Self::Refused(refused) => refused.busy,
             Self::NoMoreSessions { .. }

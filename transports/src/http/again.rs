@@ -1,13 +1,16 @@
 //! Asking again: when that is allowed, and how long a server may ask to wait.
 
+use std::io;
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use devgate_schemas::Value;
 use reqwest::StatusCode;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::{Answer, Ask, Http, Repeat};
+use crate::error::Interruption;
 use crate::{Context, Error, Patience, Result};
 
 /// Among the details of a refusal that passes: how many seconds the server asks to wait.
@@ -33,16 +36,22 @@ impl Http {
             attempts.within(async { Ok(()) }).await?;
             let started = Instant::now();
             let error = match attempt().await {
-                Err(error) if error.is_transient() => error,
-                result => return result,
+                Err(error) => error,
+                done => return done,
             };
             let (was_begun, wait) = begun(&error);
-            if was_begun && ask.is_some_and(|ask| ask.repeat == Repeat::Never) {
-                return Err(error);
-            }
-            if again || !was_begun {
+            attempts.lost(if again || !was_begun {
+                started.elapsed()
+            } else {
                 // Only the first answer may have been waited for with reason.
-                attempts.lost(started.elapsed());
+                in_vain(&error).min(started.elapsed())
+            });
+            let ended = Instant::now();
+            let error = self.explained(error, ctx.patience().left()).await;
+            attempts.lost(ended.elapsed());
+            let never = was_begun && ask.is_some_and(|ask| ask.repeat == Repeat::Never);
+            if never || !error.is_transient() {
+                return Err(error);
             }
             again = true;
             in_doubt |= was_begun && ask.is_some_and(Ask::changes);
@@ -57,14 +66,44 @@ impl Http {
         }
     }
 
-    /// The client, with no more time to connect than patience has left.
+    /// The client, which waits for a silent server no longer than patience lasts, and how long it may take
+    /// to connect.
     pub(super) fn client(&self, patience: &Patience) -> Result<(Duration, reqwest::Client)> {
-        let limit = self.settings.timeout.min(patience.left());
+        let most = patience.left().min(self.settings.longest_silence());
         let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
-        if client.0 != limit {
-            *client = (limit, self.settings.client(limit)?);
+        if client.0 != most {
+            *client = (most, self.settings.client(most)?);
         }
-        Ok(client.clone())
+        Ok((most.min(self.settings.timeout), client.1.clone()))
+    }
+
+    /// How a connection ended, or why, as one more can tell where the server has never answered: what
+    /// it refuses is refused again, and nothing was begun.
+    async fn explained(&self, error: Error, most: Duration) -> Error {
+        let is_open = match &error {
+            Error::Interrupted(_) | Error::Closed { .. } | Error::Protocol { .. } => true,
+            Error::Unreachable { cause, .. } => matches!(
+                cause.kind(),
+                io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::Other
+            ),
+            _ => false,
+        };
+        if !is_open || self.answered.load(Ordering::Relaxed) {
+            return error;
+        }
+        let complaint = timeout(most, self.settings.complaint()).await;
+        complaint.ok().flatten().unwrap_or(error)
+    }
+}
+
+/// How long nothing came back for what was sent: that was no wait for an answer.
+fn in_vain(error: &Error) -> Duration {
+    match error {
+        Error::Interrupted(interrupted) => match interrupted.why {
+            Interruption::Unacknowledged(time) => time,
+            _ => Duration::ZERO,
+        },
+        _ => Duration::ZERO,
     }
 }
 

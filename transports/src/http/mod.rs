@@ -54,7 +54,7 @@ pub(crate) struct Http {
     login: Option<Login>,
     /// What the last login gave: a header that is sent along.
     session: tokio::sync::Mutex<Option<Session>>,
-    /// The client, and how long it may take to connect.
+    /// The client, and how long it waits for a silent server.
     client: Mutex<(Duration, reqwest::Client)>,
     /// Whether the server has ever answered.
     answered: AtomicBool,
@@ -84,9 +84,9 @@ impl Http {
     /// # Errors
     /// [`Error::Setting`] for what no schema can check.
     pub(crate) fn new(settings: Settings, login: Option<Login>) -> Result<Self> {
-        let client = settings.client(settings.timeout)?;
+        let most = settings.longest_silence();
         Ok(Self {
-            client: Mutex::new((settings.timeout, client)),
+            client: Mutex::new((most, settings.client(most)?)),
             settings,
             login,
             session: tokio::sync::Mutex::default(),

@@ -12,7 +12,7 @@ use reqwest::tls::TlsInfo;
 use reqwest::{Body, Response};
 use tokio::time::{Instant, timeout_at};
 
-use super::settings::secret_header;
+use super::settings::{UNACKNOWLEDGED, secret_header};
 use super::{Answer, Ask, Http, Proof, Repeat, Session};
 use crate::error::{Interrupted, Interruption, Phase, causes};
 use crate::{Context, Error, Result, tls};
@@ -51,9 +51,8 @@ impl Http {
                 let mut why: Vec<String> = causes(&error).map(ToString::to_string).collect();
                 why.dedup();
                 ctx.debug(format!("`{}` failed: {}", ask.shown(), why.join(": ")));
-                let lost = || self.interrupted(ask, Interruption::Lost, "");
-                let error = self.not_asked(&error, limit).unwrap_or_else(lost);
-                return Err(self.explained(error).await);
+                let lost = || self.interrupted(ask, lost(&error), "");
+                return Err(self.not_asked(&error, limit).unwrap_or_else(lost));
             }
             Err(why) => return Err(self.interrupted(ask, why, "")),
         };
@@ -67,7 +66,7 @@ impl Http {
                     Ok(()) => continue,
                     Err(why) => why,
                 },
-                Ok(Some(Err(_))) => Interruption::Lost,
+                Ok(Some(Err(error))) => lost(&error),
                 Err(why) => why,
             };
             let partial = proof.hidden(answer.text());
@@ -82,7 +81,7 @@ impl Http {
 
     /// That the answer to a request is not whole, and what that may mean.
     fn interrupted(&self, ask: &Ask, why: Interruption, partial: &str) -> Error {
-        let again = why == Interruption::Lost && ask.repeat == Repeat::Allowed;
+        let again = why.is_lost() && ask.repeat == Repeat::Allowed;
         Error::Interrupted(Box::new(Interrupted {
             peer: self.settings.peer.clone(),
             doing: format!("`{}`", ask.shown()),
@@ -90,23 +89,6 @@ impl Http {
             why,
             partial: partial.to_owned(),
         }))
-    }
-
-    /// How a connection ended, or why, as one more can tell where the server has never answered: what
-    /// it refuses is refused again, and nothing was begun.
-    async fn explained(&self, error: Error) -> Error {
-        let is_open = match &error {
-            Error::Interrupted(_) | Error::Closed { .. } | Error::Protocol { .. } => true,
-            Error::Unreachable { cause, .. } => matches!(
-                cause.kind(),
-                io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::Other
-            ),
-            _ => false,
-        };
-        if !is_open || self.answered.load(Ordering::Relaxed) {
-            return error;
-        }
-        self.settings.complaint().await.unwrap_or(error)
     }
 
     /// Why no answer came, where it is certain that nothing was asked; otherwise `None`.
@@ -216,6 +198,14 @@ impl Answer {
                 Ok(())
             }
         }
+    }
+}
+
+/// How a connection was lost: ended, or given up by the system.
+fn lost(error: &reqwest::Error) -> Interruption {
+    match io_error(error).kind() {
+        io::ErrorKind::TimedOut => Interruption::Unacknowledged(UNACKNOWLEDGED),
+        _ => Interruption::Lost,
     }
 }
 

@@ -16,6 +16,10 @@ use crate::{Context, Error, Result, tcp};
 /// What to say where TLS is spoken, and we did not.
 pub(super) const TLS_THERE: &str = "TLS is spoken there: say `protocol: https`";
 
+/// How long what was sent may go unacknowledged before the connection is given up (RFC 9293, 3.8.3): half
+/// of what patience has, so that a new one can be tried.
+pub(super) const UNACKNOWLEDGED: Duration = Duration::from_secs(15);
+
 /// What a session needs to be told, read from a target's connection info.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -105,8 +109,13 @@ impl Settings {
         self.scheme == "https"
     }
 
-    /// A client that may take so long to connect.
-    pub(super) fn client(&self, limit: Duration) -> Result<Client> {
+    /// How long a server may be silent that has not got what was sent.
+    pub(super) fn longest_silence(&self) -> Duration {
+        self.timeout.max(UNACKNOWLEDGED)
+    }
+
+    /// A client that waits at most so long for a server to connect, or to take what was sent.
+    pub(super) fn client(&self, most: Duration) -> Result<Client> {
         let mut client = Client::builder();
         if self.http2_only {
             client = client.http2_prior_knowledge();
@@ -118,7 +127,8 @@ impl Settings {
             .redirect(Policy::none())
             .referer(false)
             .user_agent(concat!("devgate/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(limit)
+            .connect_timeout(self.timeout.min(most))
+            .tcp_user_timeout(UNACKNOWLEDGED.min(most))
             .build()
             .map_err(|error| problem("host", &format!("cannot be asked: {error}")))
     }

@@ -10,7 +10,7 @@ use devgate_transports::Mode;
 use crate::cli::{Ending, Setting};
 use crate::process::{self, Program};
 use crate::run::Job;
-use crate::session::{self, Lender, Reach};
+use crate::session::{self, Bound, Lender, Reach};
 use crate::stop::Stopper;
 
 #[derive(Args, Debug)]
@@ -50,7 +50,7 @@ impl Run {
                 .await
                 .map_err(|error| anyhow!("cannot run {shown}: {error}"))
         };
-        let lender = Lender::new(&setting.sessions);
+        let lender = Lender::new(&setting.sessions, Bound::Request);
         let lending = lender.lend(&ctx, &reach, mode, lent);
         let exit = setting.sessions.beside(&setting.voice, lending).await?;
         Ok(Ending::Of(u8::try_from(exit.code()).unwrap_or(u8::MAX)))

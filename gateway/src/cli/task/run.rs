@@ -18,7 +18,7 @@ use crate::output::Output;
 use crate::rerun::{Rerun, RerunFile};
 use crate::results::{Action, EXPLAIN, Status};
 use crate::run;
-use crate::session::Lender;
+use crate::session::{Bound, Lender};
 use crate::task_run::TaskRun;
 use crate::tasks::{Catalogue, Parameters, Task, given_parameters};
 
@@ -96,7 +96,7 @@ impl Run {
         let stream = self.stream || setting.project.stream;
         let run = TaskRun {
             hosts: &hosts,
-            lender: &Lender::new(&setting.sessions),
+            lender: &Lender::new(&setting.sessions, Bound::Run),
             unknown: &RefCell::default(),
             registry: &setting.registry,
             task: &task,

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::inventory::Target;
 use crate::session::reach::{Key, Terms};
-use crate::session::{Lender, Pool, Reach};
+use crate::session::{Bound, Lender, Pool, Reach};
 
 /// A device that answers with what it was asked, and counts who comes.
 #[derive(Debug)]
@@ -83,14 +83,24 @@ impl Device {
         }
     }
 
-    /// Lends a session with it to `work`.
+    /// Lends a session with it to `work`, as to a task.
     pub(super) async fn lend<T>(&self, mode: Mode, work: impl AsyncFnOnce(String) -> T) -> T {
+        self.lend_for(mode, Bound::Run, work).await
+    }
+
+    /// Lends a session with it to `work`.
+    pub(super) async fn lend_for<T>(
+        &self,
+        mode: Mode,
+        bound: Bound,
+        work: impl AsyncFnOnce(String) -> T,
+    ) -> T {
         let (listen, patience) = (Deaf, Patience::new());
         let ctx = Context::new("r1", &listen, &patience);
         let (pool, reach) = (Pool::default(), self.reach("r1", ConnectionInfo::default()));
         let lent =
             async |socket: Option<&str>| work(socket.expect("there is a socket").to_owned()).await;
-        Lender::new(&pool).lend(&ctx, &reach, mode, lent).await
+        Lender::new(&pool, bound).lend(&ctx, &reach, mode, lent).await
     }
 
     pub(super) fn counts(&self) -> [usize; 2] {

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use devgate_schemas::Value;
-use devgate_transports::{Document, Mode, Request};
+use devgate_transports::{Document, Mode, Patience, Request};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use super::fake::{Device, Has};
 use crate::failure::Failure;
+use crate::session::Bound;
 use crate::session::ask::Asked;
 use crate::session::borrow::Borrowed;
 
@@ -64,6 +65,31 @@ async fn who_is_refused_is_not_sent_again() {
         })
         .await;
     assert_eq!(device.counts(), [1, 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_that_is_down_is_waited_for_once_in_a_run_or_at_each_request() {
+    for (bound, again) in [(Bound::Run, false), (Bound::Request, true)] {
+        let device = Device {
+            is_down: true,
+            ..Device::new()
+        };
+        let ask = async |socket: String| {
+            let mut waited = [Duration::ZERO; 2];
+            for waited in &mut waited {
+                let asked = tokio::time::Instant::now();
+                exec(&socket, "show x").await.expect_err("it is down");
+                *waited = asked.elapsed();
+            }
+            waited
+        };
+        let [first, second] = device.lend_for(Mode::Enforce, bound, ask).await;
+        for (waited, was_waited) in [(first, true), (second, again)] {
+            assert!(waited <= Patience::LIMIT, "{bound:?}: {waited:?}");
+            let much = waited > Patience::LIMIT / 2;
+            assert_eq!(much, was_waited, "{bound:?}: {waited:?}");
+        }
+    }
 }
 
 #[tokio::test]
