@@ -3,17 +3,16 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::net::TcpListener;
-use std::process::Stdio;
 use std::thread::scope;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::lab::{Device, command_for, output, pause};
+use crate::support::lab::{Device, pause};
 use crate::support::peers::{ALL, Peer};
 use crate::support::project::Project;
-use crate::support::run::{Process, Run, Running};
+use crate::support::run::{Run, Running};
+use crate::support::tls::TlsServer;
 
 /// How many seconds a run may wait for a target to recover, and a little for what it does beside.
 const BOUND: u64 = 32;
@@ -74,7 +73,12 @@ fn one_packet_lost_in_twenty_only_delays() {
 fn a_way_on_which_long_packets_vanish_is_given_up_within_patience() {
     over_all("MTU black hole", |target| {
         target.peer.link.fault("mtu 100");
-        given_up(target, &["did not answer", "closed the connection"])
+        let why = [
+            "did not answer",
+            "did not acknowledge",
+            "closed the connection",
+        ];
+        given_up(target, &why)
     });
 }
 
@@ -134,33 +138,14 @@ fn a_name_server_that_falls_silent_is_waited_for() {
 
 #[test]
 fn a_certificate_that_expires_between_two_connects_is_told_at_once() {
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    let path = folder.path().display();
-    let lab = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/lab");
-    let make =
-        format!(". {lab}/lib.sh; . {lab}/pki.sh; make_pki {path}; short_lived {path} brief 15");
-    output(command_for("bash").args(["-c", &make]));
+    let server = TlsServer::start("2025-01-01", "+15 seconds", &[]);
     let expires = Instant::now() + Duration::from_secs(16);
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
-    let port = port.expect("a port is free").port();
-    let _server = Process(
-        command_for("openssl")
-            .args(["s_server", "-www", "-quiet", "-accept"])
-            .arg(format!("127.0.0.1:{port}"))
-            .args(["-cert", "brief.pem", "-key", "brief.key"])
-            .current_dir(folder.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("openssl can be started"),
-    );
     let mut project = Project::new();
     project.add_target(
         "peer",
         json!({
-            "remote-transport": "rest", "host": "127.0.0.1", "port": port,
-            "ssl_ca_file": folder.path().join("ca.pem"),
+            "remote-transport": "rest", "host": "127.0.0.1", "port": server.port,
+            "ssl_ca_file": server.authority(),
         }),
     );
     project.devgate("verify -t peer").succeeded();

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::support::lab::{command_for, lab, output, text};
 use crate::support::project::Project;
 use crate::support::run::Run;
+use crate::support::tls::TlsServer;
 
 /// What an inventory says to reach a server of the lab without TLS, and more.
 fn connection_info(lab: &Value, more: Value) -> Value {
@@ -245,6 +246,76 @@ fn a_certificate_is_refused_with_its_reason_and_taken_where_it_is_pinned() {
     plain
         .failed()
         .says(&["TLS is spoken there: say `protocol: https`"]);
+}
+
+#[test]
+fn a_certificate_that_is_not_valid_yet_and_a_tls_that_is_too_old_are_told() {
+    for (from, options, expected) in [
+        (
+            "tomorrow",
+            [].as_slice(),
+            ["is not valid yet", "the clocks of both sides"],
+        ),
+        (
+            "yesterday",
+            &["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"],
+            ["no common TLS version", "turn one of them on"],
+        ),
+    ] {
+        let server = TlsServer::start(from, "+9 days", options);
+        let mut project = Project::new();
+        project.add_target(
+            "server",
+            json!({
+                "remote-transport": "rest", "host": "127.0.0.1", "port": server.port,
+                "ssl_ca_file": server.authority(),
+            }),
+        );
+        let run = project.devgate("verify -t server --format json").failed();
+        let run = run.says(&expected);
+        assert!(!run.stderr.contains("follows in"), "{run}");
+    }
+}
+
+#[test]
+fn http2_is_spoken_where_both_can_or_where_it_is_asked_for() {
+    let lab = lab("caddy");
+    let authority = format!("{}/ca.pem", text(&lab, "pki"));
+    let version = |settings: Value| {
+        let facts = project(&lab, settings).devgate("facts -t server --format json");
+        facts.succeeded().item()["value"]["http"]["version"].clone()
+    };
+    let plain = json!({ "user": lab["user"], "password": lab["password"] });
+    let mut only = plain.clone();
+    only["http2_only"] = json!(true);
+    let tls = json!({ "protocol": "https", "port": lab["server_port"], "ssl_ca_file": authority });
+    let mut tls_only = tls.clone();
+    tls_only["http2_only"] = json!(true);
+    assert_eq!(
+        [plain, only, tls, tls_only].map(version),
+        ["1.1", "2", "2", "2"]
+    );
+}
+
+#[test]
+fn a_change_under_noop_is_shown_without_secrets_and_not_sent() {
+    let lab = lab("pdns");
+    let key = text(&lab, "key");
+    let mut server = project(&lab, json!({ "apikey": key }));
+    let zone = "/api/v1/servers/localhost/zones";
+    let body = json!({ "name": "never.test.", "kind": "Native", "nameservers": [], "tsig": key });
+    server.write("zone.json", &body.to_string());
+    let set = format!("session set -t server {zone} - --method POST --noop --format json");
+    let shown = server.start_by(&["sh", "-c", "exec \"$@\" <zone.json", "sh"], &set);
+    let shown = shown.finish().succeeded().json();
+    assert_eq!(shown["noop"], json!(true), "{shown:#}");
+    assert_eq!(shown["body"]["name"], "never.test.", "{shown:#}");
+    assert_eq!(
+        shown["body"]["tsig"], "Sensitive [value redacted]",
+        "{shown:#}"
+    );
+    let zone = server.devgate(&format!("session get -t server {zone}/never.test."));
+    zone.failed().says(&["(404 Not Found)"]);
 }
 
 #[test]

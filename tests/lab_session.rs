@@ -179,6 +179,15 @@ fn configuration_is_typed_and_saved_but_not_under_noop() {
 }
 
 #[test]
+fn a_password_for_privileged_mode_that_nobody_asks_for_is_told() {
+    let device = Device::lease();
+    let settings = json!({ "remote-transport": "ssh_cli", "enable_password": "a-canary-enable" });
+    let project = Project::with_settings(&device, settings);
+    let run = project.devgate("verify -t router").succeeded();
+    run.says(&["`enable_password` is never used"]);
+}
+
+#[test]
 fn a_wrong_password_is_sent_once_however_many_ask() {
     let device = Device::lease();
     let mut project = Project::with_settings(&device, json!({ "password": "a-canary-typo" }));

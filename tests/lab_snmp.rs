@@ -155,10 +155,20 @@ fn a_subtree_is_walked_to_its_end() {
             assert!(got.len() > 1, "{got:?}");
             assert_eq!(got, expected);
         }
-        let nothing = project.devgate(&format!(
-            "session get -t {name} 1.3.6.1.4.1.99999 --format json"
-        ));
-        assert_eq!(nothing.succeeded().json()["data"], json!([]));
+        // Neither this object nor one below it.
+        for (oid, status) in [
+            ("1.3.6.1.4.1.99999", "noSuchObject"),
+            ("1.3.6.1.2.1.1.5.7", "noSuchInstance"),
+        ] {
+            let get = format!("session get -t {name} {oid} --format json");
+            let refused = project.devgate(&get).failed();
+            assert_eq!(
+                refused.json()["_error"]["details"]["status"],
+                status,
+                "{refused}"
+            );
+            refused.says(&[&format!("get {oid}")]);
+        }
     }
 }
 
@@ -198,6 +208,23 @@ fn facts_are_typed_and_true() {
                 .to_owned()
         };
         assert_eq!(interface["mtu"].to_string(), kernel("mtu"), "{name}");
+        let addresses =
+            output(command_for("ip").args(["-4", "-json", "address", "show", "dev", name]));
+        let addresses: Value = serde_json::from_str(&addresses).expect("ip tells JSON");
+        let addresses = &addresses[0]["addr_info"];
+        let told = interface["bindings"].as_array().map_or(0, Vec::len);
+        assert_eq!(
+            told,
+            addresses.as_array().map_or(0, Vec::len),
+            "{name}: {interface}"
+        );
+        if told == 1 {
+            assert_eq!(interface["ip"], addresses[0]["local"], "{name}");
+            let prefix = addresses[0]["prefixlen"].as_u64().expect("a length");
+            let mask = u32::MAX << (32 - prefix);
+            let mask = std::net::Ipv4Addr::from_bits(mask).to_string();
+            assert_eq!(interface["netmask"], mask, "{name}");
+        }
         let mac = interface["mac"].as_str().unwrap_or("00:00:00:00:00:00");
         assert_eq!(mac, kernel("address"), "{name}");
         assert!(

@@ -51,7 +51,7 @@ start() {
 {"admin": {"listen": "127.0.0.1:$ADMIN_PORT", "config": {"persist": false}},
  "storage": {"module": "file_system", "root": "$DIR/data"},
  "apps": {"tls": {"certificates": {"load_files": [$certificates]}},
-  "http": {"servers": {"basic": {"listen": ["127.0.0.1:$BASIC_PORT"], "automatic_https": {"disable": true}, "routes": [{"handle": [
+  "http": {"servers": {"basic": {"listen": ["127.0.0.1:$BASIC_PORT"], "protocols": ["h1", "h2c"], "automatic_https": {"disable": true}, "routes": [{"handle": [
     {"handler": "authentication", "providers": {"http_basic": {"hash": {"algorithm": "bcrypt"}, "hash_cache": {},
       "accounts": [{"username": "admin", "password": "$(printf %s "$hash" | base64 -w0)"}]}}}, $(proxy)]}]}
    $servers}}}}

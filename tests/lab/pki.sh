@@ -31,10 +31,11 @@ signed() {
     mv "$1/$2.signed" "$1/$2.pem"
 }
 
-# short_lived FOLDER NAME SECONDS: a certificate of the authority for localhost that is good for so long from now.
-short_lived() {
-    local P=$1 name=$2 until
-    until=$(date -u -d "+$3 seconds" +%y%m%d%H%M%SZ)
+# dated FOLDER NAME FROM UNTIL: a certificate of the authority for localhost, good between two dates as `date` reads them.
+dated() {
+    local P=$1 name=$2 from until
+    from=$(date -u -d "$3" +%y%m%d%H%M%SZ)
+    until=$(date -u -d "$4" +%y%m%d%H%M%SZ)
     certificate "$P" "$name" -subj "/CN=localhost"
     : >"$P/issued"
     cat >"$P/ca.cnf" <<X
@@ -52,7 +53,7 @@ commonName = supplied
 subjectAltName = DNS:localhost,IP:127.0.0.1
 X
     openssl ca -batch -notext -rand_serial -config "$P/ca.cnf" -extensions names -cert "$P/ca.pem" -keyfile "$P/ca.key" \
-        -startdate 250101000000Z -enddate "$until" -in "$P/$name.pem" -out "$P/$name.signed" 2>/dev/null ||
+        -startdate "$from" -enddate "$until" -in "$P/$name.pem" -out "$P/$name.signed" 2>/dev/null ||
         die "openssl signs no certificate $name"
     mv "$P/$name.signed" "$P/$name.pem"
 }

@@ -10,4 +10,5 @@ pub(crate) mod link;
 pub(crate) mod peers;
 pub(crate) mod project;
 pub(crate) mod run;
+pub(crate) mod tls;
 pub(crate) mod vendors;

@@ -35,7 +35,7 @@ use crate::session::{self, Access};
 pub(super) struct Facts {
     #[command(flatten)]
     targets: Targets,
-    /// Ask no target whose facts were collected within this time: 90, 90s, 5m, 1h
+    /// Ask no target whose facts were collected within this time: 90, 90s, 5m, 1h, 1d
     #[arg(long, value_name = "TIME", value_parser = time)]
     cached: Option<Duration>,
     /// Where a target is down, give its last facts, and say so

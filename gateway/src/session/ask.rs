@@ -36,7 +36,12 @@ pub(crate) async fn own<T>(
 ) -> anyhow::Result<T> {
     let ctx = job.context();
     let reach = Reach::of(&setting.registry, job)?;
-    let lending = Lending::new(&ctx, setting.sessions.lease(&reach), Mode::Enforce, Bound::Request);
+    let lending = Lending::new(
+        &ctx,
+        setting.sessions.lease(&reach),
+        Mode::Enforce,
+        Bound::Request,
+    );
     let outer = Outer::find(&ctx).await;
     if let Some(outer) = outer.filter(|outer| outer.is_with_target_of(&lending)) {
         return work(&mut Asked::Lent(Borrowed::at(&outer.socket).await?)).await;
@@ -98,6 +103,22 @@ impl Asked<'_> {
     /// As [`get`](Self::get).
     pub(crate) async fn set(&mut self, change: transports::Request) -> Result<Document, Failure> {
         self.ask(Request::Set(change)).await.and_then(document)
+    }
+
+    /// The body of a change as it can be shown, if it has one: without the secrets of the job's target. Whose
+    /// session is another's does not know them, and shows the size alone.
+    pub(crate) fn shown(&self, change: &transports::Request) -> Option<Json> {
+        let body = change.body.as_ref()?.to_json();
+        Some(match self {
+            Self::Own(_, job) => job.without_secrets(body),
+            Self::Lent(_) => {
+                let size = match &body {
+                    Json::String(text) => text.len(),
+                    other => other.to_string().len(),
+                };
+                format!("({size} bytes, not shown: the secrets in it are not known here)").into()
+            }
+        })
     }
 
     async fn ask(&mut self, request: Request) -> Result<Answer, Failure> {

@@ -289,9 +289,7 @@ impl Error {
             // A password was sent by then; sending it again and again may lock the account.
             Self::Closed { phase, .. } => *phase != Phase::Enable,
             Self::ChannelRefused { busy, .. } => *busy,
-            Self::Interrupted(interrupted) => {
-                interrupted.why.is_lost() && !interrupted.changing
-            }
+            Self::Interrupted(interrupted) => interrupted.why.is_lost() && !interrupted.changing,
             Self::Refused(refused) => refused.busy,
             Self::NoMoreSessions { .. }
             | Self::Lost { .. }

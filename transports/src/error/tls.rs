@@ -87,8 +87,8 @@ impl fmt::Display for TlsProblem {
             )?,
             Untrusted::TooOld { said } => write!(
                 f,
-                "no common TLS version or cipher with {peer} ({said}): it may know only TLS 1.1 or \
-                 older, or RSA key exchange, which are not supported here"
+                "no common TLS version or cipher with {peer} ({said}): TLS 1.2 with ECDHE and TLS \
+                 1.3 are spoken here, so turn one of them on at the target"
             )?,
             Untrusted::Other(problem) => write!(f, "no TLS with {peer}: {problem}")?,
         }

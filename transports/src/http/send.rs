@@ -124,7 +124,7 @@ impl Http {
             peer,
             protocol: "HTTP",
             phase: Phase::Request,
-            problem: "what it answers is no HTTP: check `port` and `protocol`".to_owned(),
+            problem: self.settings.no_http().to_owned(),
         })
     }
 }

@@ -133,6 +133,15 @@ impl Settings {
             .map_err(|error| problem("host", &format!("cannot be asked: {error}")))
     }
 
+    /// What to say of an answer that is no HTTP as it was asked for.
+    pub(super) fn no_http(&self) -> &'static str {
+        if self.http2_only {
+            "what it answers is no HTTP/2: leave `http2_only` out, or check `port` and `protocol`"
+        } else {
+            "what it answers is no HTTP: check `port` and `protocol`"
+        }
+    }
+
     /// Why a server ends connections before it has answered anything, if it is for TLS, the lack of it,
     /// or another version of HTTP.
     pub(super) async fn complaint(&self) -> Option<Error> {

@@ -322,6 +322,10 @@ async fn what_is_no_http_or_no_whole_answer_is_told() {
         ),
         "{error}"
     );
+    let server = Server::start([Do::Answer(400, "", "")]).await;
+    let error = get(&server, json!({ "http2_only": true }), "/x").await;
+    let error = error.expect_err("no HTTP/2").to_string();
+    assert!(error.contains("leave `http2_only` out"), "{error}");
     let server =
         Server::start([Do::Write("HTTP/1.1 200 x\r\ncontent-length: 9\r\n\r\nhalf")]).await;
     let bench = Bench::default();

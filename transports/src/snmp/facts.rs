@@ -1,10 +1,11 @@
-//! What an agent tells of its device, under Facter's names: the system group (RFC 3418) and the
-//! interfaces (RFC 2863).
+//! What an agent tells of its device, under Facter's names: the system group (RFC 3418), the
+//! interfaces (RFC 2863) and their addresses.
 
 use std::collections::BTreeMap;
 
 use devgate_schemas::{Facts, Value as Fact};
 
+use super::addresses;
 use super::oid::Oid;
 use super::pdu::{Object, Value, hexadecimal};
 use super::session::SnmpSession;
@@ -133,7 +134,25 @@ async fn interfaces(
             rows.entry(index).or_default().insert(name, value);
         }
     }
-    rows.values().filter_map(interface).collect()
+    let mut addresses = match addresses::read(session, ctx).await {
+        Ok(addresses) => {
+            if addresses.is_empty() && !rows.is_empty() {
+                ctx.notice("the agent does not show its addresses (ipAddrTable, ipAddressTable)");
+            }
+            addresses
+        }
+        Err(error) => {
+            ctx.warning(format!("could not read the addresses: {error}"));
+            BTreeMap::new()
+        }
+    };
+    let with_addresses = |(index, row): (&Vec<u32>, &Row)| {
+        let (name, mut facts) = interface(row)?;
+        let of_it = index.first().and_then(|index| addresses.remove(index));
+        facts.extend(addresses::facts(&of_it.unwrap_or_default()));
+        Some((name, facts))
+    };
+    rows.iter().filter_map(with_addresses).collect()
 }
 
 /// One interface; `None` where it has no name.

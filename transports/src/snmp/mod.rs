@@ -4,6 +4,7 @@
 //! engine's clock before the message that tells it is verified: the protocol is ours, over the
 //! ciphers that are here anyway.
 
+mod addresses;
 mod agent;
 mod ber;
 mod envelope;

@@ -26,6 +26,11 @@ impl Oid {
         self.0.strip_prefix(base.0.as_slice())
     }
 
+    /// Its last arc, where it lies below `base`.
+    pub(super) fn last_of(&self, base: &[u32]) -> Option<u32> {
+        self.below(&Self::new(base))?.last().copied()
+    }
+
     /// The same with more arcs.
     pub(super) fn child(&self, arcs: &[u32]) -> Self {
         Self([&self.0, arcs].concat())

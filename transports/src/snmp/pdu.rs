@@ -198,6 +198,11 @@ impl Value {
         !absent.contains(self)
     }
 
+    /// The name of its type.
+    pub(super) fn kind(&self) -> &'static str {
+        self.to_json().0
+    }
+
     /// A text, where it is one.
     pub(super) fn text(&self) -> Option<&str> {
         match self {

@@ -119,6 +119,20 @@ impl SnmpSession {
         }))
     }
 
+    /// That there is neither this object nor one below it (RFC 3416, 4.2.1).
+    fn absent(&self, object: &Object) -> Error {
+        Error::Refused(Box::new(Refused {
+            peer: self.settings.peer(),
+            request: format!("get {}", object.oid),
+            status: object.value.kind().to_owned(),
+            said: String::new(),
+            hint: "there is no such object, and none below it, that the agent shows to this user"
+                .to_owned(),
+            details: None,
+            busy: false,
+        }))
+    }
+
     fn broken(&self, problem: String) -> Error {
         Error::Protocol {
             peer: self.settings.peer(),
@@ -300,7 +314,8 @@ impl Transport for SnmpSession {
 
 #[async_trait]
 impl DataStore for SnmpSession {
-    /// `what` is an object identifier: the object of this name, or else all those below it.
+    /// `what` is an object identifier: the object of this name, or else all those below it; that there is
+    /// neither is an error.
     async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
         let oid = Oid::parse(what).ok_or_else(|| {
             Error::Unsupported(format!(
@@ -308,8 +323,12 @@ impl DataStore for SnmpSession {
             ))
         })?;
         let mut objects = self.get(ctx, std::slice::from_ref(&oid)).await?;
-        if !objects.iter().all(|object| object.value.is_there()) {
-            objects = self.walk(ctx, &oid).await?;
+        if let Some(absent) = objects.iter().find(|object| !object.value.is_there()) {
+            let below = self.walk(ctx, &oid).await?;
+            if below.is_empty() {
+                return Err(self.absent(absent));
+            }
+            objects = below;
         }
         let objects: Json = objects.iter().map(Object::to_json).collect();
         Ok(Document::Data(objects.into()))

@@ -57,6 +57,12 @@ impl SshCliSession {
             command_timeout: duration(info, "command_timeout", 600.0),
         };
         let credentials = carrier.credentials(info);
+        if credentials.enable_password.is_some() && terms.dialect.enable.is_none() {
+            ctx.warning(
+                "`enable_password` is never used: only a family knows how privileged mode is reached; \
+                 name one as `remote-transport` (`devgate transport list`)",
+            );
+        }
         let session = Self {
             carrier,
             terms,

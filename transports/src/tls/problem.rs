@@ -16,11 +16,12 @@ pub(crate) fn from_io(peer: &str, error: &io::Error) -> Option<Error> {
 
 /// The first error of TLS among an error and its causes.
 pub(crate) fn found_in(peer: &str, error: &(dyn StdError + 'static)) -> Option<Error> {
+    let itself = causes(error).find_map(|error| error.downcast_ref::<TlsError>());
+    if let Some(error) = itself {
+        return Some(problem(peer, error));
+    }
+    // All that HTTP/2 keeps of an error below it is its text. By then the handshake is over for us.
     causes(error).find_map(|error| {
-        if let Some(error) = error.downcast_ref::<TlsError>() {
-            return Some(problem(peer, error));
-        }
-        // All that HTTP/2 keeps of an error below it is its text.
         let text = error.to_string();
         let (_, alert) = text.split_once("received fatal alert: ")?;
         let said = words(alert);

@@ -37,8 +37,9 @@ pub(in crate::cli) struct Get {
                   /api/v1/servers/localhost/zones/example.org. --method DELETE\n  NETCONF:  devgate \
                   session set -t r1 - --method merge < config.xml\n            devgate session set \
                   -t r1 '<get-system-information/>' --method rpc\n  OVSDB:    devgate session set -t \
-                  ovs1 - < operations.json\n\nA single - is the body. A secret belongs on stdin: \
-                  everybody on this host can read arguments. Under --noop it is refused."
+                  ovs1 - < operations.json\n  SNMP:     only reads\n\nA single - is the body. A secret \
+                  belongs on stdin: everybody on this host can read arguments. A task that runs \
+                  under --noop is refused."
 )]
 pub(in crate::cli) struct Set {
     #[command(flatten)]
@@ -53,6 +54,9 @@ pub(in crate::cli) struct Set {
     /// protocol's usual one)
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
+    /// Send nothing: show what would be sent, without the target's secrets
+    #[arg(long)]
+    noop: bool,
 }
 
 impl Get {
@@ -89,6 +93,10 @@ impl Set {
         };
         let set = async |session: &mut Asked<'_>| {
             let said = json!({ "what": change.what, "method": change.method });
+            if self.noop {
+                would_send(said, session.shown(&change), output);
+                return Ok(());
+            }
             let document = session.set(change).await?;
             print(said, document, output);
             Ok(())
@@ -112,6 +120,20 @@ fn read(body: String) -> Value {
         Ok(Json::String(_)) | Err(_) => Value::from(body),
         Ok(json) => Value::from(json),
     }
+}
+
+/// Prints what would be sent.
+fn would_send(mut asked: Json, body: Option<Json>, output: &Output) {
+    let words = ["method", "what"].map(|key| asked[key].as_str().unwrap_or_default().to_owned());
+    let line = format!("would send: {}", words.join(" ").trim());
+    let text = match &body {
+        None => String::new(),
+        Some(Json::String(text)) => text.clone(),
+        Some(json) => format!("{json:#}"),
+    };
+    asked["noop"] = true.into();
+    asked["body"] = body.unwrap_or_default();
+    output.document(&asked, || format!("{line}\n{}", super::ended(text)));
 }
 
 /// Prints what a device answers: a text as it is, data as JSON; for programs with what it answers.

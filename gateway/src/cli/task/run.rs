@@ -185,13 +185,14 @@ pub(in crate::cli) fn time(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" => 60.0,
         "h" => 3600.0,
+        "d" => 86400.0,
         _ => f64::NAN,
     };
     let seconds = number.trim().parse().unwrap_or(f64::NAN) * unit;
     Duration::try_from_secs_f64(seconds)
         .ok()
         .filter(|time| !time.is_zero())
-        .ok_or_else(|| "expected seconds, or a number with s, m or h: 90, 5m, 1h".to_owned())
+        .ok_or_else(|| "expected seconds, or a number with s, m, h or d: 90, 5m, 1h, 1d".to_owned())
 }
 
 #[cfg(test)]
@@ -200,10 +201,16 @@ mod tests {
 
     #[test]
     fn a_time_is_seconds_or_has_a_unit() {
-        for (text, seconds) in [("90", 90.0), ("0.5", 0.5), ("5m", 300.0), ("1.5h", 5400.0)] {
+        for (text, seconds) in [
+            ("90", 90.0),
+            ("0.5", 0.5),
+            ("5m", 300.0),
+            ("1.5h", 5400.0),
+            ("2d", 172_800.0),
+        ] {
             assert_eq!(time(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
         }
-        for text in ["", "0", "-1", "5d", "m", "nan", "inf", "1e400"] {
+        for text in ["", "0", "-1", "5w", "m", "nan", "inf", "1e400"] {
             assert!(time(text).is_err(), "{text}");
         }
     }

@@ -100,7 +100,9 @@ impl Device {
         let (pool, reach) = (Pool::default(), self.reach("r1", ConnectionInfo::default()));
         let lent =
             async |socket: Option<&str>| work(socket.expect("there is a socket").to_owned()).await;
-        Lender::new(&pool, bound).lend(&ctx, &reach, mode, lent).await
+        Lender::new(&pool, bound)
+            .lend(&ctx, &reach, mode, lent)
+            .await
     }
 
     pub(super) fn counts(&self) -> [usize; 2] {
