@@ -2,6 +2,7 @@
 
 use devgate_schemas::{ConnectionInfo, Hash, Level, Unread, Value};
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
 
 use super::*;
 use crate::cli::fake::Bench;
@@ -322,10 +323,6 @@ async fn what_is_no_http_or_no_whole_answer_is_told() {
         ),
         "{error}"
     );
-    let server = Server::start([Do::Answer(400, "", "")]).await;
-    let error = get(&server, json!({ "http2_only": true }), "/x").await;
-    let error = error.expect_err("no HTTP/2").to_string();
-    assert!(error.contains("leave `http2_only` out"), "{error}");
     let server =
         Server::start([Do::Write("HTTP/1.1 200 x\r\ncontent-length: 9\r\n\r\nhalf")]).await;
     let bench = Bench::default();
@@ -344,6 +341,28 @@ async fn what_is_no_http_or_no_whole_answer_is_told() {
     .await;
     let error = error.expect_err("silence").to_string();
     assert!(error.contains("sent nothing for 0.1 s"), "{error}");
+}
+
+#[tokio::test]
+async fn who_is_asked_for_http2_alone_and_knows_none_is_told() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await;
+    let listener = listener.expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let serving = async {
+        let (mut stream, _) = listener.accept().await.expect("a client");
+        let answer = b"HTTP/1.1 400 Bad Request\r\n\r\n";
+        stream.write_all(answer).await.expect("written");
+        std::future::pending::<()>().await
+    };
+    let (bench, server) = (Bench::default(), Server::start([]).await);
+    let ctx = bench.ctx();
+    let settings = json!({ "port": port, "http2_only": true });
+    let session = open(&bench, &server, settings).await.expect("a session");
+    let error = tokio::select! {
+        () = serving => unreachable!("it serves for ever"),
+        answer = session.get(&ctx, "/x") => answer.expect_err("no HTTP/2").to_string(),
+    };
+    assert!(error.contains("leave `http2_only` out"), "{error}");
 }
 
 #[tokio::test]
