@@ -1,14 +1,13 @@
 //! The pool of sessions: one login for all who mean the same, and every session is closed, not cut off.
 
 use std::fs;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use serde_json::json;
 
 use crate::support::awkward::{Awkward, PASSWORD};
-use crate::support::lab::Device;
+use crate::support::lab::{Device, pause};
 use crate::support::project::Project;
 
 /// How often somebody has logged in on the device, has said goodbye, and has gone in any way, by now.
@@ -34,7 +33,7 @@ fn counted<T>(device: &Device, work: impl FnOnce() -> T) -> (T, [usize; 2]) {
         if gone >= logins || Instant::now() > patience {
             return (done, [logins, goodbyes]);
         }
-        thread::sleep(Duration::from_millis(20));
+        pause(Duration::from_millis(20));
     }
 }
 
@@ -174,7 +173,7 @@ fn who_interrupts_several_at_once_leaves_none_of_their_sessions_behind() {
             break;
         }
         assert!(Instant::now() < patience, "{gone} of {logins} have gone");
-        thread::sleep(Duration::from_millis(20));
+        pause(Duration::from_millis(20));
     }
 }
 
