@@ -136,6 +136,6 @@ impl Rows {
                 self.wrong.insert(name, message);
             }
         }
-        self.nameless = again.nameless.or(self.nameless.take());
+        self.nameless = again.nameless.or_else(|| self.nameless.take());
     }
 }

@@ -351,7 +351,7 @@ mod tests {
     fn resources_of_hosts_are_left_out_and_still_keep_the_order() {
         let catalog = edge();
         let notice = Ref::new("notify", "routing is set up");
-        assert_eq!(catalog.left_out, [notice.clone()]);
+        assert_eq!(catalog.left_out, std::slice::from_ref(&notice));
         assert!(catalog.containers.iter().any(|one| one.name == notice));
         let document = json!({ "resources": [{ "type": "File", "title": "x" }] });
         let ours = read(document, "edge.json", |_| true).expect("a family has such a type");
