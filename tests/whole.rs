@@ -19,6 +19,7 @@ mod lab_secrets;
 mod lab_session;
 mod lab_snmp;
 mod lab_ssh_ways;
+mod lab_transaction;
 mod lab_vty;
 mod offline;
 mod run_as;

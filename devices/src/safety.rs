@@ -42,3 +42,10 @@ pub trait Safety: Send + Sync {
 /// Where a device was. A configuration holds passwords: a mark stays in memory and shows nothing.
 #[derive(Clone, Debug)]
 pub struct Mark(Sensitive<String>);
+
+impl Mark {
+    /// The mark that a text makes: whatever its [`Safety`] needs to find the way back.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(Sensitive::new(text.into()))
+    }
+}

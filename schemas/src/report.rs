@@ -101,6 +101,11 @@ pub struct Report {
     pub noop: bool,
     /// Whether everything was looked at: a run that is stopped leaves some alone.
     pub completed: bool,
+    /// Whether the device was brought back to where it was before.
+    pub rolled_back: bool,
+    /// What went wrong beside the resources.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
     /// When it began (RFC 3339).
     pub started: String,
     /// When it ended.
@@ -164,7 +169,9 @@ impl Report {
             summary.unchanged += usize::from(!settled);
         }
         self.status = match summary {
-            _ if summary.failed > 0 || !self.completed => RunStatus::Failed,
+            _ if summary.failed > 0 || !self.completed || self.problem.is_some() => {
+                RunStatus::Failed
+            }
             _ if summary.changed > 0 => RunStatus::Changed,
             _ => RunStatus::Unchanged,
         };

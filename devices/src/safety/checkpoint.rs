@@ -2,7 +2,7 @@
 //! bring it back.
 
 use async_trait::async_trait;
-use devgate_schemas::{Hash, Regexp, Sensitive, Value};
+use devgate_schemas::{Hash, Regexp, Value};
 use devgate_transports::Context;
 
 use super::blocks::{Does, Step, blocks, steps};
@@ -57,7 +57,7 @@ impl Checkpoint {
 
     async fn shown(&self, ctx: &Context<'_>) -> Result<Mark> {
         let text = ask(ctx, session(ctx)?, &self.show).await?;
-        Ok(Mark(Sensitive::new(text)))
+        Ok(Mark::new(text))
     }
 
     /// The steps that lead from one mark to another.

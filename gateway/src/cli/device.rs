@@ -64,6 +64,15 @@ pub(super) struct Device {
         requires = "apply"
     )]
     rows: Rows,
+    /// With --apply: what becomes of a device on which something has failed
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        requires = "apply"
+    )]
+    rollback: Rollback,
     /// Print the device's facts
     #[arg(long)]
     facts: bool,
@@ -82,6 +91,16 @@ enum Rows {
     /// Fail the resource
     #[default]
     Error,
+}
+
+/// When a device is brought back to where it was before the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, ValueEnum)]
+enum Rollback {
+    /// Never: what has succeeded stays
+    #[default]
+    Never,
+    /// When a resource has failed, or the run was stopped: nothing stays of the run
+    OnError,
 }
 
 impl Device {
@@ -104,6 +123,7 @@ impl Device {
             let wish = Wish {
                 manifest,
                 options,
+                rollback: self.rollback,
                 diff: self.diff,
             };
             return apply(setting, &targets, concurrency, &wish, output).await;
@@ -130,6 +150,7 @@ fn family<'a>(setting: &'a Setting, target: &Target) -> Result<&'a Family, Failu
 struct Wish<'w> {
     manifest: &'w Path,
     options: Options,
+    rollback: Rollback,
     /// Whether every change is shown.
     diff: bool,
 }
@@ -155,6 +176,14 @@ async fn apply(
         .collect();
     let mut plans = BTreeMap::new();
     for family in families {
+        if wish.rollback == Rollback::OnError && setting.registry.family(family)?.safety().is_none()
+        {
+            let message = format!(
+                "devices of `{family}` have no way back: its family says no `checkpoint`; leave \
+                 --rollback on-error out, or apply to other devices"
+            );
+            bail!(Failure::new("devgate/no-way-back", message));
+        }
         let find = |name: &str| setting.registry.resource_type(family, name);
         plans.insert(family, catalog.plan(find)?);
     }
@@ -162,7 +191,7 @@ async fn apply(
     let ran = run::over(setting, targets, concurrency, output, ACTION, async |job| {
         let family = family(setting, job.target)?;
         let plan = &plans[family.name()];
-        let (report, unsaved) = enforce(setting, job, family, plan, &wish.options).await?;
+        let (report, unsaved) = enforce(setting, job, family, plan, wish).await?;
         let mut value = serde_json::to_value(&report).expect("reports have text keys");
         let well = report.status != RunStatus::Failed && unsaved.is_none();
         if let Some(failure) = unsaved {
@@ -188,16 +217,22 @@ async fn enforce(
     job: &run::Job<'_>,
     family: &Family,
     plan: &Plan<'_>,
-    options: &Options,
+    wish: &Wish<'_>,
 ) -> Result<(Report, Option<Failure>), Failure> {
+    let options = &wish.options;
+    let safety = family
+        .safety()
+        .filter(|_| wish.rollback == Rollback::OnError);
     let access = match options.mode {
         Mode::Enforce => Access::Write,
         Mode::Noop => Access::Read,
     };
     session::within(setting, job, access, async |ctx, _| {
-        let report = device_run::run(ctx, plan, options, job.stop()).await;
+        let report = device_run::run(ctx, plan, options, safety, job.stop()).await;
         let mut unsaved = None;
+        // Where the way back has failed, nobody wants to keep what there is.
         if report.summary.changed > 0
+            && report.problem.is_none()
             && let Err(error) = family.save(ctx).await
         {
             let message = format!(
@@ -314,5 +349,11 @@ fn report_text(report: &Report, diff: bool) -> String {
     };
     let plural = if sum.total == 1 { "" } else { "s" };
     text.push_str(&format!("{} resource{plural}: {counts}\n", sum.total));
+    if report.rolled_back {
+        text.push_str("rolled back: the device is where it was before the run\n");
+    }
+    if let Some(problem) = &report.problem {
+        text.push_str(&format!("{problem}\n"));
+    }
     text
 }

@@ -14,6 +14,7 @@ mod tags;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod way_back;
 mod words;
 
 pub(crate) use catalog::{Catalog, Container, Declared, Meta, Place, Ref, invalid};

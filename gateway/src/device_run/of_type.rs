@@ -12,6 +12,7 @@ use super::difference::{Difference, compare};
 use super::entry::Entry;
 use super::plan::Node;
 use super::rows::{Rows, Strict};
+use super::way_back::WayBack;
 use super::{catalog::Ref, diff};
 
 /// One type in a run on one device.
@@ -106,6 +107,7 @@ impl<'a> OfType<'a> {
         batch: &mut Vec<Entry>,
         mode: Mode,
         purge: Option<(usize, &Node)>,
+        way_back: &mut WayBack<'_>,
     ) -> bool {
         let resources = Resources::new(self.schema, mode);
         let ctx = &ctx.for_resources(&resources);
@@ -123,6 +125,13 @@ impl<'a> OfType<'a> {
             .map(|entry| (entry.name.clone(), entry.change()))
             .collect();
         if changes.is_empty() {
+            return false;
+        }
+        if mode == Mode::Enforce
+            && let Err(message) = way_back.mark(ctx).await
+        {
+            let pending = batch.iter_mut().filter(|entry| entry.is_pending());
+            pending.for_each(|entry| entry.fail(&message));
             return false;
         }
         if mode == Mode::Enforce || self.schema.has(Feature::SupportsNoop) {

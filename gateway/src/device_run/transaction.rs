@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::time::{Instant, SystemTime};
 
-use devgate_devices::ResourceType;
+use devgate_devices::{ResourceType, Safety};
 use devgate_schemas::{Level, Name, Report, Resource, ResourceReport, Value};
 use devgate_transports::{Context, Mode};
 
@@ -18,6 +18,7 @@ use super::plan::{Node, Plan, Work};
 use super::relate;
 use super::rows::Strict;
 use super::tags;
+use super::way_back::WayBack;
 use super::words::time;
 use crate::stop::{Stage, Stop};
 
@@ -34,23 +35,24 @@ pub(crate) struct Options {
 
 /// Brings the device behind `ctx` to the desired state, or under noop tells what would change.
 ///
-/// A resource that fails takes no other down but those that depend on it. When the run is to be
-/// stopped, what is under way comes to its end, and the rest is left alone.
+/// A resource that fails takes no other down but those that depend on it, unless `safety` is to bring
+/// the device back to where it was then. When the run is to be stopped, what is under way comes to
+/// its end, and the rest is left alone.
 pub(crate) async fn run(
     ctx: &Context<'_>,
     plan: &Plan<'_>,
     options: &Options,
+    safety: Option<&dyn Safety>,
     stop: &Stop,
 ) -> Report {
     let started = SystemTime::now();
-    let mut run = Run::begin(ctx, plan, options).await;
+    let mut run = Run::begin(ctx, plan, options, safety).await;
     let completed = run.all(ctx, stop).await;
     let types = run.types.iter();
     let mut report = Report {
         noop: options.mode == Mode::Noop,
         completed,
         started: time(started),
-        ended: time(SystemTime::now()),
         seconds: types
             .map(|of_type| (of_type.kind().schema().name().to_owned(), of_type.seconds))
             .collect(),
@@ -58,6 +60,9 @@ pub(crate) async fn run(
         ..Report::default()
     };
     report.sum_up();
+    run.way_back.end(ctx, &mut report).await;
+    report.sum_up();
+    report.ended = time(SystemTime::now());
     report
 }
 
@@ -74,11 +79,17 @@ struct Run<'a> {
     tainted: Vec<BTreeSet<usize>>,
     /// For each resource, those before it that were changed and tell it so.
     notified_by: Vec<Vec<String>>,
+    way_back: WayBack<'a>,
     done: Vec<ResourceReport>,
 }
 
 impl<'a> Run<'a> {
-    async fn begin(ctx: &Context<'_>, plan: &'a Plan<'a>, options: &'a Options) -> Self {
+    async fn begin(
+        ctx: &Context<'_>,
+        plan: &'a Plan<'a>,
+        options: &'a Options,
+        safety: Option<&'a dyn Safety>,
+    ) -> Self {
         let mut waiting: Vec<Option<Entry>> = Vec::with_capacity(plan.nodes.len());
         for (index, node) in plan.nodes.iter().enumerate() {
             waiting.push(entry(ctx, index, node, options.mode));
@@ -121,6 +132,7 @@ impl<'a> Run<'a> {
             options,
             types,
             waiting,
+            way_back: WayBack::new(safety),
             done: Vec::new(),
         }
     }
@@ -228,10 +240,9 @@ impl<'a> Run<'a> {
             nodes.push(node);
             batch.extend(self.waiting[node].take());
         }
-        if self.types[kind]
-            .bring_about(ctx, &mut batch, mode, purge)
-            .await
-        {
+        let (of_type, way_back) = (&mut self.types[kind], &mut self.way_back);
+        let set = of_type.bring_about(ctx, &mut batch, mode, purge, way_back);
+        if set.await {
             let others = self.types.iter_mut().enumerate();
             let others = others.filter(|(index, _)| *index != kind);
             others.for_each(|(_, other)| other.forget());

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use devgate_devices::{Changes, Error, Provider, ResourceType, Result, Which};
+use devgate_devices::{Changes, Error, Provider, ResourceType, Result, Safety, Which};
 use devgate_schemas::{
     Event, Level, Listen, Name, Report, Resource, ResourceReport, TypeSchema, Value, yaml,
 };
@@ -145,6 +145,17 @@ impl Device {
         options: &Options,
         heard: &Heard,
     ) -> std::result::Result<Report, Failure> {
+        self.run(text, options, heard, None)
+    }
+
+    /// Applies a manifest, and goes back by `safety` where something fails.
+    pub(super) fn run(
+        &self,
+        text: &str,
+        options: &Options,
+        heard: &Heard,
+        safety: Option<&dyn Safety>,
+    ) -> std::result::Result<Report, Failure> {
         let definitions = yaml::parse(TYPES).expect("it is YAML");
         let definitions = definitions.as_sequence().expect("it is a list");
         let kinds: Vec<Kind> = definitions
@@ -169,7 +180,7 @@ impl Device {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.expect("a runtime can be made");
         let ctx = Context::new("device", heard, &patience);
-        Ok(runtime.block_on(run(&ctx, &plan, options, &stop)))
+        Ok(runtime.block_on(run(&ctx, &plan, options, safety, &stop)))
     }
 }
 

@@ -3,3 +3,4 @@
 mod device;
 mod order;
 mod telling;
+mod way_back;

@@ -1,0 +1,56 @@
+//! The way back: a mark before the first change of a run, gone back to when something has failed.
+
+use devgate_devices::{Mark, Safety};
+use devgate_schemas::{Report, RunStatus};
+use devgate_transports::Context;
+
+/// The way back of one run, where somebody wants one.
+pub(super) struct WayBack<'a> {
+    safety: Option<&'a dyn Safety>,
+    mark: Option<Mark>,
+}
+
+impl<'a> WayBack<'a> {
+    pub(super) fn new(safety: Option<&'a dyn Safety>) -> Self {
+        Self { safety, mark: None }
+    }
+
+    /// Marks where the device is, unless that was done: something is about to be changed.
+    ///
+    /// # Errors
+    /// Why nothing may be changed.
+    pub(super) async fn mark(&mut self, ctx: &Context<'_>) -> Result<(), String> {
+        if let (Some(safety), None) = (self.safety, &self.mark) {
+            let mark = safety.begin(ctx).await;
+            let refused =
+                |error| format!("nothing was changed: there would be no way back: {error}");
+            self.mark = Some(mark.map_err(refused)?);
+        }
+        Ok(())
+    }
+
+    /// Goes back if the run has failed, or else lets its changes stand; and notes that.
+    pub(super) async fn end(self, ctx: &Context<'_>, report: &mut Report) {
+        let (Some(safety), Some(mark)) = (self.safety, self.mark) else {
+            return;
+        };
+        if report.status != RunStatus::Failed {
+            if let Err(error) = safety.keep(ctx, mark).await {
+                report.problem = Some(format!("the device may not keep the changes: {error}"));
+            }
+            return;
+        }
+        ctx.notice("something has failed: going back to where the device was before");
+        match safety.restore(ctx, mark).await {
+            Ok(()) => {
+                report.rolled_back = true;
+                for resource in report.resources.iter_mut().filter(|one| one.changed) {
+                    resource.changed = false;
+                    let message = "rolled back: the device is where it was before the run";
+                    resource.messages.push(message.to_owned());
+                }
+            }
+            Err(error) => report.problem = Some(format!("the device is not as before: {error}")),
+        }
+    }
+}
