@@ -154,3 +154,33 @@ fn a_question_of_a_switch_is_answered_only_with_what_was_said() {
     let run = project.devgate(&format!("session exec {save}")).succeeded();
     run.says(&["Configuration Saved!"]);
 }
+
+#[test]
+fn the_simulated_switch_of_arista_keeps_what_it_is_told() {
+    let lab = lab("fakes");
+    let devices = lab["switches"].as_array().expect("switches");
+    let device = devices.iter().find(|device| device["protocol"] == "eapi");
+    let device = device.expect("there is an Arista");
+    let mut project = Project::new();
+    project.add_target(
+        "device",
+        json!({
+            "remote-transport": "eapi", "protocol": "http",
+            "host": text(&lab, "host"), "port": device["port"],
+            "user": text(&lab, "user"), "password": text(&lab, "password"),
+        }),
+    );
+    project.devgate("verify -t device").succeeded();
+    let mut script = |script: &str| {
+        project.write("script.sh", script);
+        project.devgate("session run -t device -- sh script.sh")
+    };
+    script("devgate session exec --config 'vlan 1234' 'name told'").succeeded();
+    script(&mut project, "devgate session get 'show vlan 1234'")
+        .succeeded()
+        .says(&["told"]);
+    let run = script("devgate session exec --config 'vlan 1235' 'interface Vlan99999'");
+    run.failed()
+        .says(&["refuses line 2 of 2, `interface Vlan99999`"]);
+    script("devgate session exec --config 'no vlan 1234' 'no vlan 1235'").succeeded();
+}

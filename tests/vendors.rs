@@ -4,7 +4,6 @@
 use serde_json::{Value, json};
 
 use crate::support::http::Server;
-use crate::support::lab::{lab, text};
 use crate::support::project::Project;
 use crate::support::run::Run;
 use crate::support::vendors::restconf::Speaks;
@@ -384,43 +383,6 @@ fn a_lock_of_another_is_waited_for() {
     run.succeeded()
         .says(&["lock-denied", "held by 7", "try 2 follows", "released"]);
     assert_eq!(server.times("GET /top/rc/data/example:locked"), 2);
-}
-
-#[test]
-fn the_simulated_switch_of_arista_keeps_what_it_is_told() {
-    let lab = lab("fakes");
-    let devices = lab["switches"].as_array().expect("switches");
-    let device = devices.iter().find(|device| device["protocol"] == "eapi");
-    let device = device.expect("there is an Arista");
-    let mut project = Project::new();
-    project.add_target(
-        "device",
-        json!({
-            "remote-transport": "eapi", "protocol": "http",
-            "host": text(&lab, "host"), "port": device["port"],
-            "user": text(&lab, "user"), "password": text(&lab, "password"),
-        }),
-    );
-    project.devgate("verify -t device").succeeded();
-    script(
-        &mut project,
-        "devgate session exec --config 'vlan 1234' 'name told'",
-    )
-    .succeeded();
-    script(&mut project, "devgate session get 'show vlan 1234'")
-        .succeeded()
-        .says(&["told"]);
-    let run = script(
-        &mut project,
-        "devgate session exec --config 'vlan 1235' 'interface Vlan99999'",
-    );
-    run.failed()
-        .says(&["refuses line 2 of 2, `interface Vlan99999`"]);
-    script(
-        &mut project,
-        "devgate session exec --config 'no vlan 1234' 'no vlan 1235'",
-    )
-    .succeeded();
 }
 
 /// A project whose target `device` is the server, with what its transport needs beside.
