@@ -9,6 +9,7 @@ mod lab_frr;
 mod lab_hosts;
 mod lab_legacyssh;
 mod lab_links;
+mod lab_manifests;
 mod lab_netconf;
 mod lab_ovsdb;
 mod lab_pool;

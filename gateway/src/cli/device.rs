@@ -37,8 +37,7 @@ const ACTION: Action = Action::new("device");
 pub(super) struct Device {
     #[command(flatten)]
     targets: Targets,
-    /// Bring the device to the state of a manifest, {TYPE: {TITLE: {attribute: value}}}, or of a
-    /// catalog that Puppet has compiled
+    /// Bring the device to the state of a manifest (YAML, JSON or .pp), or of a compiled catalog
     #[arg(long, value_name = "FILE")]
     apply: Option<PathBuf>,
     /// Only tell what would change

@@ -17,7 +17,7 @@ mod transaction;
 mod way_back;
 mod words;
 
-pub(crate) use catalog::{Catalog, Container, Declared, Meta, Place, Ref, invalid};
+pub(crate) use catalog::{Catalog, Container, Declared, Meta, Place, Ref, Relation, invalid};
 pub(crate) use plan::Plan;
 pub(crate) use rows::Strict;
 pub(crate) use transaction::{Options, run};

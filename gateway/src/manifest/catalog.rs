@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use devgate_schemas::{Hash, Key, Value};
+use devgate_schemas::{Hash, Key, TypeSchema, Value};
 use serde_json::Value as Json;
 
 use super::host_types::is_host_type;
@@ -29,14 +29,14 @@ pub(super) fn document(text: &str) -> Option<Json> {
     document["resources"].is_array().then_some(document)
 }
 
-/// Reads a compiled catalog. `is_ours` says of a type's name whether any device has such resources.
+/// Reads a compiled catalog. `schema_of` knows the types of which any device has resources.
 ///
 /// # Errors
 /// Everything that is wrong with it; no value is quoted.
-pub(super) fn read(
+pub(super) fn read<'t>(
     mut document: Json,
     file: &str,
-    is_ours: impl Fn(&str) -> bool,
+    schema_of: impl Fn(&str) -> Option<&'t TypeSchema>,
 ) -> Result<Catalog, Failure> {
     let mut reader = Reader {
         file: file.into(),
@@ -52,7 +52,7 @@ pub(super) fn read(
         return Err(invalid(&[format!("{file}: expected a list of resources")]));
     };
     for resource in resources {
-        reader.resource(resource, &is_ours);
+        reader.resource(resource, &schema_of);
     }
     reader.contain();
     if reader.wrong.is_empty() {
@@ -94,7 +94,11 @@ impl Reader {
         }
     }
 
-    fn resource(&mut self, mut resource: Json, is_ours: &impl Fn(&str) -> bool) {
+    fn resource<'t>(
+        &mut self,
+        mut resource: Json,
+        schema_of: &impl Fn(&str) -> Option<&'t TypeSchema>,
+    ) {
         let text = |key: &str| resource.get(key).and_then(Json::as_str);
         let (Some(type_name), Some(title)) = (text("type"), text("title")) else {
             let message = "expected every resource to have a `type` and a `title`";
@@ -110,12 +114,15 @@ impl Reader {
         if resource["virtual"] == true || matches!(&*name.type_name, "schedule" | "filebucket") {
             return;
         }
-        let is_ours = is_ours(&name.type_name) || name.type_name == "resources";
+        let schema = schema_of(&name.type_name);
         let contains = self.holders.contains(&name)
             || resource["kind"] == "defined_type"
             || matches!(&*name.type_name, "stage" | "class" | "node");
-        let is_left_out = !contains && !is_ours && is_host_type(&name.type_name);
+        let is_left_out = !contains && schema.is_none() && is_host_type(&name.type_name);
         let mut attributes = self.parameters(&mut resource, &name, &place);
+        if let Some(schema) = schema {
+            leave_to_title(&mut attributes, schema, &name.title);
+        }
         if contains || is_left_out {
             // Where a class stands among the stages its edge says.
             attributes.remove("stage");
@@ -218,6 +225,21 @@ impl Reader {
     }
 }
 
+/// Takes the namevars away that only repeat the title: where a title has parts, the compiler adds them
+/// as texts, whatever their type is.
+fn leave_to_title(attributes: &mut Hash, schema: &TypeSchema, title: &str) {
+    let Ok(namevars) = schema.parse_title(title) else {
+        return;
+    };
+    for (name, value) in namevars.iter() {
+        let name = name.to_string();
+        let added = attributes.get(&name).and_then(Value::as_str);
+        if added.is_some_and(|added| value.to_json().to_string() == added) {
+            attributes.remove(&name);
+        }
+    }
+}
+
 /// A value of a catalog, whose rich data (Puppet's `Pcore`) are objects with a `__ptype`.
 fn rich(value: Json) -> Result<Value, String> {
     match value {
@@ -268,12 +290,12 @@ mod tests {
 
     fn edge() -> Catalog {
         let document = document(EDGE).expect("it is a catalog");
-        read(document, "edge.json", |name| name.starts_with("frr_")).expect("it is right")
+        read(document, "edge.json", |_| None).expect("it is right")
     }
 
     fn message(resource: Json) -> String {
         let document = json!({ "resources": [resource], "edges": [] });
-        let wrong = read(document, "edge.json", |_| true).expect_err("it is wrong");
+        let wrong = read(document, "edge.json", |_| None).expect_err("it is wrong");
         assert!(!wrong.to_string().contains("canary"), "{wrong}");
         wrong.to_string()
     }
@@ -353,9 +375,27 @@ mod tests {
         let notice = Ref::new("notify", "routing is set up");
         assert_eq!(catalog.left_out, std::slice::from_ref(&notice));
         assert!(catalog.containers.iter().any(|one| one.name == notice));
-        let document = json!({ "resources": [{ "type": "File", "title": "x" }] });
-        let ours = read(document, "edge.json", |_| true).expect("a family has such a type");
-        assert_eq!((ours.resources.len(), ours.left_out.len()), (1, 0));
+    }
+
+    #[test]
+    fn types_of_devices_count_whatever_their_name_and_have_their_titles_parts_only_once() {
+        let families = devgate_devices::all();
+        let mut types = families.iter().flat_map(|family| family.types());
+        let neighbor = types.find(|kind| kind.schema().name() == "frr_bgp_neighbor");
+        let schema = neighbor.expect("it is built in").schema();
+        let parameters =
+            json!({ "asn": "65001", "neighbor": "192.0.2.8", "remote_as": "internal" });
+        let resource =
+            json!({ "type": "File", "title": "65001 192.0.2.7", "parameters": parameters });
+        let document = json!({ "resources": [resource] });
+        let catalog = read(document, "edge.json", |_| Some(schema)).expect("it is right");
+        let [only] = catalog.resources.as_slice() else {
+            panic!("{catalog:?}")
+        };
+        assert_eq!(
+            Value::Hash(only.attributes.clone()).to_json(),
+            json!({ "neighbor": "192.0.2.8", "remote_as": "internal" })
+        );
     }
 
     #[test]
@@ -381,7 +421,7 @@ mod tests {
         });
         let resource = json!({ "type": "T", "title": "t", "parameters": parameters, "sensitive_parameters": ["d"] });
         let document = json!({ "resources": [resource] });
-        let catalog = read(document, "edge.json", |_| true).expect("it is right");
+        let catalog = read(document, "edge.json", |_| None).expect("it is right");
         let [only] = catalog.resources.as_slice() else {
             panic!("{catalog:?}")
         };
@@ -421,7 +461,7 @@ mod tests {
             "resources": [class("A"), class("B")],
             "edges": [edge("Class[A]", "Class[B]"), edge("Class[B]", "Class[A]"), edge("x", "y")],
         });
-        let wrong = read(document, "c.json", |_| true)
+        let wrong = read(document, "c.json", |_| None)
             .expect_err("A is in B is in A")
             .to_string();
         assert!(wrong.contains("is in itself"), "{wrong}");

@@ -3,15 +3,18 @@
 mod catalog;
 pub(crate) mod data;
 mod host_types;
+mod pp;
 
 use std::fs;
 use std::path::Path;
+
+use devgate_schemas::TypeSchema;
 
 use crate::device_run::{Catalog, invalid};
 use crate::failure::Failure;
 use crate::registry::Registry;
 
-/// Reads a manifest, or a catalog that Puppet has compiled of one.
+/// Reads a manifest, by the extension of its file, or a catalog that Puppet has compiled of one.
 ///
 /// # Errors
 /// That the file cannot be read, or everything that is wrong with its shape, with line and column.
@@ -19,14 +22,20 @@ pub(crate) fn read(path: &Path, registry: &Registry) -> Result<Catalog, Failure>
     let shown = path.display().to_string();
     let text = fs::read_to_string(path)
         .map_err(|error| invalid(&[format!("cannot read manifest {shown}: {error}")]))?;
+    let is_pp = path.extension().is_some_and(|extension| extension == "pp");
+    if is_pp {
+        return pp::read(&text, &shown);
+    }
     match catalog::document(&text) {
-        Some(document) => catalog::read(document, &shown, |name| is_known(registry, name)),
+        Some(document) => catalog::read(document, &shown, |name| schema_of(registry, name)),
         None => data::read(&text, &shown),
     }
 }
 
-/// Whether any family has a type of this name.
-fn is_known(registry: &Registry, name: &str) -> bool {
-    let mut types = registry.families().flat_map(|family| family.types());
-    types.any(|kind| kind.schema().name() == name)
+/// The type of this name that any family has.
+fn schema_of<'r>(registry: &'r Registry, name: &str) -> Option<&'r TypeSchema> {
+    let mut schemas = registry
+        .families()
+        .flat_map(|family| family.types().map(|kind| kind.schema()));
+    schemas.find(|schema| schema.name() == name)
 }

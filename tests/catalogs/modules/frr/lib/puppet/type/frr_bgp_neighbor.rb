@@ -5,10 +5,10 @@ Puppet::ResourceApi.register_type(
   name: 'frr_bgp_neighbor',
   desc: 'A BGP neighbour.',
   features: ['remote_resource'],
-  title_patterns: [{ pattern: %r{\A(?<local_as>\d+) (?<neighbor>\S+)\z}, desc: 'AS and neighbour' }],
+  title_patterns: [{ pattern: %r{\A(?<asn>\d+) (?<neighbor>\S+)\z}, desc: 'AS and neighbour' }],
   attributes: {
     ensure: { type: 'Enum[present, absent]', default: 'present', desc: 'Whether it is there.' },
-    local_as: { type: 'String', behaviour: :namevar, desc: 'The AS of the router.' },
+    asn: { type: 'Integer', behaviour: :namevar, desc: 'The AS of the router.' },
     neighbor: { type: 'String', behaviour: :namevar, desc: 'The address of the neighbour.' },
     remote_as: { type: 'Optional[Integer]', desc: 'The AS of the neighbour.' },
     password: { type: 'Optional[String]', desc: 'The password of the session.' },

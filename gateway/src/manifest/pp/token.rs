@@ -1,0 +1,65 @@
+//! The tokens of Puppet's language, as far as declarations need them.
+
+use devgate_schemas::Value;
+
+/// A token, and the byte at which it starts.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) offset: usize,
+}
+
+/// What a token is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// A name, a keyword or a bare word: `frr_interface`, `true`, `a::b`.
+    Name(String),
+    /// A type's name: `Frr_interface`, `A::B`.
+    TypeName(String),
+    /// A variable, without its `$`.
+    Variable(String),
+    /// A number.
+    Number(Value),
+    /// A text in quotes, or a heredoc.
+    Text(Vec<Piece>),
+    /// An operator, or punctuation.
+    Symbol(&'static str),
+    /// The end of the text, or of what is interpolated.
+    End,
+}
+
+/// A part of a text.
+#[derive(Clone, Debug)]
+pub(super) enum Piece {
+    /// Itself.
+    Literal(String),
+    /// What is interpolated: `${…}`.
+    Code(Vec<Token>),
+}
+
+/// Pieces are never compared: kinds are, by parsers that look for symbols and names.
+impl PartialEq for Piece {
+    fn eq(&self, _: &Self) -> bool {
+        false
+    }
+}
+
+impl Token {
+    /// Whether it is this operator or punctuation.
+    pub(super) fn is(&self, symbol: &str) -> bool {
+        matches!(self.kind, Kind::Symbol(found) if found == symbol)
+    }
+
+    /// What it is, for messages, without any value.
+    pub(super) fn described(&self) -> String {
+        match &self.kind {
+            Kind::Name(_) => "a word".to_owned(),
+            Kind::TypeName(name) => format!("the type `{name}`"),
+            Kind::Variable(name) => format!("`${name}`"),
+            Kind::Number(_) => "a number".to_owned(),
+            Kind::Text(_) => "a text".to_owned(),
+            Kind::Symbol(symbol) => format!("`{symbol}`"),
+            Kind::End => "the end".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What Puppet's language has and declarations do not: how it is named, and what to use instead.
+
+use super::Fault;
+use super::token::{Kind, Token};
+
+/// A thing of the language and what to use instead.
+type Refusal = (&'static str, &'static str);
+
+const CONDITION: &str = "conditions are not evaluated: say the result";
+const CALCULATION: &str = "calculations are not made: say the result";
+const DECLARE: &str = "declare the resource itself";
+const GIVE: &str = "give the value";
+
+/// That a thing of the language is not read here.
+pub(super) fn refused(offset: usize, (what, instead): Refusal) -> Fault {
+    let message = format!(
+        "{what} is not read here: {instead}, or compile the manifest with Puppet and apply the \
+         catalog (--apply catalog.json)"
+    );
+    Fault::new(offset, message)
+}
+
+pub(super) const OVERRIDE: Refusal = (
+    "an override of a resource (`Type['x'] { … }`)",
+    "say it where the resource is declared",
+);
+pub(super) const CLASS: Refusal = (
+    "a class (`class { 'x': }`)",
+    "write the resources themselves",
+);
+pub(super) const FUNCTION: Refusal = (
+    "a call of a function",
+    "functions run in Puppet; give the value",
+);
+pub(super) const TYPE_AS_VALUE: Refusal = ("a data type as a value", GIVE);
+pub(super) const REGEXP: Refusal = ("a regular expression", CONDITION);
+pub(super) const DESTRUCTURING: Refusal = (
+    "an assignment to several variables",
+    "assign them one by one",
+);
+pub(super) const FACTS: Refusal = (
+    "a variable of Puppet's (facts, trusted, settings of a class)",
+    "facts are not known to a manifest; give the value",
+);
+
+/// What a token begins that is not read here.
+pub(super) fn of(token: &Token) -> Option<Refusal> {
+    match &token.kind {
+        Kind::Name(name) => keyword(name),
+        Kind::Symbol(symbol) => operator(symbol),
+        _ => None,
+    }
+}
+
+fn keyword(name: &str) -> Option<Refusal> {
+    const WRITE: &str = "write the resources themselves";
+    Some(match name {
+        "class" => ("the definition of a class", WRITE),
+        "define" => ("the definition of a resource type", WRITE),
+        "node" => ("the definition of a node", WRITE),
+        "function" => ("the definition of a function", GIVE),
+        "type" => ("the definition of a data type", "leave it out"),
+        "plan" | "application" | "site" => ("a plan or an application", WRITE),
+        "inherits" | "import" => ("an import or an inheritance", WRITE),
+        "if" | "elsif" | "else" | "unless" => ("a condition (`if`, `unless`)", CONDITION),
+        "case" => ("a condition (`case`)", CONDITION),
+        "and" | "or" | "in" => ("a condition (`and`, `or`, `in`)", CONDITION),
+        _ => return None,
+    })
+}
+
+fn operator(symbol: &str) -> Option<Refusal> {
+    Some(match symbol {
+        "?" => ("a selector (`?`)", CONDITION),
+        "==" | "!=" | "<" | ">" | "<=" | ">=" | "=~" | "!~" | "!" => ("a comparison", CONDITION),
+        "+" | "-" | "*" | "/" | "%" | "<<" | ">>" => ("a calculation", CALCULATION),
+        "." => (
+            "a call of a method",
+            "functions run in Puppet; give the value",
+        ),
+        "|" => ("a lambda", "write the resources themselves"),
+        "<|" | "|>" => ("a collector (`<| |>`)", DECLARE),
+        "<<|" | "|>>" => ("a collector of exported resources (`<<| |>>`)", DECLARE),
+        "@" => ("a virtual resource (`@`)", DECLARE),
+        "@@" => ("an exported resource (`@@`)", DECLARE),
+        "+>" => (
+            "an attribute that is added to (`+>`)",
+            "say it where the resource is declared",
+        ),
+        "+=" | "-=" => ("an assignment that adds (`+=`)", CALCULATION),
+        _ => return None,
+    })
+}
