@@ -14,6 +14,10 @@ pub fn data_types(data: &[u8]) {
         return;
     };
     let said = data_type.to_string();
+    // Puppet refuses what it says itself of a name that it does not know, and so do we.
+    if said.contains("TypeReference[") {
+        return;
+    }
     let again = DataType::parse(&said).expect("a type can be read as it says itself");
     assert_eq!(again.to_string(), said);
     if let Ok(value) = serde_json::from_str::<serde_json::Value>(value).map(Value::from) {

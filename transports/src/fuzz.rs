@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::task::{Context as Task, Poll};
 use std::time::Duration;
 
@@ -61,6 +61,9 @@ pub fn netconf(data: &[u8]) {
     let _ = Element::parse_all(&text);
 }
 
+/// To read its patterns takes longer than a session.
+static DIALECT: LazyLock<Arc<Dialect>> = LazyLock::new(|| Arc::new(Dialect::generic()));
+
 /// Whatever a device answers, a session and its commands end, in time and without a panic.
 pub fn command_line(data: &[u8]) {
     let limits = Duration::from_secs(10);
@@ -73,7 +76,7 @@ pub fn command_line(data: &[u8]) {
         let ctx = Context::new("fuzz", &Deaf, &patience);
         let terms = Terms {
             peer: "fuzz:22".to_owned(),
-            dialect: Arc::new(Dialect::generic()),
+            dialect: Arc::clone(&DIALECT),
             timeout: limits,
             idle_timeout: limits,
             command_timeout: limits * 3,
