@@ -55,6 +55,8 @@ fn lines_with(config: &str, text: &str) -> usize {
 fn two_hundred_resources_are_applied_kept_mended_and_taken_away() {
     let device = Device::lease();
     let mut project = Project::with(&device);
+    let gone = project.manifest(bulk(&device, "absent", 7));
+    applied(&project, &gone, "");
     let manifest = project.manifest(bulk(&device, "present", 7));
     let (value, _) = applied(&project, &manifest, "");
     assert_eq!(
@@ -169,6 +171,16 @@ fn purge_removes_what_nobody_declared_and_nothing_else() {
     assert_eq!(applied(&project, &manifest, "").0["status"], "unchanged");
 }
 
+/// Takes away what such a manifest leaves.
+fn clean(project: &mut Project) {
+    let clean = project.manifest(json!({
+        "frr_interface": { "swp1": { "description": "" } },
+        "frr_prefix_list": { "GOOD 5": { "ensure": "absent" } },
+        "frr_static_route": { "10.82.2.0/24 via Null0": { "ensure": "absent" } },
+    }));
+    assert_ne!(applied(project, &clean, "").0["status"], "failed");
+}
+
 /// A manifest whose prefix list the router refuses: what it lets through is shorter than it is.
 fn failing(project: &mut Project) -> String {
     project.manifest(json!({
@@ -188,6 +200,7 @@ fn failing(project: &mut Project) -> String {
 fn a_failure_in_the_middle_skips_what_depends_on_it_and_is_told_as_it_is() {
     let device = Device::lease();
     let mut project = Project::with(&device);
+    clean(&mut project);
     let manifest = failing(&mut project);
     let (value, _) = applied(&project, &manifest, "");
     let end = |one: &Value| {
@@ -233,12 +246,7 @@ fn a_failure_in_the_middle_skips_what_depends_on_it_and_is_told_as_it_is() {
 fn with_a_way_back_a_failure_leaves_the_router_as_it_was() {
     let device = Device::lease();
     let mut project = Project::with(&device);
-    let clean = project.manifest(json!({
-        "frr_interface": { "swp1": { "description": "" } },
-        "frr_prefix_list": { "GOOD 5": { "ensure": "absent" } },
-        "frr_static_route": { "10.82.2.0/24 via Null0": { "ensure": "absent" } },
-    }));
-    assert_ne!(applied(&project, &clean, "").0["status"], "failed");
+    clean(&mut project);
     let before = device.vtysh("show running-config");
     let manifest = failing(&mut project);
     let (value, _) = applied(&project, &manifest, "--rollback on-error");
@@ -252,4 +260,34 @@ fn with_a_way_back_a_failure_leaves_the_router_as_it_was() {
         "{value:#}"
     );
     assert_eq!(device.vtysh("show running-config"), before);
+}
+
+#[test]
+fn what_is_audited_is_told_when_somebody_has_changed_it() {
+    let device = Device::lease();
+    let mut project = Project::with(&device);
+    let manifest = project.manifest(json!({
+        "frr_interface": { "swp2": { "audit": "description" } },
+        "frr_static_route": { "10.83.0.0/16 via Null0": { "ensure": "absent", "tag": "edge" } },
+    }));
+    let describe = |text: &str| {
+        device.vtysh(&format!(
+            "configure terminal\ninterface swp2\ndescription {text}\n"
+        ));
+    };
+    describe("one");
+    let messages = |options: &str| {
+        let (value, _) = applied(&project, &manifest, options);
+        assert_eq!(value["status"], "unchanged", "{value:#}");
+        value["resources"][0]["messages"].clone()
+    };
+    let told = |text: &str| json!([format!("description: audit change: {text}")]);
+    assert_eq!(messages(""), told("newly-recorded value 'one'"));
+    assert_eq!(messages(""), json!([]));
+    describe("two");
+    let changed = told("previously recorded value 'one' has been changed to 'two'");
+    assert_eq!(messages("--noop"), changed, "noop keeps nothing");
+    assert_eq!(messages("--tags edge"), json!(["Not tagged with edge"]));
+    assert_eq!(messages(""), changed);
+    assert_eq!(messages(""), json!([]));
 }

@@ -3,7 +3,6 @@
 mod budget;
 mod cli;
 mod device_run;
-mod facts_cache;
 mod failure;
 mod hosts;
 mod interrupt;
@@ -23,6 +22,7 @@ mod results;
 mod run;
 mod session;
 mod stop;
+mod store;
 mod stream;
 mod task_run;
 mod tasks;

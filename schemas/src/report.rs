@@ -34,6 +34,8 @@ pub struct ResourceReport {
     pub noop: bool,
     /// Whether it was left alone: something before it failed, or nobody asked for it.
     pub skipped: bool,
+    /// Whether nobody asked for it: it has none of the tags of the run.
+    pub left_out: bool,
     /// The state before; `null` where it was not there.
     pub is: Option<Resource>,
     /// The desired state.

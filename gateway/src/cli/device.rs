@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use anyhow::bail;
 use clap::{ArgGroup, Args, ValueEnum};
@@ -13,7 +14,7 @@ use devgate_transports::{Context, Mode, Resources};
 use serde_json::json;
 
 use super::{Ending, Setting, Targets, facts};
-use crate::device_run::{self, Options, Plan, Ref, Strict};
+use crate::device_run::{self, Audited, Options, Plan, Ref, Strict};
 use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::manifest;
@@ -21,6 +22,7 @@ use crate::output::Output;
 use crate::results::{Action, Answer, Status};
 use crate::run;
 use crate::session::{self, Access};
+use crate::store::Store;
 
 const ACTION: Action = Action::new("device");
 
@@ -44,33 +46,16 @@ pub(super) struct Device {
     #[arg(long, conflicts_with_all = ["facts", "resource"])]
     noop: bool,
     /// With --apply: only resources with one of these tags; a type and a title are tags, too
-    #[arg(
-        long,
-        value_name = "TAG,...",
-        value_delimiter = ',',
-        requires = "apply"
-    )]
+    #[arg(long, value_name = "TAG,...", value_delimiter = ',', conflicts_with_all = ["facts", "resource"])]
     tags: Vec<String>,
     /// With --apply: show every change as the lines that the device is sent, or as attributes
-    #[arg(long, requires = "apply")]
+    #[arg(long, conflicts_with_all = ["facts", "resource"])]
     diff: bool,
     /// With --apply: what becomes of rows from a device that do not keep to their type
-    #[arg(
-        long,
-        value_name = "HOW",
-        value_enum,
-        default_value_t,
-        requires = "apply"
-    )]
+    #[arg(long, value_name = "HOW", value_enum, default_value_t, conflicts_with_all = ["facts", "resource"])]
     rows: Rows,
     /// With --apply: what becomes of a device on which something has failed
-    #[arg(
-        long,
-        value_name = "WHEN",
-        value_enum,
-        default_value_t,
-        requires = "apply"
-    )]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, conflicts_with_all = ["facts", "resource"])]
     rollback: Rollback,
     /// Print the device's facts
     #[arg(long)]
@@ -226,8 +211,29 @@ async fn enforce(
         Mode::Enforce => Access::Write,
         Mode::Noop => Access::Read,
     };
+    let unusable = |error: String| Failure::new("devgate/cannot-audit", error);
+    let audits = plan
+        .audits()
+        .then(|| Store::of_audits(&setting.project.root));
+    let audits = audits
+        .transpose()
+        .map_err(|error| unusable(format!("{error:#}")))?;
+    let kept = audits.as_ref().map(|audits| audits.kept(job.target));
+    let kept = kept.and_then(|kept| {
+        kept.unwrap_or_else(|problem| {
+            let message = format!("{problem}: what is audited is recorded anew");
+            job.context().warning(message);
+            None
+        })
+    });
+    let mut audited = kept.map_or_else(Audited::default, |kept| Audited::of(kept.what));
     session::within(setting, job, access, async |ctx, _| {
-        let report = device_run::run(ctx, plan, options, safety, job.stop()).await;
+        let report = device_run::run(ctx, plan, options, safety, &mut audited, job.stop()).await;
+        if let (Some(audits), Mode::Enforce) = (&audits, options.mode) {
+            let audited = job.without_secrets(audited.into_json());
+            let kept = audits.keep(job.target, &audited, SystemTime::now());
+            kept.map_err(|error| unusable(format!("what was audited is not kept: {error}")))?;
+        }
         let mut unsaved = None;
         // Where the way back has failed, nobody wants to keep what there is.
         if report.summary.changed > 0
@@ -315,7 +321,7 @@ fn report_text(report: &Report, diff: bool) -> String {
             _ if resource.failed => "FAILED",
             _ if resource.noop => "would change",
             _ if resource.changed => "changed",
-            _ if resource.skipped => "skipped",
+            _ if resource.skipped && !resource.left_out => "skipped",
             _ => continue,
         };
         text.push_str(&format!("{type_name}[{title}]: {word}\n"));

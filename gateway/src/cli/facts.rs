@@ -10,13 +10,13 @@ use serde_json::Value as Json;
 
 use super::task::time;
 use super::{Ending, Setting, Targets};
-use crate::facts_cache::{FactsCache, Kept};
 use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::output::Output;
 use crate::results::{Action, Answer, Collected, Origin};
 use crate::run::{self, Job};
 use crate::session::{self, Access};
+use crate::store::{Kept, Store};
 
 /// Collect the facts of targets.
 ///
@@ -49,7 +49,7 @@ pub(super) struct Facts {
 /// Which facts will do that are not the device's of now.
 #[derive(Debug)]
 struct Keeping {
-    cache: FactsCache,
+    cache: Store,
     young: Option<Duration>,
     stale_ok: bool,
 }
@@ -62,7 +62,7 @@ impl Facts {
             return collect(setting, &targets, concurrency, output).await;
         }
         let keeping = Keeping {
-            cache: FactsCache::open(&setting.project.root)?,
+            cache: Store::of_facts(&setting.project.root)?,
             young: self.cached,
             stale_ok: self.stale_ok,
         };
@@ -161,7 +161,7 @@ fn cached(kept: Kept, because: Option<Failure>) -> Answer {
     };
     Answer {
         collected: Some(collected),
-        ..Answer::success(kept.facts)
+        ..Answer::success(kept.what)
     }
 }
 

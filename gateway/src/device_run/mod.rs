@@ -1,5 +1,6 @@
 //! Device runs: what a catalog desires, checked before anything is sent, then brought about.
 
+mod audit;
 mod catalog;
 mod diff;
 mod difference;
@@ -17,6 +18,7 @@ mod transaction;
 mod way_back;
 mod words;
 
+pub(crate) use audit::Audited;
 pub(crate) use catalog::{Catalog, Container, Declared, Meta, Place, Ref, Relation, invalid};
 pub(crate) use plan::Plan;
 pub(crate) use rows::Strict;

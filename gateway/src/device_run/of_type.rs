@@ -30,6 +30,8 @@ pub(super) struct OfType<'a> {
     /// What the device is known to hold, as long as nothing else may have changed it.
     rows: Option<Rows>,
     pub(super) seconds: Seconds,
+    /// What its provider did wrong that concerns no resource of the run.
+    pub(super) problems: Vec<String>,
 }
 
 impl<'a> OfType<'a> {
@@ -44,6 +46,7 @@ impl<'a> OfType<'a> {
             unsure: None,
             rows: None,
             seconds: Seconds::default(),
+            problems: Vec::new(),
         }
     }
 
@@ -94,6 +97,11 @@ impl<'a> OfType<'a> {
         }
     }
 
+    /// What the device holds of a resource, as far as it is known.
+    pub(super) fn held(&self, name: &Name) -> Option<&Resource> {
+        self.rows.as_ref()?.of(name).ok()?
+    }
+
     /// What was read of it may be out of date: something else was changed.
     pub(super) fn forget(&mut self) {
         self.rows = None;
@@ -135,16 +143,40 @@ impl<'a> OfType<'a> {
             return false;
         }
         if mode == Mode::Enforce || self.schema.has(Feature::SupportsNoop) {
-            let began = Instant::now();
-            let outcome = self.provider.set(ctx, changes).await;
-            self.seconds.set += began.elapsed().as_secs_f64();
-            settle(batch, &resources, outcome);
+            self.set(ctx, batch, mode, changes).await;
         }
         match mode {
             Mode::Noop => batch.iter_mut().for_each(Entry::would_change),
             Mode::Enforce => self.read_back(ctx, batch).await,
         }
         mode == Mode::Enforce
+    }
+
+    /// Asks for changes. Resources that are told as failed have failed; where the provider could not
+    /// go on, so have all of which it has not said what became of them.
+    async fn set(&mut self, ctx: &Context<'_>, batch: &mut [Entry], mode: Mode, changes: Changes) {
+        let names: Vec<Name> = changes.iter().map(|(name, _)| name.clone()).collect();
+        let resources = Resources::new(self.schema, mode);
+        let resources = resources.asked(names.iter().map(Name::title));
+        let ctx = &ctx.for_resources(&resources);
+        let began = Instant::now();
+        let outcome = self.provider.set(ctx, changes).await;
+        self.seconds.set += began.elapsed().as_secs_f64();
+        for failure in resources.failed() {
+            let mut entries = batch.iter_mut();
+            match entries.find(|entry| entry.name.title() == failure.title) {
+                Some(entry) => entry.fail(&failure.message),
+                None => self
+                    .problems
+                    .push(format!("{}: {}", self.schema.name(), failure.message)),
+            }
+        }
+        if let Err(error) = outcome {
+            let message = error.to_string();
+            let pending = batch.iter_mut().filter(|entry| entry.is_pending());
+            let unsettled = pending.filter(|entry| !resources.is_settled(entry.name.title()));
+            unsettled.for_each(|entry| entry.fail(&message));
+        }
     }
 
     /// Asks the device what it holds of the type, unless that is known.
@@ -280,25 +312,5 @@ impl<'a> OfType<'a> {
                 Err(message) => entry.fail(&message),
             }
         }
-    }
-}
-
-/// Fails the resources that `set` told as failed; where it could not go on, all that are left.
-fn settle(batch: &mut [Entry], resources: &Resources<'_>, outcome: Result<(), Error>) {
-    let mut failures: HashMap<String, Vec<String>> = HashMap::new();
-    for failure in resources.failed() {
-        failures
-            .entry(failure.title)
-            .or_default()
-            .push(failure.message);
-    }
-    for entry in batch.iter_mut() {
-        let failures = failures.remove(entry.name.title()).unwrap_or_default();
-        failures.iter().for_each(|message| entry.fail(message));
-    }
-    if let Err(error) = outcome {
-        let message = error.to_string();
-        let pending = batch.iter_mut().filter(|entry| entry.is_pending());
-        pending.for_each(|entry| entry.fail(&message));
     }
 }

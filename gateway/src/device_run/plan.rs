@@ -36,7 +36,6 @@ pub(super) struct Node {
     pub(super) tags: BTreeSet<String>,
     /// Whether changes are only told, where somebody has said so.
     pub(super) noop: Option<bool>,
-    #[expect(dead_code, reason = "what is watched is not kept yet")]
     pub(super) audit: Audit,
     /// The level at which its changes are told.
     pub(super) level: Level,
@@ -56,6 +55,13 @@ pub(super) enum Work {
     Purge { kind: usize },
     /// Nothing.
     Nothing,
+}
+
+impl Plan<'_> {
+    /// Whether it audits anything.
+    pub(crate) fn audits(&self) -> bool {
+        self.nodes.iter().any(|node| node.audit != Audit::Nothing)
+    }
 }
 
 impl Node {
@@ -165,14 +171,16 @@ impl<'r> Planner<'r, '_> {
         };
         let schema = self.kinds[kind].schema();
         if let Audit::Only(names) = &meta.audit {
-            let unknown = names.iter();
-            let unknown = unknown.filter(|name| !schema.attributes().contains_key(*name));
-            let name = schema.name();
-            self.wrong.extend(unknown.map(|attribute| {
-                format!(
-                    "{place}: {shown}: `audit` names `{attribute}`, which `{name}` does not have"
-                )
-            }));
+            for attribute in names {
+                let problem = match schema.attributes().get(attribute) {
+                    Some(known) if known.sensitive => "is a secret, and secrets are not kept",
+                    Some(_) => continue,
+                    None => "is no attribute of its type",
+                };
+                let message =
+                    format!("{place}: {shown}: `audit` names `{attribute}`, which {problem}");
+                self.wrong.push(message);
+            }
         }
         match schema.desire(Some(&shown.title), attributes.clone()) {
             Ok((name, should)) => Some(Work::Hold { kind, name, should }),

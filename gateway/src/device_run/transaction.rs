@@ -11,6 +11,7 @@ use devgate_devices::{ResourceType, Safety};
 use devgate_schemas::{Level, Name, Report, Resource, ResourceReport, Value};
 use devgate_transports::{Context, Mode};
 
+use super::audit::Audited;
 use super::entry::Entry;
 use super::graph::{Graph, Queue};
 use super::of_type::OfType;
@@ -43,10 +44,11 @@ pub(crate) async fn run(
     plan: &Plan<'_>,
     options: &Options,
     safety: Option<&dyn Safety>,
+    audited: &mut Audited,
     stop: &Stop,
 ) -> Report {
     let started = SystemTime::now();
-    let mut run = Run::begin(ctx, plan, options, safety).await;
+    let mut run = Run::begin(ctx, plan, options, safety, audited).await;
     let completed = run.all(ctx, stop).await;
     let types = run.types.iter();
     let mut report = Report {
@@ -59,6 +61,8 @@ pub(crate) async fn run(
         resources: run.done,
         ..Report::default()
     };
+    let problems: Vec<String> = run.types.into_iter().flat_map(|one| one.problems).collect();
+    report.problem = (!problems.is_empty()).then(|| problems.join("\n"));
     report.sum_up();
     run.way_back.end(ctx, &mut report).await;
     report.sum_up();
@@ -80,6 +84,7 @@ struct Run<'a> {
     /// For each resource, those before it that were changed and tell it so.
     notified_by: Vec<Vec<String>>,
     way_back: WayBack<'a>,
+    audited: &'a mut Audited,
     done: Vec<ResourceReport>,
 }
 
@@ -89,6 +94,7 @@ impl<'a> Run<'a> {
         plan: &'a Plan<'a>,
         options: &'a Options,
         safety: Option<&'a dyn Safety>,
+        audited: &'a mut Audited,
     ) -> Self {
         let mut waiting: Vec<Option<Entry>> = Vec::with_capacity(plan.nodes.len());
         for (index, node) in plan.nodes.iter().enumerate() {
@@ -133,6 +139,7 @@ impl<'a> Run<'a> {
             types,
             waiting,
             way_back: WayBack::new(safety),
+            audited,
             done: Vec::new(),
         }
     }
@@ -159,7 +166,8 @@ impl<'a> Run<'a> {
                 continue;
             };
             let failures = self.failures_before(node);
-            let skip = if !tags::are_wanted(&of.tags, &self.options.tags) {
+            let is_wanted = tags::are_wanted(&of.tags, &self.options.tags);
+            let skip = if !is_wanted {
                 Some((
                     Level::Debug,
                     vec![format!("Not tagged with {}", self.options.tags.join(", "))],
@@ -189,6 +197,7 @@ impl<'a> Run<'a> {
                     .iter()
                     .for_each(|message| about.say(level, message));
                 entry.skip(messages);
+                entry.report.left_out = !is_wanted;
                 self.done.push(entry.report);
             }
             self.pass(node);
@@ -246,6 +255,12 @@ impl<'a> Run<'a> {
             let others = self.types.iter_mut().enumerate();
             let others = others.filter(|(index, _)| *index != kind);
             others.for_each(|(_, other)| other.forget());
+        }
+        for entry in batch.iter_mut().filter(|entry| !entry.report.failed) {
+            let of_type = &self.types[kind];
+            let (audit, schema) = (&plan.nodes[entry.node].audit, of_type.kind().schema());
+            let now = of_type.held(&entry.name);
+            self.audited.look(audit, schema, &mut entry.report, now);
         }
         let seconds = began.elapsed().as_secs_f64() / batch.len().max(1) as f64;
         for mut entry in batch {

@@ -36,7 +36,10 @@ impl<'a> WayBack<'a> {
         };
         if report.status != RunStatus::Failed {
             if let Err(error) = safety.keep(ctx, mark).await {
-                report.problem = Some(format!("the device may not keep the changes: {error}"));
+                add(
+                    report,
+                    format!("the device may not keep the changes: {error}"),
+                );
             }
             return;
         }
@@ -50,7 +53,13 @@ impl<'a> WayBack<'a> {
                     resource.messages.push(message.to_owned());
                 }
             }
-            Err(error) => report.problem = Some(format!("the device is not as before: {error}")),
+            Err(error) => add(report, format!("the device is not as before: {error}")),
         }
     }
+}
+
+fn add(report: &mut Report, problem: String) {
+    let known = report.problem.take();
+    report.problem =
+        Some(known.map_or_else(|| problem.clone(), |known| format!("{known}\n{problem}")));
 }

@@ -8,8 +8,9 @@ use devgate_schemas::{
     Event, Level, Listen, Name, Report, Resource, ResourceReport, TypeSchema, Value, yaml,
 };
 use devgate_transports::{Context, Mode, Patience};
+use serde_json::Value as Json;
 
-use crate::device_run::{Options, Strict, run};
+use crate::device_run::{Audited, Options, Strict, run};
 use crate::failure::Failure;
 use crate::manifest;
 use crate::stop::{Stop, Stopper};
@@ -56,8 +57,14 @@ pub(super) struct State {
     pub(super) refused: Vec<String>,
     /// Titles whose changes it takes without making them.
     pub(super) ignored: Vec<String>,
+    /// A title that it loses its session at.
+    pub(super) lost_at: Option<String>,
+    /// Speaks of a resource that nobody has asked it about.
+    pub(super) gossips: bool,
     /// Types that it does not show.
     pub(super) unreadable: Vec<String>,
+    /// What earlier runs have seen of audited resources.
+    pub(super) audited: Json,
     /// Raised to its end at the first change.
     pub(super) stopper: Option<Stopper>,
 }
@@ -180,7 +187,10 @@ impl Device {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.expect("a runtime can be made");
         let ctx = Context::new("device", heard, &patience);
-        Ok(runtime.block_on(run(&ctx, &plan, options, safety, &stop)))
+        let mut audited = Audited::of(self.state().audited.clone());
+        let report = runtime.block_on(run(&ctx, &plan, options, safety, &mut audited, &stop));
+        self.state().audited = audited.into_json();
+        Ok(report)
     }
 }
 
@@ -255,6 +265,12 @@ impl Provider for Shelf {
             stopper.raise(crate::stop::Stage::Finish);
         }
         for ((name, change), title) in changes.into_iter().zip(titles) {
+            if state.lost_at.as_ref() == Some(&title) {
+                return Err(Error::Unsupported("the session is lost".to_owned()));
+            }
+            if state.gossips {
+                ctx.updated("another");
+            }
             if state.refused.contains(&title) {
                 ctx.failed(name.title(), "refused");
                 continue;
@@ -274,6 +290,7 @@ impl Provider for Shelf {
                 (None, Some(should)) => state.rows.push((self.type_name.clone(), should)),
                 (None, None) => {}
             }
+            ctx.updated(name.title());
         }
         Ok(())
     }

@@ -157,7 +157,7 @@ fn everything_that_is_wrong_is_told_with_its_place() {
         .to_string();
     let lines: Vec<&str> = failure.lines().collect();
     for expected in [
-        "site.yaml:2:3: Vlan[a]: `audit` names `hue`, which `vlan` does not have",
+        "site.yaml:2:3: Vlan[a]: `audit` names `hue`, which is no attribute of its type",
         "site.yaml:2:3: Vlan[a]: `speed` expects",
         "site.yaml:2:3: Could not find dependency Port[p] for Vlan[a]",
         "site.yaml:2:3: Could not find dependent Vlan[z] for Vlan[a]",

@@ -23,6 +23,35 @@ fn what_the_device_took_but_does_not_hold_has_failed() {
 }
 
 #[test]
+fn where_a_provider_cannot_go_on_only_what_it_has_not_settled_has_failed() {
+    let device = Device::default();
+    device.state().lost_at = Some("b".to_owned());
+    assert_eq!(
+        device.apply("vlan: {a: {}, b: {}, c: {}}"),
+        [
+            "Vlan[a] changed created",
+            "Vlan[b] failed the session is lost",
+            "Vlan[c] failed the session is lost",
+        ]
+    );
+}
+
+#[test]
+fn a_provider_that_speaks_of_what_it_was_not_asked_about_makes_the_run_fail() {
+    let device = Device::default();
+    device.state().gossips = true;
+    let report = device
+        .try_apply("vlan: {a: {}}", &enforce())
+        .expect("it is right");
+    assert_eq!(end(&report.resources[0]), "Vlan[a] changed created");
+    let problem = "vlan: Managing resource outside of requested set: another";
+    assert_eq!(
+        (report.status, report.problem.as_deref()),
+        (RunStatus::Failed, Some(problem))
+    );
+}
+
+#[test]
 fn a_row_that_does_not_keep_to_its_type_fails_its_own_resource_alone() {
     let held = "vlan: {a: {speed: fast}, b: {}}";
     let manifest = "vlan: {a: {speed: 2}, b: {}}";
@@ -154,4 +183,33 @@ fn who_subscribes_learns_of_changes_and_of_nothing_else() {
     let report = device.try_apply(manifest, &enforce()).expect("it is right");
     let port = report.resources.iter().find(|one| one.type_name == "port");
     assert_eq!(port.expect("a port").notified_by, ["Vlan[a]"]);
+}
+
+#[test]
+fn what_is_audited_is_told_when_it_is_otherwise_than_last_time_whoever_has_changed_it() {
+    let device = Device::holding("vlan: {a: {speed: 1, key: a-canary}, b: {speed: 1}}");
+    let manifest = "vlan: {a: {audit: speed}, b: {audit: all, speed: 2}}";
+    assert_eq!(
+        device.apply(manifest),
+        [
+            "Vlan[a] ok speed: audit change: newly-recorded value 1",
+            "Vlan[b] changed speed changed 1 to 2; ensure: audit change: newly-recorded value 'present'; \
+             speed: audit change: newly-recorded value 1; size: audit change: newly-recorded value undef",
+        ]
+    );
+    assert!(!device.state().audited.to_string().contains("canary"));
+    assert_eq!(device.apply(manifest), ["Vlan[a] ok", "Vlan[b] ok"]);
+    device.state().rows.clear();
+    device.hold("vlan: {a: {speed: 5}, b: {speed: 2}}");
+    let told = "speed: audit change: previously recorded value 1 has been changed to 5";
+    assert_eq!(
+        device.apply(manifest),
+        [&format!("Vlan[a] ok {told}"), "Vlan[b] ok"]
+    );
+    let wrong = device.try_apply("vlan: {a: {audit: [key]}}", &enforce());
+    let wrong = wrong.expect_err("it is a secret").to_string();
+    assert!(
+        wrong.contains("`audit` names `key`, which is a secret"),
+        "{wrong}"
+    );
 }

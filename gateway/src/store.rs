@@ -1,9 +1,9 @@
-//! Facts that are kept on this node: so that a device need not be asked again, or cannot be.
+//! What is kept on this node of targets: their facts, so that a device need not be asked again or
+//! cannot be, and what was seen of resources that are audited.
 //!
-//! One file a target in `$XDG_CACHE_HOME/devgate/facts` (`~/.cache/devgate/facts`), which only its
-//! user can read: written whole or not at all, masked like everything that is printed. Nothing is
-//! kept unless somebody asks for it. What is there counts only for the same project, the same
-//! target and the same way to reach it.
+//! One file a target, which only its user can read: written whole or not at all, masked like
+//! everything that is printed. Nothing is kept unless somebody asks for it. What is there counts only
+//! for the same project, the same target and the same way to reach it.
 
 use std::cmp::Reverse;
 use std::fs::{self, DirBuilder};
@@ -19,60 +19,67 @@ use sha2::{Digest, Sha256};
 
 use crate::inventory::Target;
 
-/// How large the facts of one target may be, in bytes.
+/// How large what is kept of one target may be, in bytes.
 const LARGEST: u64 = 4 << 20;
 
-/// How large all that is kept may be, in bytes: then the oldest go.
+/// How large all facts that are kept may be, in bytes: then the oldest go.
 const MOST: u64 = 256 << 20;
 
-/// The form of the files; another is collected anew.
+/// The form of the files; another does not count.
 const VERSION: u32 = 1;
 
-/// The facts that are kept for one project.
+/// What is kept of one kind for one project.
 #[derive(Debug)]
-pub(crate) struct FactsCache {
+pub(crate) struct Store {
     folder: PathBuf,
     project: String,
 }
 
-/// Facts, and when the device told them.
+/// What is kept of a target, and when it was so.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Kept {
-    pub(crate) facts: Json,
+    pub(crate) what: Json,
     pub(crate) at: SystemTime,
 }
 
-/// A file of the cache.
+/// A file of the store.
 #[derive(Serialize, Deserialize)]
 struct Entry {
     version: u32,
-    /// Whose facts these are: project, target, transport, host and port.
+    /// Whose this is: project, target, transport, host and port.
     of: Json,
     /// Seconds since 1970, in UTC.
     at: u64,
-    facts: Json,
+    what: Json,
 }
 
-impl FactsCache {
-    /// The facts that are kept for the project in this folder.
+impl Store {
+    /// The facts that are kept for the project in this folder, in `$XDG_CACHE_HOME/devgate/facts`
+    /// (`~/.cache/devgate/facts`).
     ///
     /// # Errors
     /// Nobody says where caches are, or the folder cannot be made.
-    pub(crate) fn open(project: &Path) -> anyhow::Result<Self> {
-        let caches = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-        // The XDG specification: a relative path is to be ignored.
-        let caches = caches.filter(|path| path.is_absolute());
-        let caches = caches.or_else(|| Some(std::env::home_dir()?.join(".cache")));
-        let caches = caches.ok_or_else(|| {
-            anyhow!("there is no place to keep facts: set XDG_CACHE_HOME, or HOME")
-        })?;
-        Self::at(caches.join("devgate/facts"), project)
+    pub(crate) fn of_facts(project: &Path) -> anyhow::Result<Self> {
+        Self::at(
+            place("XDG_CACHE_HOME", ".cache")?.join("devgate/facts"),
+            project,
+        )
+    }
+
+    /// What was seen of audited resources, in `$XDG_STATE_HOME/devgate/audit`
+    /// (`~/.local/state/devgate/audit`).
+    ///
+    /// # Errors
+    /// Nobody says where state is kept, or the folder cannot be made.
+    pub(crate) fn of_audits(project: &Path) -> anyhow::Result<Self> {
+        let place = place("XDG_STATE_HOME", ".local/state")?;
+        Self::at(place.join("devgate/audit"), project)
     }
 
     fn at(folder: PathBuf, project: &Path) -> anyhow::Result<Self> {
         let mut builder = DirBuilder::new();
         let made = builder.recursive(true).mode(0o700).create(&folder);
-        made.with_context(|| format!("cannot keep facts in {}", folder.display()))?;
+        made.with_context(|| format!("cannot keep anything in {}", folder.display()))?;
         let project = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
         Ok(Self {
             folder,
@@ -100,18 +107,18 @@ impl FactsCache {
         // Facts of the future were collected by another clock: nobody knows how old they are.
         let at = at.filter(|at| *at <= SystemTime::now());
         Ok(at
-            .filter(|_| entry.version == VERSION && entry.of == of && entry.facts.is_object())
+            .filter(|_| entry.version == VERSION && entry.of == of && entry.what.is_object())
             .map(|at| Kept {
-                facts: entry.facts,
+                what: entry.what,
                 at,
             }))
     }
 
-    /// Keeps the facts of a target, without secrets, as told by it now.
+    /// Keeps something of a target, without secrets, as it was at a time.
     ///
     /// # Errors
     /// They are too large, or cannot be written.
-    pub(crate) fn keep(&self, target: &Target, facts: &Json, at: SystemTime) -> io::Result<()> {
+    pub(crate) fn keep(&self, target: &Target, what: &Json, at: SystemTime) -> io::Result<()> {
         let of = self.identity(target);
         let file = self.file(&of);
         let since = at
@@ -121,7 +128,7 @@ impl FactsCache {
             version: VERSION,
             of,
             at: since.as_secs(),
-            facts: facts.clone(),
+            what: what.clone(),
         };
         let text = serde_json::to_vec(&entry)?;
         if text.len() as u64 > LARGEST {
@@ -161,7 +168,7 @@ impl FactsCache {
         }
     }
 
-    /// Whose facts are meant: of another project, or of another device by this name, they are not.
+    /// Who is meant: of another project, or of another device by this name, nothing is kept.
     fn identity(&self, target: &Target) -> Json {
         let info = target.connection_info();
         let said = |key: &str| info.get(key).map(devgate_schemas::Value::to_json);
@@ -179,6 +186,15 @@ impl FactsCache {
         let name: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
         self.folder.join(format!("{name}.json"))
     }
+}
+
+/// A folder of the XDG specification: what the environment says, or else its place below HOME.
+fn place(variable: &str, below_home: &str) -> anyhow::Result<PathBuf> {
+    let said = std::env::var_os(variable).map(PathBuf::from);
+    // The specification: a relative path is to be ignored.
+    let said = said.filter(|path| path.is_absolute());
+    let place = said.or_else(|| Some(std::env::home_dir()?.join(below_home)));
+    place.ok_or_else(|| anyhow!("there is no place to keep anything: set {variable}, or HOME"))
 }
 
 /// The bytes of a file that is no larger than one may be.
@@ -207,12 +223,12 @@ mod tests {
     #[test]
     fn facts_are_kept_for_one_project_and_one_target_alone() -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
-        let cache = FactsCache::at(folder.path().join("facts"), Path::new("/a"))?;
-        let other = FactsCache::at(folder.path().join("facts"), Path::new("/b"))?;
+        let cache = Store::at(folder.path().join("facts"), Path::new("/a"))?;
+        let other = Store::at(folder.path().join("facts"), Path::new("/b"))?;
         let facts = json!({"os": {"name": "FRRouting"}});
         cache.keep(&target("r1"), &facts, now())?;
         let kept = cache.kept(&target("r1")).expect("sound").expect("kept");
-        assert_eq!(kept.facts, facts);
+        assert_eq!(kept.what, facts);
         assert!(kept.at.elapsed()? < Duration::from_secs(60));
         assert_eq!(cache.kept(&target("r2")), Ok(None));
         assert_eq!(other.kept(&target("r1")), Ok(None));
@@ -222,7 +238,7 @@ mod tests {
     #[test]
     fn only_its_user_can_read_what_is_kept() -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
-        let cache = FactsCache::at(folder.path().join("facts"), Path::new("/a"))?;
+        let cache = Store::at(folder.path().join("facts"), Path::new("/a"))?;
         cache.keep(&target("r1"), &json!({}), now())?;
         let mode = |path: &Path| fs::metadata(path).map(|m| m.permissions().mode() & 0o777);
         assert_eq!(mode(&cache.folder)?, 0o700);
@@ -239,7 +255,7 @@ mod tests {
     fn a_damaged_file_is_told_and_not_quoted_and_the_future_is_not_believed() -> anyhow::Result<()>
     {
         let folder = tempfile::tempdir()?;
-        let cache = FactsCache::at(folder.path().to_owned(), Path::new("/a"))?;
+        let cache = Store::at(folder.path().to_owned(), Path::new("/a"))?;
         let file = cache.file(&cache.identity(&target("r1")));
         fs::write(&file, "{\"version\": \"canary\"")?;
         let told = cache.kept(&target("r1")).expect_err("damaged");
@@ -255,7 +271,7 @@ mod tests {
     #[test]
     fn the_oldest_go_when_there_is_too_much() -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
-        let cache = FactsCache::at(folder.path().to_owned(), Path::new("/a"))?;
+        let cache = Store::at(folder.path().to_owned(), Path::new("/a"))?;
         for (age, name) in [(300, "r1"), (200, "r2"), (100, "r3")] {
             cache.keep(&target(name), &json!({"n": name}), now())?;
             let file = cache.file(&cache.identity(&target(name)));

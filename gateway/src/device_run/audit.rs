@@ -1,0 +1,95 @@
+//! Audit: what a device holds, beside what it held when a run last looked, whoever has changed it.
+
+use std::time::SystemTime;
+
+use devgate_schemas::{
+    Behaviour, EventStatus, Resource, ResourceEvent, ResourceReport, TypeSchema, Value,
+};
+use serde_json::{Map, Value as Json};
+
+use super::catalog::Audit;
+use super::words::{shown, time};
+
+/// What runs have seen of audited resources: by reference and attribute. Secrets are not kept.
+#[derive(Debug, Default)]
+pub(crate) struct Audited(Map<String, Json>);
+
+impl Audited {
+    /// What was kept; what has another form counts as nothing.
+    pub(crate) fn of(kept: Json) -> Self {
+        match kept {
+            Json::Object(resources) => Self(resources),
+            _ => Self::default(),
+        }
+    }
+
+    /// What is to be kept.
+    pub(crate) fn into_json(self) -> Json {
+        Json::Object(self.0)
+    }
+
+    /// Tells what has changed of a resource since it was last seen, and keeps what it is now. The
+    /// device held what the report says, and holds `now`.
+    pub(super) fn look(
+        &mut self,
+        audit: &Audit,
+        schema: &TypeSchema,
+        report: &mut ResourceReport,
+        now: Option<&Resource>,
+    ) {
+        let names = names(audit, schema);
+        if names.is_empty() {
+            return;
+        }
+        let seen = self.0.entry(report.reference.clone());
+        let seen = seen.or_insert_with(|| Json::Object(Map::new()));
+        for name in names {
+            let value = |resource: Option<&Resource>| match resource.map(|one| one.get(name)) {
+                None => Value::from("absent"),
+                Some(Some(value)) => value.clone(),
+                // Rows need not say that they are there.
+                Some(None) if name == "ensure" => Value::from("present"),
+                Some(None) => Value::Undef,
+            };
+            let before = value(report.is.as_ref());
+            let last = seen.get(name).cloned().map(Value::from);
+            let message = match &last {
+                None => format!("audit change: newly-recorded value {}", shown(&before)),
+                Some(last) if *last == before => String::new(),
+                Some(last) => format!(
+                    "audit change: previously recorded value {} has been changed to {}",
+                    shown(last),
+                    shown(&before)
+                ),
+            };
+            if !message.is_empty() {
+                report.messages.push(format!("{name}: {message}"));
+                report.events.push(ResourceEvent {
+                    property: Some(name.to_owned()),
+                    previous: last,
+                    desired: None,
+                    message,
+                    status: EventStatus::Audit,
+                    time: time(SystemTime::now()),
+                });
+            }
+            seen[name] = value(now).to_json();
+        }
+    }
+}
+
+/// The attributes that are audited. What is secret never is.
+fn names<'s>(audit: &Audit, schema: &'s TypeSchema) -> Vec<&'s str> {
+    let attributes = schema.attributes().iter();
+    let open = attributes.filter(|(_, attribute)| !attribute.sensitive);
+    open.filter(|(name, attribute)| match audit {
+        Audit::Nothing => false,
+        Audit::Only(names) => names.contains(name),
+        Audit::All => matches!(
+            attribute.behaviour,
+            Behaviour::Property | Behaviour::ReadOnly | Behaviour::InitOnly
+        ),
+    })
+    .map(|(name, _)| name.as_str())
+    .collect()
+}
