@@ -176,7 +176,7 @@ fn the_simulated_switch_of_arista_keeps_what_it_is_told() {
         project.devgate("session run -t device -- sh script.sh")
     };
     script("devgate session exec --config 'vlan 1234' 'name told'").succeeded();
-    script(&mut project, "devgate session get 'show vlan 1234'")
+    script("devgate session get 'show vlan 1234'")
         .succeeded()
         .says(&["told"]);
     let run = script("devgate session exec --config 'vlan 1235' 'interface Vlan99999'");
