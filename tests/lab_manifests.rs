@@ -1,6 +1,6 @@
 //! Manifests that are not YAML, on a real router: catalogs that Puppet has compiled, `.pp` files.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::lab::Device;
 use crate::support::project::Project;
@@ -90,4 +90,77 @@ fn a_pp_file_is_applied_and_a_second_run_changes_nothing() {
     let apply = format!("device -t router --apply {}", manifest.display());
     project.devgate(&apply).succeeded().says(&["3 changed"]);
     assert!(lines(&device, "10.61.0.0").is_empty());
+}
+
+#[test]
+fn what_the_router_holds_is_printed_as_a_manifest_that_changes_nothing() {
+    let device = Device::lease();
+    let mut project = Project::with(&device);
+    let text = "frr_static_route { '10.63.0.0/16 via Null0': distance => 9 }\n\
+                frr_bgp_neighbor { 'AS 192.0.2.63': remote_as => 64963, password => Sensitive('a-canary-bgp') }\n";
+    let text = text.replace("AS", &format!("{}", 65000 + device.number()));
+    let manifest = project.write("before.pp", &text);
+    let apply = format!("device -t router --apply {}", manifest.display());
+    project.devgate(&apply).succeeded();
+    for (option, file) in [("", "held.pp"), ("--to_yaml", "held.yaml")] {
+        for kind in ["frr_static_route", "frr_bgp_neighbor", "Frr_interface"] {
+            let shown = project
+                .devgate(&format!("device -t router -r {option} {kind}"))
+                .succeeded();
+            let held = project.write(file, &shown.stdout);
+            let apply = format!("device -t router --apply {} --format json", held.display());
+            let value = project.devgate(&apply).succeeded().item()["value"].clone();
+            assert_eq!(counts(&value)[..2], [0, 0], "{shown}: {value:#}");
+            assert!(counts(&value)[2] > 0, "{shown}: {value:#}");
+        }
+    }
+    project
+        .devgate("device -t router --resource frr_bgp_neighbour")
+        .failed()
+        .says(&[
+            "Could not find type frr_bgp_neighbour",
+            "frr_bgp_neighbor`?",
+        ]);
+    let undone = text.replace("=> 9 }", "=> 9, ensure => absent }");
+    let undone = undone.replace("'a-canary-bgp') }", "'a-canary-bgp'), ensure => absent }");
+    let manifest = project.write("undone.pp", &undone);
+    let apply = format!("device -t router --apply {}", manifest.display());
+    project.devgate(&apply).succeeded().says(&["2 changed"]);
+}
+
+#[test]
+fn exit_codes_tell_changes_from_failures() {
+    let device = Device::lease();
+    let mut project = Project::with(&device);
+    project.add("shut", &device, json!({ "password": "a-wrong-canary" }));
+    let good = "frr_static_route { '10.64.0.0/16 via Null0': distance => 9 }\n";
+    // FRR keeps descriptions in one line: more is refused by the provider.
+    let bad = "frr_interface { 'swp2': description => \"two\\nlines\" }\n";
+    let good = project.write("good.pp", good).display().to_string();
+    let bad = project.write("bad.pp", bad).display().to_string();
+    let wrong = project
+        .write("wrong.pp", "notice('x')")
+        .display()
+        .to_string();
+    let absent = "frr_static_route { '10.64.0.0/16 via Null0': ensure => absent }\n";
+    let absent = project.write("absent.pp", absent).display().to_string();
+    for (targets, options, manifest, code) in [
+        ("router", "--detailed-exitcodes --noop", &good, 0),
+        ("router", "--detailed-exitcodes", &good, 2),
+        ("router", "--detailed-exitcodes", &good, 0),
+        ("router", "--detailed-exitcodes", &bad, 4),
+        ("router", "", &bad, 1),
+        ("router", "--puppet-exitcodes", &bad, 0),
+        ("router", "--puppet-exitcodes", &wrong, 1),
+        ("router,shut", "--detailed-exitcodes", &absent, 3),
+        ("router", "", &absent, 0),
+        ("shut", "--puppet-exitcodes", &good, 1),
+    ] {
+        let run = project.devgate(&format!("device -t {targets} {options} --apply {manifest}"));
+        assert_eq!(
+            run.code(),
+            Some(code),
+            "{targets} {options} {manifest}: {run}"
+        );
+    }
 }

@@ -127,7 +127,8 @@ impl Output {
         }
     }
 
-    fn complain(&self, message: &str) {
+    /// Says on stderr what is wrong.
+    pub(crate) fn complain(&self, message: &str) {
         let mut stderr = AutoStream::new(io::stderr(), self.words.get());
         let _ = writeln!(stderr, "{BAD}error:{BAD:#} {message}");
     }

@@ -19,6 +19,10 @@ pub(crate) struct Action {
     /// The task's name, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) object: Option<String>,
+    /// Whether people get the texts of the targets alone, to be kept in a file: what is said besides is
+    /// a comment.
+    #[serde(skip)]
+    pub(crate) is_document: bool,
 }
 
 /// What came of it on one target.
@@ -101,7 +105,19 @@ impl Action {
 
     /// An action that has no object.
     pub(crate) const fn new(name: &'static str) -> Self {
-        Self { name, object: None }
+        Self {
+            name,
+            object: None,
+            is_document: false,
+        }
+    }
+
+    /// The same, whose answers are documents.
+    pub(crate) fn with_document(self) -> Self {
+        Self {
+            is_document: true,
+            ..self
+        }
     }
 }
 
@@ -168,6 +184,18 @@ fn age(seconds: u64) -> String {
 }
 
 impl Item<'_> {
+    /// The text alone, under the target's name; an error as a comment.
+    fn document(&self) -> String {
+        let text = self.answer.text.clone().unwrap_or_default();
+        let error = commented(self.error().unwrap_or_default());
+        format!("# {}\n{error}{text}", self.target)
+    }
+
+    /// Why it failed.
+    fn error(&self) -> Option<&str> {
+        self.answer.value.pointer("/_error/msg")?.as_str()
+    }
+
     fn human(&self) -> String {
         let (style, word) = match (self.answer.status, self.action.name) {
             (Status::Success, EXPLAIN) => (GOOD, "Would run"),
@@ -177,7 +205,7 @@ impl Item<'_> {
         };
         let mut text = format!("{style}{word} on {}:{style:#}\n", self.target);
         let value = &self.answer.value;
-        let message = value.pointer("/_error/msg").and_then(Json::as_str);
+        let message = self.error();
         let mut paragraphs: Vec<String> = Vec::new();
         paragraphs.extend(self.answer.collected.as_ref().map(Collected::human));
         paragraphs.extend(message.map(|message| format!("{BAD}{message}{BAD:#}")));
@@ -205,6 +233,11 @@ impl Item<'_> {
         }
         text
     }
+}
+
+/// A text as lines of comments.
+fn commented(text: &str) -> String {
+    text.lines().map(|line| format!("# {line}\n")).collect()
 }
 
 /// The value as a person reads it: plain output as it is, the rest as JSON, the error left out.
@@ -268,6 +301,12 @@ impl<'a> Results<'a> {
         };
         let json = || serde_json::to_string(&item).expect("results have text keys");
         match self.output.format() {
+            Format::Human if self.action.is_document => {
+                if let Some(error) = item.error() {
+                    self.output.complain(&format!("{target}: {error}"));
+                }
+                self.output.text(&item.document());
+            }
             Format::Human => self.output.text(&item.human()),
             Format::Json => {
                 let separator = if self.statuses.is_empty() { "" } else { ",\n" };
@@ -284,7 +323,7 @@ impl<'a> Results<'a> {
         let elapsed = self.begun.elapsed();
         let count = self.statuses.len();
         match self.output.format() {
-            Format::Human if self.action.name == EXPLAIN => {}
+            Format::Human if self.action.name == EXPLAIN || self.action.is_document => {}
             Format::Human => self.sum(count, elapsed),
             Format::Json => {
                 let seconds = elapsed.as_secs();

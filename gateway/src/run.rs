@@ -42,7 +42,8 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    fn new(statuses: Vec<(String, Status)>) -> Self {
+    /// How a run went that nobody has stopped.
+    pub(crate) fn new(statuses: Vec<(String, Status)>) -> Self {
         let well = |(_, status): &(String, Status)| *status == Status::Success;
         let ending = if statuses.iter().all(well) {
             Ending::Well

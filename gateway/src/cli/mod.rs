@@ -240,7 +240,10 @@ pub(crate) async fn answer(cli: Cli, output: &Output) -> anyhow::Result<Ending> 
         Command::Record(record) => record.run(&Setting::load(&global, output)?, output).await,
         Command::Task(task) => task.run(&Setting::load(&global, output)?, output).await,
         Command::Session(session) => session.run(&global, output).await,
-        Command::Device(device) => device.run(&Setting::load(&global, output)?, output).await,
+        Command::Device(device) => {
+            let global = device.global(&global);
+            device.run(&Setting::load(&global, output)?, output).await
+        }
         Command::Resource(resource) => resource.run(&Setting::load(&global, output)?, output),
         Command::Schema(schema) => schema.run(output),
         Command::Completions(completions) => completions.run(output),

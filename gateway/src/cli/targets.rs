@@ -33,7 +33,7 @@ pub(crate) struct Targets {
 #[derive(Args, Clone, Debug)]
 struct Connection {
     /// The account to log in to
-    #[arg(short, long, value_name = "NAME", help_heading = HEADING)]
+    #[arg(id = "user_of_device", short, long = "user", value_name = "NAME", help_heading = HEADING)]
     user: Option<String>,
     /// Ask for the account's password
     #[arg(long, help_heading = HEADING)]
@@ -191,7 +191,7 @@ fn switch(on: bool, off: bool) -> Option<bool> {
 /// An option of Bolt's that is known here, and refused with the way that works; its value is not
 /// repeated.
 #[derive(Clone, Debug)]
-struct Refused(&'static str);
+pub(super) struct Refused(pub(super) &'static str);
 
 impl TypedValueParser for Refused {
     type Value = Infallible;

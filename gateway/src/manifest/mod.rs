@@ -4,6 +4,9 @@ mod catalog;
 pub(crate) mod data;
 mod host_types;
 mod pp;
+mod write;
+
+pub(crate) use write::{to_pp, to_yaml};
 
 use std::fs;
 use std::path::Path;

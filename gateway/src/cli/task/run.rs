@@ -107,6 +107,7 @@ impl Run {
         };
         let action = Action {
             name: if self.explain { EXPLAIN } else { "task" },
+            is_document: false,
             object: Some(task.name.to_string()),
         };
         let ran = run::over(

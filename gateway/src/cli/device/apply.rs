@@ -1,0 +1,212 @@
+//! Bringing devices to a desired state: the catalog is checked, then applied to each of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use anyhow::bail;
+use devgate_devices::Family;
+use devgate_schemas::{Level, Report, ResourceReport, RunStatus};
+use devgate_transports::Mode;
+
+use super::exit::Codes;
+use super::{ACTION, Rollback, family};
+use crate::cli::{Ending, Setting};
+use crate::device_run::{self, Audited, Options, Plan, Ref};
+use crate::failure::Failure;
+use crate::inventory::Target;
+use crate::manifest;
+use crate::output::Output;
+use crate::results::{Answer, Status};
+use crate::run;
+use crate::session::{self, Access};
+use crate::store::Store;
+
+/// What is to be applied, and how.
+pub(super) struct Wish<'w> {
+    pub(super) manifest: &'w Path,
+    pub(super) options: Options,
+    pub(super) rollback: Rollback,
+    /// Whether every change is shown.
+    pub(super) diff: bool,
+}
+
+/// Applies a manifest to every target.
+///
+/// # Errors
+/// That the manifest is not there, or what is wrong with it.
+pub(super) async fn apply(
+    setting: &Setting,
+    targets: &[Arc<Target>],
+    concurrency: Option<NonZeroUsize>,
+    wish: &Wish<'_>,
+    codes: &Codes,
+    output: &Output,
+) -> anyhow::Result<Ending> {
+    if !wish.manifest.exists() {
+        let shown = wish.manifest.display();
+        let message = format!("{shown} does not exist, cannot apply");
+        bail!(Failure::new("devgate/invalid-manifest", message));
+    }
+    // A manifest that is wrong for any of the devices changes none of them.
+    let catalog = manifest::read(wish.manifest, &setting.registry)?;
+    if !catalog.left_out.is_empty() {
+        let names: Vec<String> = catalog.left_out.iter().map(Ref::to_string).collect();
+        let names = names.join(", ");
+        let message = format!("Skipping host resources because running on a device: {names}");
+        setting.voice.say(Level::Notice, &message);
+    }
+    let families: BTreeSet<&str> = targets
+        .iter()
+        .filter_map(|target| Some(family(setting, target).ok()?.name()))
+        .collect();
+    let mut plans = BTreeMap::new();
+    for family in families {
+        if wish.rollback == Rollback::OnError && setting.registry.family(family)?.safety().is_none()
+        {
+            let message = format!(
+                "devices of `{family}` have no way back: its family says no `checkpoint`; leave \
+                 --rollback on-error out, or apply to other devices"
+            );
+            bail!(Failure::new("devgate/no-way-back", message));
+        }
+        let find = |name: &str| setting.registry.resource_type(family, name);
+        plans.insert(family, catalog.plan(find)?);
+    }
+    let plans = &plans;
+    let ran = run::over(setting, targets, concurrency, output, ACTION, async |job| {
+        let family = family(setting, job.target)?;
+        let plan = &plans[family.name()];
+        let (report, unsaved) = enforce(setting, job, family, plan, wish).await?;
+        codes.note(&report, unsaved.is_some());
+        let mut value = serde_json::to_value(&report).expect("reports have text keys");
+        let well = report.status != RunStatus::Failed && unsaved.is_none();
+        if let Some(failure) = unsaved {
+            value["_error"] = serde_json::to_value(failure).expect("failures have text keys");
+        }
+        Ok(Answer {
+            status: if well {
+                Status::Success
+            } else {
+                Status::Failure
+            },
+            value,
+            text: Some(report_text(&report, wish.diff)),
+            collected: None,
+        })
+    });
+    Ok(codes.ending(ran.await?))
+}
+
+/// Runs the transaction; beside its report, why what was changed could not be saved.
+async fn enforce(
+    setting: &Setting,
+    job: &run::Job<'_>,
+    family: &Family,
+    plan: &Plan<'_>,
+    wish: &Wish<'_>,
+) -> Result<(Report, Option<Failure>), Failure> {
+    let options = &wish.options;
+    let safety = family
+        .safety()
+        .filter(|_| wish.rollback == Rollback::OnError);
+    let access = match options.mode {
+        Mode::Enforce => Access::Write,
+        Mode::Noop => Access::Read,
+    };
+    let unusable = |error: String| Failure::new("devgate/cannot-audit", error);
+    let audits = plan
+        .audits()
+        .then(|| Store::of_audits(&setting.project.root));
+    let audits = audits
+        .transpose()
+        .map_err(|error| unusable(format!("{error:#}")))?;
+    let kept = audits.as_ref().map(|audits| audits.kept(job.target));
+    let kept = kept.and_then(|kept| {
+        kept.unwrap_or_else(|problem| {
+            let message = format!("{problem}: what is audited is recorded anew");
+            job.context().warning(message);
+            None
+        })
+    });
+    let mut audited = kept.map_or_else(Audited::default, |kept| Audited::of(kept.what));
+    session::within(setting, job, access, async |ctx, _| {
+        let report = device_run::run(ctx, plan, options, safety, &mut audited, job.stop()).await;
+        if let (Some(audits), Mode::Enforce) = (&audits, options.mode) {
+            let audited = job.without_secrets(audited.into_json());
+            let kept = audits.keep(job.target, &audited, SystemTime::now());
+            kept.map_err(|error| unusable(format!("what was audited is not kept: {error}")))?;
+        }
+        let mut unsaved = None;
+        // Where the way back has failed, nobody wants to keep what there is.
+        if report.summary.changed > 0
+            && report.problem.is_none()
+            && let Err(error) = family.save(ctx).await
+        {
+            let message = format!(
+                "the device holds the changes, but would lose them when it restarts: {error}"
+            );
+            unsaved = Some(Failure::new("devgate/not-saved", message));
+        }
+        Ok((report, unsaved))
+    })
+    .await
+}
+
+fn report_text(report: &Report, diff: bool) -> String {
+    let mut text = String::new();
+    for resource in &report.resources {
+        let ResourceReport {
+            type_name,
+            title,
+            messages,
+            diff: lines,
+            ..
+        } = resource;
+        let word = match resource {
+            _ if resource.failed => "FAILED",
+            _ if resource.noop => "would change",
+            _ if resource.changed => "changed",
+            _ if resource.skipped && !resource.left_out => "skipped",
+            _ => continue,
+        };
+        text.push_str(&format!("{type_name}[{title}]: {word}\n"));
+        for message in messages {
+            text.push_str(&format!("  {}\n", message.replace('\n', "\n  ")));
+        }
+        let is_shown = diff || resource.noop;
+        for line in lines.iter().filter(|_| is_shown) {
+            text.push_str(&format!("    {line}\n"));
+        }
+    }
+    let sum = &report.summary;
+    let would_change = report.resources.iter().filter(|resource| resource.noop);
+    let mut counts = Vec::new();
+    for (count, word) in [
+        (sum.changed, "changed"),
+        (would_change.count(), "would change"),
+        (sum.failed, "failed"),
+        (sum.skipped, "skipped"),
+        (sum.unchanged, "unchanged"),
+    ] {
+        if count > 0 {
+            counts.push(format!("{count} {word}"));
+        }
+    }
+    let counts = if counts.is_empty() {
+        "nothing".to_owned()
+    } else {
+        counts.join(", ")
+    };
+    let plural = if sum.total == 1 { "" } else { "s" };
+    text.push_str(&format!("{} resource{plural}: {counts}\n", sum.total));
+    if report.rolled_back {
+        text.push_str("rolled back: the device is where it was before the run\n");
+    }
+    if let Some(problem) = &report.problem {
+        text.push_str(&format!("{problem}\n"));
+    }
+    text
+}

@@ -1,0 +1,136 @@
+//! Exit codes of device runs, after `puppet device --detailed-exitcodes`.
+
+use std::cell::Cell;
+
+use clap::Args;
+use devgate_schemas::Report;
+
+use crate::cli::Ending;
+use crate::results::Status;
+use crate::run::Ran;
+
+/// What the exit code tells.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct ExitCodes {
+    /// Exit with the sum of 1 (a device, or the request, failed), 2 (changes), 4 (resources failed)
+    #[arg(long)]
+    detailed_exitcodes: bool,
+    /// Exit as Puppet does: 0 though resources have failed or were changed, 1 for all else
+    #[arg(long)]
+    puppet_exitcodes: bool,
+}
+
+/// A target failed otherwise than by its resources.
+const FAILURE: u8 = 1;
+/// Resources were changed.
+const CHANGES: u8 = 2;
+/// Resources could not be brought to the desired state.
+const RESOURCE_FAILURES: u8 = 4;
+
+/// What the targets of a run add to its exit code.
+#[derive(Debug)]
+pub(super) struct Codes {
+    wanted: ExitCodes,
+    bits: Cell<u8>,
+    /// How many targets have failed by their resources alone.
+    by_resources: Cell<usize>,
+}
+
+impl Codes {
+    pub(super) fn new(wanted: ExitCodes) -> Self {
+        Self {
+            wanted,
+            bits: Cell::default(),
+            by_resources: Cell::default(),
+        }
+    }
+
+    /// Notes what became of one target's resources; whether it failed by these alone.
+    pub(super) fn note(&self, report: &Report, failed_otherwise: bool) {
+        let summary = &report.summary;
+        if summary.changed > 0 {
+            self.bits.set(self.bits.get() | CHANGES);
+        }
+        if summary.failed > 0 {
+            self.bits.set(self.bits.get() | RESOURCE_FAILURES);
+            let alone = usize::from(!failed_otherwise);
+            self.by_resources.set(self.by_resources.get() + alone);
+        }
+    }
+
+    /// How the run ends.
+    pub(super) fn ending(&self, ran: Ran) -> Ending {
+        if let Ending::Interrupted(_) = ran.ending {
+            return ran.ending;
+        }
+        let failed = ran.statuses.iter();
+        let failed = failed.filter(|(_, status)| *status == Status::Failure);
+        let mut bits = self.bits.get();
+        if failed.count() > self.by_resources.get() {
+            bits |= FAILURE;
+        }
+        if self.wanted.puppet_exitcodes {
+            bits &= FAILURE;
+        } else if !self.wanted.detailed_exitcodes {
+            return ran.ending;
+        }
+        match bits {
+            0 => Ending::Well,
+            bits => Ending::Of(bits),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use devgate_schemas::Summary;
+
+    use super::*;
+
+    /// The ending of a run over targets that had so many changes and failures of resources each.
+    fn ending(detailed: bool, puppet: bool, targets: &[(usize, usize)], down: usize) -> Ending {
+        let codes = Codes::new(ExitCodes {
+            detailed_exitcodes: detailed,
+            puppet_exitcodes: puppet,
+        });
+        let mut statuses = Vec::new();
+        for &(changed, failed) in targets {
+            let summary = Summary {
+                changed,
+                failed,
+                ..Summary::default()
+            };
+            let report = Report {
+                summary,
+                ..Report::default()
+            };
+            codes.note(&report, false);
+            let status = [Status::Success, Status::Failure][usize::from(failed > 0)];
+            statuses.push((String::new(), status));
+        }
+        statuses.extend(vec![(String::new(), Status::Failure); down]);
+        codes.ending(Ran::new(statuses))
+    }
+
+    #[test]
+    fn detailed_codes_are_the_sum_over_all_devices() {
+        let detailed = |targets: &[(usize, usize)], down| ending(true, false, targets, down);
+        assert_eq!(detailed(&[(0, 0)], 0), Ending::Well);
+        assert_eq!(detailed(&[(3, 0), (0, 0)], 0), Ending::Of(2));
+        assert_eq!(detailed(&[(0, 1)], 0), Ending::Of(4));
+        assert_eq!(detailed(&[(1, 0), (0, 1)], 0), Ending::Of(6));
+        assert_eq!(detailed(&[(1, 1)], 1), Ending::Of(7));
+        assert_eq!(detailed(&[], 1), Ending::Of(1));
+    }
+
+    #[test]
+    fn without_them_a_failed_resource_fails_the_run_unless_puppet_s_codes_are_wanted() {
+        let plain = |targets: &[(usize, usize)], down| ending(false, false, targets, down);
+        assert_eq!(plain(&[(1, 0)], 0), Ending::Well);
+        assert_eq!(plain(&[(0, 1)], 0), Ending::Badly);
+        for detailed in [false, true] {
+            assert_eq!(ending(detailed, true, &[(1, 1)], 0), Ending::Well);
+            assert_eq!(ending(detailed, true, &[(0, 1)], 1), Ending::Of(1));
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! `devgate device`: device runs, after `puppet device`.
+
+mod apply;
+mod exit;
+mod puppet;
+mod show;
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, ValueEnum};
+use devgate_devices::Family;
+use devgate_transports::Mode;
+
+use super::{Ending, Global, LogLevel, Setting, Targets, facts};
+use crate::device_run::{Options, Strict};
+use crate::failure::Failure;
+use crate::inventory::Target;
+use crate::output::Output;
+use crate::results::Action;
+use crate::session;
+
+const ACTION: Action = Action::new("device");
+
+/// Bring devices to a desired state, or look at their resources and facts.
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("what").required(true).args(["apply", "facts", "resource"]))]
+#[command(mut_arg("user_of_device", |user| user.long("login")))]
+#[command(
+    after_help = "Example manifest, routes.yaml:\n  frr_static_route:\n    10.9.0.0/16 via \
+                        Null0:\n      distance: 20\n\nExamples:\n  devgate device --target r1 \
+                        --apply routes.yaml --noop\n  devgate device --target r1 --resource \
+                        frr_interface swp1\n  devgate device --target r1 --resource frr_interface \
+                        > interfaces.pp"
+)]
+pub(super) struct Device {
+    #[command(flatten)]
+    targets: Targets,
+    /// Bring the device to the state of a manifest (YAML, JSON or .pp), or of a compiled catalog
+    #[arg(long, value_name = "FILE")]
+    apply: Option<PathBuf>,
+    /// Only tell what would change
+    #[arg(long, conflicts_with_all = ["facts", "resource"])]
+    noop: bool,
+    /// With --apply: only resources with one of these tags; a type and a title are tags, too
+    #[arg(
+        long,
+        value_name = "TAG,...",
+        value_delimiter = ',', conflicts_with_all = ["facts", "resource"]
+    )]
+    tags: Vec<String>,
+    /// With --apply: show every change as the lines that the device is sent, or as attributes
+    #[arg(long, conflicts_with_all = ["facts", "resource"])]
+    diff: bool,
+    /// With --apply: what becomes of rows from a device that do not keep to their type
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_enum,
+        default_value_t, conflicts_with_all = ["facts", "resource"]
+    )]
+    rows: Rows,
+    /// With --apply: what becomes of a device on which something has failed
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t, conflicts_with_all = ["facts", "resource"]
+    )]
+    rollback: Rollback,
+    #[command(flatten)]
+    exit_codes: exit::ExitCodes,
+    /// Print the device's facts
+    #[arg(short, long)]
+    facts: bool,
+    /// Print the device's resources of a type, or one of them, as a .pp manifest
+    #[arg(short, long)]
+    resource: bool,
+    /// The type, and the title of one of them
+    #[arg(value_names = ["TYPE", "TITLE"], num_args = 1..=2, requires = "resource")]
+    words: Vec<String>,
+    /// With --resource: print a YAML manifest
+    #[arg(
+        short = 'y',
+        long = "to_yaml",
+        visible_alias = "to-yaml",
+        requires = "resource"
+    )]
+    to_yaml: bool,
+    /// Tell everything that happens, as --log-level debug does
+    #[arg(short, long)]
+    debug: bool,
+    #[command(flatten)]
+    puppet: puppet::PuppetOptions,
+}
+
+/// What becomes of a provider that does not keep to its type (Puppet's setting `strict`).
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Rows {
+    /// Tell it at the level `debug`
+    Off,
+    /// Tell it as a warning, and use them
+    Warning,
+    /// Fail the resource
+    #[default]
+    Error,
+}
+
+/// When a device is brought back to where it was before the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, ValueEnum)]
+enum Rollback {
+    /// Never: what has succeeded stays
+    #[default]
+    Never,
+    /// When a resource has failed, or the run was stopped: nothing stays of the run
+    OnError,
+}
+
+impl Device {
+    /// What every command takes, with what this one says of it, too.
+    pub(super) fn global(&self, global: &Global) -> Global {
+        let mut global = global.clone();
+        if self.debug {
+            global.log_level.get_or_insert(LogLevel::Debug);
+        }
+        global
+    }
+
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+        self.puppet.obey()?;
+        if self.resource && self.words.is_empty() {
+            return Err(misused("You must specify the type to display"));
+        }
+        if self.targets.targets.is_empty() {
+            let message = match self.apply {
+                Some(_) => "missing argument: --target is required when using --apply",
+                None if self.facts => "facts command requires target",
+                None => "resource command requires target",
+            };
+            return Err(misused(message));
+        }
+        let concurrency = self.targets.concurrency;
+        let targets = setting.select(&self.targets).await?;
+        let Some(manifest) = &self.apply else {
+            let [type_name, title @ ..] = self.words.as_slice() else {
+                return facts::collect(setting, &targets, concurrency, output).await;
+            };
+            let question = show::Question {
+                type_name,
+                title: title.first().map(String::as_str),
+                as_yaml: self.to_yaml,
+            };
+            return show::show(setting, &targets, concurrency, &question, output).await;
+        };
+        let options = Options {
+            mode: if self.noop { Mode::Noop } else { Mode::Enforce },
+            tags: self.tags,
+            strict: match self.rows {
+                Rows::Off => Strict::Off,
+                Rows::Warning => Strict::Warning,
+                Rows::Error => Strict::Error,
+            },
+        };
+        let wish = apply::Wish {
+            manifest,
+            options,
+            rollback: self.rollback,
+            diff: self.diff,
+        };
+        let codes = exit::Codes::new(self.exit_codes);
+        apply::apply(setting, &targets, concurrency, &wish, &codes, output).await
+    }
+}
+
+fn misused(message: &str) -> anyhow::Error {
+    Failure::new("devgate/usage", message).into()
+}
+
+/// The family of a target, which says what can be managed on it.
+fn family<'a>(setting: &'a Setting, target: &Target) -> Result<&'a Family, Failure> {
+    match target.remote_transport() {
+        Some(name) => setting.registry.family(name),
+        None => Err(session::no_transport(target)),
+    }
+}
