@@ -291,3 +291,21 @@ fn what_is_audited_is_told_when_somebody_has_changed_it() {
     assert_eq!(messages(""), changed);
     assert_eq!(messages(""), json!([]));
 }
+
+#[test]
+fn a_diff_is_the_lines_that_the_router_is_sent() {
+    let device = Device::lease();
+    let mut project = Project::with(&device);
+    let route = |distance: u32| json!({ "frr_static_route": { "10.84.0.0/16 via Null0": { "distance": distance } } });
+    let manifest = project.manifest(route(7));
+    applied(&project, &manifest, "");
+    let manifest = project.manifest(route(9));
+    let run = project.devgate(&format!("device --target router --apply {manifest} --diff"));
+    run.succeeded().says(&[
+        "frr_static_route[10.84.0.0/16 via Null0]: changed",
+        "distance changed 7 to 9",
+        "+ ip route 10.84.0.0/16 Null0 9",
+    ]);
+    let run = project.devgate("device --target router --facts --tags edge");
+    run.failed().says(&["--tags"]);
+}

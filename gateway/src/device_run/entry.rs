@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use devgate_devices::{Change, Current};
-use devgate_schemas::{EventStatus, Name, Resource, ResourceReport};
+use devgate_schemas::{EventStatus, Name, Resource, ResourceEvent, ResourceReport};
 use devgate_transports::Mode;
 
 use super::difference::{Difference, Sides};
@@ -106,10 +106,21 @@ impl Entry {
     pub(super) fn fail(&mut self, message: &str) {
         self.report.out_of_sync |= !self.wanted.is_empty();
         if !self.report.failed {
-            let events = self.wanted.iter();
+            let wanted = self.wanted.iter();
             let events =
-                events.map(|one| one.event(EventStatus::Failure, message.to_owned(), now()));
+                wanted.map(|one| one.event(EventStatus::Failure, message.to_owned(), now()));
             self.report.events.extend(events);
+            if self.wanted.is_empty() {
+                // It failed before anything was known of it.
+                self.report.events.push(ResourceEvent {
+                    property: None,
+                    previous: None,
+                    desired: None,
+                    message: message.to_owned(),
+                    status: EventStatus::Failure,
+                    time: now(),
+                });
+            }
         }
         self.report.failed = true;
         self.report.messages.push(message.to_owned());

@@ -3,7 +3,7 @@
 //! A container that a relation names is two nodes, one before and one after all that is in it, so
 //! that what comes before the container comes before each of its resources.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use devgate_devices::ResourceType;
 use devgate_schemas::{Name, RelationKind, Resource};
@@ -127,8 +127,13 @@ impl<'c> Relations<'c> {
             };
             graph.add(from, to, notifies);
         }
+        let resources = self.catalog.resources.iter();
+        let occupied: HashSet<usize> = resources
+            .flat_map(|declared| self.around(declared.within))
+            .collect();
         for (&index, &begin) in &anchors {
-            graph.add(begin, begin + 1, false);
+            // What is empty passes a notification on.
+            graph.add(begin, begin + 1, !occupied.contains(&index));
             let outer = self.catalog.containers[index].within;
             for outer in self.around(outer).filter_map(|index| anchors.get(&index)) {
                 graph.add(*outer, begin, true);

@@ -10,7 +10,7 @@ use devgate_schemas::{
 use devgate_transports::{Context, Mode, Patience};
 use serde_json::Value as Json;
 
-use crate::device_run::{Audited, Options, Strict, run};
+use crate::device_run::{Audited, Catalog, Options, Strict, run};
 use crate::failure::Failure;
 use crate::manifest;
 use crate::stop::{Stop, Stopper};
@@ -163,6 +163,18 @@ impl Device {
         heard: &Heard,
         safety: Option<&dyn Safety>,
     ) -> std::result::Result<Report, Failure> {
+        let catalog = manifest::data::read(text, "site.yaml")?;
+        self.bring_about(&catalog, options, heard, safety)
+    }
+
+    /// The same, of a catalog.
+    pub(super) fn bring_about(
+        &self,
+        catalog: &Catalog,
+        options: &Options,
+        heard: &Heard,
+        safety: Option<&dyn Safety>,
+    ) -> std::result::Result<Report, Failure> {
         let definitions = yaml::parse(TYPES).expect("it is YAML");
         let definitions = definitions.as_sequence().expect("it is a list");
         let kinds: Vec<Kind> = definitions
@@ -172,7 +184,6 @@ impl Device {
                 device: self.clone(),
             })
             .collect();
-        let catalog = manifest::data::read(text, "site.yaml")?;
         let plan = catalog.plan(|name| {
             let mut kinds = kinds.iter();
             let kind = kinds.find(|kind| kind.schema.name() == name);

@@ -1,5 +1,6 @@
 //! Runs on a device in memory: what is asked of it, in which order, and what is told of it.
 
+mod containers;
 mod device;
 mod order;
 mod telling;

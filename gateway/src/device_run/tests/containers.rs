@@ -1,0 +1,136 @@
+//! What containers do to the resources in them: order, noop, tags, notifications.
+
+use devgate_schemas::Hash;
+
+use super::device::{Device, Heard, end, enforce};
+use crate::device_run::{Catalog, Container, Declared, Meta, Options, Place, Ref, Relation};
+
+/// `Class[a]` has `Vlan[a1]` and the defined `Site[s]`, which has `Vlan[s1]`; `Class[b]` has `Vlan[b1]`,
+/// and `Class[none]` nothing. Relations are texts: `A -> B`, `A ~> B`.
+fn catalog(relations: &[&str]) -> Catalog {
+    let place = Place {
+        file: "site.pp".into(),
+        line: 1,
+        column: 0,
+    };
+    let mut catalog = Catalog::default();
+    for (name, within) in [
+        ("Class[a]", None),
+        ("Site[s]", Some(0)),
+        ("Class[b]", None),
+        ("Class[none]", None),
+    ] {
+        catalog.containers.push(Container {
+            name: Ref::parse(name).expect("a reference"),
+            within,
+            meta: Meta::default(),
+        });
+    }
+    for (name, within) in [("Vlan[a1]", 0), ("Vlan[s1]", 1), ("Vlan[b1]", 2)] {
+        catalog.resources.push(Declared {
+            name: Ref::parse(name).expect("a reference"),
+            attributes: Hash::new(),
+            meta: Meta::default(),
+            place: place.clone(),
+            within: Some(within),
+        });
+    }
+    for relation in relations {
+        let arrow = if relation.contains("~>") {
+            " ~> "
+        } else {
+            " -> "
+        };
+        let (from, to) = relation.split_once(arrow).expect("a relation");
+        catalog.relations.push(Relation {
+            from: Ref::parse(from).expect("a reference"),
+            to: Ref::parse(to).expect("a reference"),
+            notifies: arrow == " ~> ",
+            place: place.clone(),
+        });
+    }
+    catalog
+}
+
+/// What is set, batch by batch.
+fn sets(relations: &[&str]) -> Vec<String> {
+    let device = Device::default();
+    let ran = device.bring_about(&catalog(relations), &enforce(), &Heard::default(), None);
+    ran.expect("it is right");
+    let mut log = device.log();
+    log.retain(|line| line.starts_with("set"));
+    log
+}
+
+#[test]
+fn all_in_a_container_comes_before_all_in_another_however_deep() {
+    assert_eq!(sets(&[]), ["set vlan a1,s1,b1"]);
+    assert_eq!(
+        sets(&["Class[b] -> Class[A]"]),
+        ["set vlan b1", "set vlan a1,s1"]
+    );
+    assert_eq!(
+        sets(&["Site[s] -> Vlan[a1]", "Class[a] -> Vlan[b1]"]),
+        ["set vlan s1", "set vlan a1", "set vlan b1"]
+    );
+}
+
+#[test]
+fn an_empty_container_passes_the_order_on() {
+    assert_eq!(
+        sets(&["Vlan[b1] -> Class[none]", "Class[none] -> Class[a]"]),
+        ["set vlan b1", "set vlan a1,s1"]
+    );
+}
+
+#[test]
+fn a_container_of_which_something_has_failed_holds_up_what_comes_after_it() {
+    let device = Device::default();
+    device.state().refused.push("s1".to_owned());
+    let catalog = catalog(&["Class[a] -> Class[b]"]);
+    let report = device.bring_about(&catalog, &enforce(), &Heard::default(), None);
+    let report = report.expect("it is right");
+    let ends: Vec<String> = report.resources.iter().map(end).collect();
+    assert_eq!(
+        ends,
+        [
+            "Vlan[a1] changed created",
+            "Vlan[s1] failed refused",
+            "Vlan[b1] skipped Dependency Vlan[s1] has failures: true; Skipping because of failed dependencies",
+        ]
+    );
+}
+
+#[test]
+fn a_notification_goes_through_containers() {
+    let relations = ["Class[a] ~> Class[none]", "Class[none] ~> Class[b]"];
+    let report = Device::default()
+        .bring_about(&catalog(&relations), &enforce(), &Heard::default(), None)
+        .expect("it is right");
+    assert_eq!(report.resources[2].notified_by, ["Vlan[a1]", "Vlan[s1]"]);
+    assert!(report.resources[0].notified_by.is_empty());
+}
+
+#[test]
+fn noop_and_tags_are_handed_down() {
+    let mut catalog = catalog(&[]);
+    catalog.containers[0].meta.noop = Some(true);
+    catalog.containers[1].meta.noop = Some(false);
+    catalog.containers[1].meta.tags.insert("edge".to_owned());
+    let device = Device::default();
+    let options = Options {
+        tags: vec!["a".to_owned()],
+        ..enforce()
+    };
+    let report = device.bring_about(&catalog, &options, &Heard::default(), None);
+    let report = report.expect("it is right");
+    let of = |title: &str| {
+        let mut resources = report.resources.iter();
+        resources
+            .find(|one| one.title == title)
+            .expect("it is there")
+    };
+    assert!(of("a1").noop && of("s1").changed && of("b1").left_out);
+    assert_eq!(of("s1").path, ["A", "Site[s]", "Vlan[s1]"]);
+    assert!(of("s1").tags.contains(&"edge".to_owned()));
+}
