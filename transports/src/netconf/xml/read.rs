@@ -1,8 +1,9 @@
 //! Reading XML: strict about its form, without what NETCONF forbids (RFC 6241, 3).
 
+use std::borrow::Cow;
 use std::fmt;
 
-use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::escape::{resolve_predefined_entity, unescape};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::{Namespace, PrefixDeclaration, QName, ResolveResult};
 use quick_xml::reader::NsReader;
@@ -137,8 +138,10 @@ impl<'t> Reader<'t> {
         }
         let name = self.name(start.name())?;
         let namespace = match self.xml.resolver().resolve_element(start.name()).0 {
+            // The resolver leaves entities in it as they were written.
             ResolveResult::Bound(Namespace(namespace)) => {
-                Some(namespace.to_owned()).filter(|namespace| !namespace.is_empty())
+                Some(unescape(namespace).map_or_else(|_| namespace.to_owned(), Cow::into_owned))
+                    .filter(|namespace| !namespace.is_empty())
             }
             ResolveResult::Unbound => None,
             ResolveResult::Unknown(_) if self.is_lenient => None,

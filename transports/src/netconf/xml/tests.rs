@@ -28,6 +28,13 @@ fn names_are_found_by_namespace_whatever_the_prefix() {
 }
 
 #[test]
+fn a_namespace_is_what_its_entities_stand_for() {
+    let element = parse(r#"<a xmlns="urn:a?b&amp;c=&lt;"><b/></a>"#);
+    assert_eq!(element.namespace.as_deref(), Some("urn:a?b&c=<"));
+    assert_eq!(parse(&element.to_string()), element);
+}
+
+#[test]
 fn texts_stay_what_they_are() {
     let text = "<a k=\"&lt;&#10;&quot;\">&lt;b&gt; &amp; <![CDATA[<c>]]]]><![CDATA[>]]> &#228;&#13;<!-- no -->!</a>";
     let element = parse(text);
