@@ -119,9 +119,12 @@ async fn over(
     };
     let info = connect.schema().read(Unread::new(info), |_, _| {});
     let info = info.unwrap_or_else(|error| panic!("{}: {error}", peer.protocol));
-    let patience = Patience::at_most(Duration::from_secs(3));
+    // All peers and we start at once: only what is asked of a session has little time.
+    let patience = Patience::new();
     let ctx = Context::new("peer", &Deaf, &patience);
     let session = connect.connect(&ctx, &info).await;
     let session = session.unwrap_or_else(|error| panic!("{}: {error}", peer.protocol));
+    let patience = Patience::at_most(Duration::from_secs(3));
+    let ctx = Context::new("peer", &Deaf, &patience);
     act(&peer, &ctx, session).await;
 }

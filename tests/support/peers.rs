@@ -158,7 +158,7 @@ impl Peer {
         let mut known = transports.iter().map(|known| known.schema());
         let schema = known.find(|schema| schema.name() == self.protocol);
         let schema = schema.expect("it is a transport");
-        for (setting, seconds) in [("timeout", 5), ("idle_timeout", 3), ("command_timeout", 5)] {
+        for (setting, seconds) in [("timeout", 10), ("idle_timeout", 3), ("command_timeout", 5)] {
             if schema.connection_info().contains_key(setting) {
                 self.info[setting] = json!(seconds);
             }
