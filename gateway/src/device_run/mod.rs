@@ -14,6 +14,7 @@ mod rows;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod text;
 mod transaction;
 mod way_back;
 mod words;
@@ -22,4 +23,5 @@ pub(crate) use audit::Audited;
 pub(crate) use catalog::{Catalog, Container, Declared, Meta, Place, Ref, Relation, invalid};
 pub(crate) use plan::Plan;
 pub(crate) use rows::Strict;
+pub(crate) use text::text;
 pub(crate) use transaction::{Options, run};

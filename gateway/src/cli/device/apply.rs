@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use anyhow::bail;
 use devgate_devices::Family;
-use devgate_schemas::{Level, Report, ResourceReport, RunStatus};
+use devgate_schemas::{Level, Report, RunStatus};
 use devgate_transports::Mode;
 
 use super::exit::Codes;
@@ -93,7 +93,7 @@ pub(super) async fn apply(
                 Status::Failure
             },
             value,
-            text: Some(report_text(&report, wish.diff)),
+            text: Some(device_run::text(&report, wish.diff)),
             collected: None,
         })
     });
@@ -153,60 +153,4 @@ async fn enforce(
         Ok((report, unsaved))
     })
     .await
-}
-
-fn report_text(report: &Report, diff: bool) -> String {
-    let mut text = String::new();
-    for resource in &report.resources {
-        let ResourceReport {
-            type_name,
-            title,
-            messages,
-            diff: lines,
-            ..
-        } = resource;
-        let word = match resource {
-            _ if resource.failed => "FAILED",
-            _ if resource.noop => "would change",
-            _ if resource.changed => "changed",
-            _ if resource.skipped && !resource.left_out => "skipped",
-            _ => continue,
-        };
-        text.push_str(&format!("{type_name}[{title}]: {word}\n"));
-        for message in messages {
-            text.push_str(&format!("  {}\n", message.replace('\n', "\n  ")));
-        }
-        let is_shown = diff || resource.noop;
-        for line in lines.iter().filter(|_| is_shown) {
-            text.push_str(&format!("    {line}\n"));
-        }
-    }
-    let sum = &report.summary;
-    let would_change = report.resources.iter().filter(|resource| resource.noop);
-    let mut counts = Vec::new();
-    for (count, word) in [
-        (sum.changed, "changed"),
-        (would_change.count(), "would change"),
-        (sum.failed, "failed"),
-        (sum.skipped, "skipped"),
-        (sum.unchanged, "unchanged"),
-    ] {
-        if count > 0 {
-            counts.push(format!("{count} {word}"));
-        }
-    }
-    let counts = if counts.is_empty() {
-        "nothing".to_owned()
-    } else {
-        counts.join(", ")
-    };
-    let plural = if sum.total == 1 { "" } else { "s" };
-    text.push_str(&format!("{} resource{plural}: {counts}\n", sum.total));
-    if report.rolled_back {
-        text.push_str("rolled back: the device is where it was before the run\n");
-    }
-    if let Some(problem) = &report.problem {
-        text.push_str(&format!("{problem}\n"));
-    }
-    text
 }
