@@ -60,10 +60,31 @@ const KEYS: [&str; 8] = [
 ];
 
 impl Attribute {
-    /// Reads one attribute's definition; what is wrong with it goes to `problems`.
+    /// Reads one attribute's definition; what is wrong with it goes to `problems`, options that there
+    /// are not, too.
     ///
     /// The texts are the Resource API gem's where it has one.
     pub(crate) fn register(
+        owner: &str,
+        section: &str,
+        name: &str,
+        definition: &Value,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let options = definition.as_hash().into_iter().flat_map(Hash::iter);
+        for (key, _) in options {
+            let key = key.to_string();
+            if !KEYS.contains(&key.as_str()) {
+                let hint = did_you_mean(&key, KEYS);
+                let message = format!("`{owner}.{name}` has no option `{key}`{hint}");
+                problems.add(&[section, name, &key], message);
+            }
+        }
+        Self::read(owner, section, name, definition, problems)
+    }
+
+    /// The same, of a definition that may have options of others.
+    pub(crate) fn read(
         owner: &str,
         section: &str,
         name: &str,
@@ -79,16 +100,6 @@ impl Attribute {
             );
             return None;
         };
-        for (key, _) in definition.iter() {
-            let key = key.to_string();
-            if !KEYS.contains(&key.as_str()) {
-                let hint = did_you_mean(&key, KEYS);
-                problems.add(
-                    &[section, name, &key],
-                    format!("`{owner}.{name}` has no option `{key}`{hint}"),
-                );
-            }
-        }
         let data_type = Self::data_type(owner, name, definition, problems, &path);
         let behaviour = match (definition.get("behaviour"), definition.get("behavior")) {
             (Some(_), Some(_)) => {

@@ -31,7 +31,9 @@ pub use report::{EventStatus, Report, ResourceEvent, ResourceReport, RunStatus, 
 pub use resource::{Name, Resource};
 pub use sensitive::{REDACTED, Sensitive};
 pub use transport_schema::{ConnectionInfo, Group, InvalidConnectionInfo, Rule, TransportSchema};
-pub use type_schema::{Feature, InvalidResource, Related, RelationKind, TypeSchema};
+pub use type_schema::{
+    Feature, HIDDEN_PROPERTY, InvalidResource, Related, RelationKind, Row, TypeSchema,
+};
 pub use types::{DataType, Mismatch, TypeError, Violation};
 pub use unread::Unread;
 pub use value::{Hash, Key, Value};

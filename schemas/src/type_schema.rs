@@ -1,17 +1,24 @@
 //! Type schemas: what a kind of resource consists of, and the checks of resources against it.
 
-mod check;
+mod desired;
 mod register;
 mod relation;
+mod row;
 #[cfg(test)]
 mod tests;
+mod title;
 
 use indexmap::IndexMap;
 
-use crate::{Attribute, Hash, Regexp, Resource};
+use crate::{Attribute, Behaviour, Hash, Regexp, Resource};
 
-pub use check::InvalidResource;
+pub use desired::InvalidResource;
 pub use relation::{Related, RelationKind};
+pub use row::Row;
+
+/// What a provider is asked about when its type has nothing to be compared, but wants to be asked
+/// (Resource API, "Using `custom_insync` in a resource without properties").
+pub const HIDDEN_PROPERTY: &str = "rsapi_custom_insync_trigger";
 
 /// What a kind of resource consists of (Resource API, "Resource definition").
 #[derive(Clone, Debug)]
@@ -79,6 +86,14 @@ impl TypeSchema {
     /// Whether resources of this type can be present or absent.
     pub fn is_ensurable(&self) -> bool {
         self.attributes.contains_key("ensure")
+    }
+
+    /// Whether the provider decides of a resource as a whole, because its type has no property that it
+    /// could be asked about: then it is asked about the [`HIDDEN_PROPERTY`].
+    pub fn is_asked_as_a_whole(&self) -> bool {
+        let mut attributes = self.attributes.values();
+        let has_property = attributes.any(|attribute| attribute.behaviour == Behaviour::Property);
+        self.has(Feature::CustomInsync) && !has_property
     }
 
     /// The namevars of a resource, in the schema's order.

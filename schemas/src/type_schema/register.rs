@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::{Feature, TypeSchema, relation};
+use super::{Feature, HIDDEN_PROPERTY, TypeSchema, relation};
 use crate::attribute::{ruby_class, shown};
 use crate::problem::Problems;
 use crate::{Attribute, Behaviour, Hash, Regexp, Value, suggest};
@@ -26,12 +26,40 @@ const FORBIDDEN: [&str; 15] = [
     "tag",
 ];
 
+/// Who wrote a definition.
+#[derive(Clone, Copy)]
+enum Author {
+    /// It is for us: what nobody knows is a mistake.
+    Ours,
+    /// It is for Puppet: what nobody knows may mean something to others.
+    Foreign,
+}
+
 impl TypeSchema {
     /// Reads a type's definition: `{name, desc, attributes, features, title_patterns, autorequire, …}`.
     ///
     /// # Errors
     /// Everything that is wrong with it, in the Resource API gem's words where it has them.
     pub fn register(definition: &Value) -> Result<Self, Problems> {
+        Self::read(definition, Author::Ours, &mut Vec::new())
+    }
+
+    /// Reads a type's definition that was written for Puppet, and returns the gem's warnings about it.
+    /// Like the gem it takes options of attributes that are not the document's: providers may read them.
+    ///
+    /// # Errors
+    /// Those of [`register`](Self::register), but for unknown features and options.
+    pub fn register_foreign(definition: &Value) -> Result<(Self, Vec<String>), Problems> {
+        let mut warnings = Vec::new();
+        let schema = Self::read(definition, Author::Foreign, &mut warnings)?;
+        Ok((schema, warnings))
+    }
+
+    fn read(
+        definition: &Value,
+        author: Author,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, Problems> {
         let mut problems = Problems::default();
         let Value::Hash(definition) = definition else {
             let class = ruby_class(definition);
@@ -56,7 +84,14 @@ impl TypeSchema {
             }
             (desc, docs) => desc.or(docs).and_then(Value::as_str).unwrap_or_default(),
         };
-        let attributes = Self::attributes_of(name, definition, &mut problems);
+        let undocumented =
+            |what: &str| format!("`{what}` has no documentation, add it using a `desc` key");
+        if desc.is_empty() {
+            warnings.push(undocumented(name));
+        }
+        let attributes = Self::attributes_of(name, definition, author, &mut problems);
+        let bare = attributes.iter().filter(|(_, one)| one.desc.is_empty());
+        warnings.extend(bare.map(|(attribute, _)| undocumented(&format!("{name}.{attribute}"))));
         let namevars: Vec<String> = attributes
             .iter()
             .filter(|(_, attribute)| attribute.behaviour == Behaviour::Namevar)
@@ -66,7 +101,20 @@ impl TypeSchema {
             let message = format!("`{name}` has no attribute with `behaviour: namevar`");
             problems.add(&["attributes"], message);
         }
-        let features = Self::features_of(definition, &mut problems);
+        let (features, unknown) = Self::features_of(definition, &mut problems);
+        match author {
+            _ if unknown.is_empty() => {}
+            Author::Ours => {
+                for word in &unknown {
+                    let hint = suggest(word, Feature::ALL.map(Feature::name));
+                    problems.add(&["features"], format!("unknown feature `{word}`{hint}"));
+                }
+            }
+            Author::Foreign => {
+                let unknown = Value::Array(unknown.into_iter().map(Value::String).collect());
+                warnings.push(format!("Unknown feature detected: {}", unknown.inspect()));
+            }
+        }
         let title_patterns = Self::title_patterns_of(definition, &namevars, &mut problems);
         let relations = relation::read(definition, &attributes, &mut problems);
         problems.or(|| Self {
@@ -83,6 +131,7 @@ impl TypeSchema {
     fn attributes_of(
         name: &str,
         definition: &Hash,
+        author: Author,
         problems: &mut Problems,
     ) -> IndexMap<String, Attribute> {
         let mut attributes = IndexMap::new();
@@ -105,12 +154,18 @@ impl TypeSchema {
                 let message = format!("must not define an attribute called `:{key}`");
                 problems.add(&["attributes", &key], message);
             }
-            if key == "rsapi_custom_insync_trigger" {
-                let message = "`rsapi_custom_insync_trigger` cannot be specified as an attribute; it \
-                               is reserved for propertyless types with the custom_insync feature";
+            if key == HIDDEN_PROPERTY {
+                let message = format!(
+                    "`{HIDDEN_PROPERTY}` cannot be specified as an attribute; it is reserved for \
+                     propertyless types with the custom_insync feature"
+                );
                 problems.add(&["attributes", &key], message);
             }
-            let attribute = Attribute::register(name, "attributes", &key, attribute, problems);
+            let read = match author {
+                Author::Ours => Attribute::register,
+                Author::Foreign => Attribute::read,
+            };
+            let attribute = read(name, "attributes", &key, attribute, problems);
             let Some(attribute) = attribute else { continue };
             if key == "ensure" && !is_ensure(&attribute) {
                 let message = format!(
@@ -124,32 +179,27 @@ impl TypeSchema {
         attributes
     }
 
-    fn features_of(definition: &Hash, problems: &mut Problems) -> Vec<Feature> {
-        let mut features = Vec::new();
-        match definition.get("features") {
-            None => {}
-            Some(Value::Array(words)) => {
-                for word in words {
-                    match word.as_str().and_then(Feature::named) {
-                        Some(feature) => features.push(feature),
-                        None => {
-                            let word = shown(word);
-                            let hint = suggest(&word, Feature::ALL.map(Feature::name));
-                            let message = format!("unknown feature `{word}`{hint}");
-                            problems.add(&["features"], message);
-                        }
-                    }
-                }
-            }
+    /// The features that there are, and the words that are none.
+    fn features_of(definition: &Hash, problems: &mut Problems) -> (Vec<Feature>, Vec<String>) {
+        let words: &[Value] = match definition.get("features") {
+            None => &[],
+            Some(Value::Array(words)) => words,
             Some(other) => {
                 let class = ruby_class(other);
-                problems.add(
-                    &["features"],
-                    format!("`:features` must be an array, not `{class}`"),
-                );
+                let message = format!("`:features` must be an array, not `{class}`");
+                problems.add(&["features"], message);
+                &[]
+            }
+        };
+        let mut features = Vec::new();
+        let mut unknown = Vec::new();
+        for word in words {
+            match word.as_str().and_then(Feature::named) {
+                Some(feature) => features.push(feature),
+                None => unknown.push(shown(word)),
             }
         }
-        features
+        (features, unknown)
     }
 
     fn title_patterns_of(

@@ -117,11 +117,18 @@ fn a_row_is_checked_and_named() {
     );
     assert_eq!(
         wrong("{prefix: 1.0.0.0/8, table: 2}"),
-        "route#get has not provided a title attribute."
+        "route[1.0.0.0/8 2]#get has not provided a title attribute."
+    );
+    assert_eq!(
+        wrong("{title: 1.0.0.0/8 table 3, prefix: 1.0.0.0/8, table: 2}"),
+        "route[1.0.0.0/8 table 3]#get has provided a title attribute which does not match all namevars.\n\
+         Namevars which do not match: [:table]\n\
+         Returned parsed title hash:  {:prefix=>\"1.0.0.0/8\", :table=>3}\n\
+         Expected hash:               {:prefix=>\"1.0.0.0/8\", :table=>2}"
     );
     assert!(
-        wrong("{title: 1.0.0.0/8 table 3, prefix: 1.0.0.0/8, table: 2}")
-            .ends_with("Namevars which do not match: table")
+        wrong("{title: nonsense, prefix: 1.0.0.0/8, table: 2}")
+            .contains("do not match: [:prefix, :table]\nReturned parsed title hash:  {}\n")
     );
     assert_eq!(
         wrong("{title: 1.0.0.0/8 table 2, prefix: 1.0.0.0/8, table: 2, x: 1, metric: no}"),
@@ -218,4 +225,85 @@ fn a_relation_to_what_an_unknown_attribute_says_is_refused() {
         "{told}"
     );
     assert!(told.contains("`autonotify` must be a hash"), "{told}");
+}
+
+fn of(definition: &str) -> TypeSchema {
+    TypeSchema::register(&yaml::parse(definition).expect("YAML").to_value()).expect("a type")
+}
+
+#[test]
+fn each_row_is_checked_by_itself_and_its_secrets_are_wrapped() {
+    let row = "{title: 1.0.0.0/8 table 2, prefix: 1.0.0.0/8, table: 2, key: canary, metric: many}";
+    let row = schema().read_row(given(row).into()).expect("it is named");
+    assert_eq!(row.name.title(), "1.0.0.0/8 table 2");
+    assert!(matches!(row.resource.get("key"), Some(Value::Sensitive(_))));
+    let [doubt] = row.doubts.as_slice() else {
+        panic!("{:?}", row.doubts)
+    };
+    assert!(
+        doubt.contains("    * key: << redacted value >> expects"),
+        "{doubt}"
+    );
+    assert!(doubt.contains("    * metric: many (expects"), "{doubt}");
+    assert!(!doubt.contains("canary"), "{doubt}");
+    // It could be any resource.
+    let nameless = schema().read_row(given("{prefix: 1.0.0.0/8}").into());
+    let nameless = nameless.expect_err("it has no table");
+    assert!(nameless.to_string().ends_with("`table` namevar attribute"));
+}
+
+#[test]
+fn mandatory_parameters_are_always_needed_and_attributes_of_what_is_to_be_present() {
+    let definition = "{name: vm, attributes: {name: {type: String, behaviour: namevar}, ensure: {type: 'Enum[present, absent]'}, \
+                      image: {type: String, behaviour: init_only}, size: {type: Integer}, \
+                      by: {type: String, behaviour: parameter}, seen: {type: String, behaviour: read_only}}}";
+    let missing = |definition: &str, attributes: &str| {
+        let desired = of(definition).desire(Some("x"), given(attributes));
+        desired.map_or_else(|wrong| wrong.problems().to_vec(), |_| Vec::new())
+    };
+    let parameters = "The following mandatory parameters were not provided:\n    *  by";
+    let attributes =
+        "The following mandatory attributes were not provided:\n    *  image, \n    *  size";
+    assert_eq!(
+        missing(definition, "{ensure: present}"),
+        [parameters, attributes]
+    );
+    assert_eq!(missing(definition, "{ensure: absent}"), [parameters]);
+    assert_eq!(missing(definition, "{}"), [parameters]);
+    let without_ensure = definition.replace("ensure: {type: 'Enum[present, absent]'}, ", "");
+    assert_eq!(missing(&without_ensure, "{by: me}"), [""; 0]);
+}
+
+#[test]
+fn what_a_definition_for_puppet_has_beyond_ours_is_told_or_left_alone() {
+    let definition = "{name: address, desc: x, features: [canonicalize, custom_generate], \
+                      attributes: {name: {type: String, desc: x, behaviour: namevar, xpath: '@name'}, ip: {type: String}}}";
+    let definition = yaml::parse(definition).expect("YAML").to_value();
+    let (schema, warnings) = TypeSchema::register_foreign(&definition).expect("a type");
+    assert_eq!(schema.features(), [Feature::Canonicalize]);
+    assert_eq!(
+        warnings,
+        [
+            "`address.ip` has no documentation, add it using a `desc` key",
+            "Unknown feature detected: [\"custom_generate\"]",
+        ]
+    );
+    let problems = TypeSchema::register(&definition).expect_err("ours has no such things");
+    assert_eq!(problems.iter().len(), 2, "{problems}");
+}
+
+#[test]
+fn a_type_without_properties_is_asked_as_a_whole_if_it_wants_to_be_asked() {
+    let definition = "{name: job, features: [custom_insync], attributes: {name: {type: String, behaviour: namevar}, \
+                      force: {type: Boolean, behaviour: parameter, default: false}}}";
+    assert!(of(definition).is_asked_as_a_whole());
+    assert!(!of(&definition.replace("custom_insync", "canonicalize")).is_asked_as_a_whole());
+    assert!(!of(&definition.replace(", behaviour: parameter", "")).is_asked_as_a_whole());
+    let taken = definition.replace("force:", "rsapi_custom_insync_trigger:");
+    let taken = TypeSchema::register(&yaml::parse(&taken).expect("YAML").to_value());
+    let taken = taken.expect_err("the name is taken").to_string();
+    assert!(
+        taken.starts_with("`rsapi_custom_insync_trigger` cannot be specified"),
+        "{taken}"
+    );
 }

@@ -18,6 +18,15 @@ impl Value {
     pub fn inspect(&self) -> Inspect<'_> {
         Inspect(self)
     }
+
+    /// The value as Ruby writes it within a text: texts as they are, nothing for undef.
+    pub fn interpolated(&self) -> String {
+        match self {
+            Self::Undef => String::new(),
+            Self::String(text) | Self::Symbol(text) => text.clone(),
+            other => other.inspect().to_string(),
+        }
+    }
 }
 
 impl Resource {
@@ -124,6 +133,15 @@ mod tests {
         assert_eq!(
             Value::from("secret").into_sensitive().inspect().to_string(),
             "Sensitive [value redacted]"
+        );
+        let within = [
+            Value::from("a \"b\""),
+            Value::Undef,
+            Value::Array(vec!["c".into()]),
+        ];
+        assert_eq!(
+            within.map(|value| value.interpolated()),
+            ["a \"b\"", "", "[\"c\"]"]
         );
     }
 

@@ -1,0 +1,146 @@
+//! Desired resources: what somebody wrote, completed and checked.
+
+use std::fmt;
+
+use super::TypeSchema;
+use super::title::joined;
+use crate::{Behaviour, Hash, Name, Resource, Value, suggest};
+
+/// Everything that is wrong with a resource, in one sentence each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidResource(pub(super) Vec<String>);
+
+impl TypeSchema {
+    /// Makes a desired resource of what somebody wrote: defaults, namevars from the title, secrets
+    /// wrapped, everything checked.
+    ///
+    /// # Errors
+    /// Every unknown, wrong, read-only and missing attribute. Secrets are not quoted.
+    pub fn desire(
+        &self,
+        title: Option<&str>,
+        given: Hash,
+    ) -> Result<(Name, Resource), InvalidResource> {
+        let mut wrong = Vec::new();
+        let mut resource = Resource::new();
+        let named_by_attributes = self.namevars.iter().all(|namevar| {
+            given.get(namevar).is_some() || self.attributes[namevar].default.is_some()
+        });
+        match title.map(|title| self.parse_title(title)) {
+            Some(Ok(namevars)) => {
+                for (namevar, value) in namevars {
+                    resource.set(&namevar.to_string(), value);
+                }
+            }
+            // Without a title to take apart, the namevars may still all be given.
+            None | Some(Err(_)) if named_by_attributes => {}
+            Some(Err(InvalidResource(problems))) => wrong.extend(problems),
+            None => wrong.push(format!(
+                "expected a `title`, or {}",
+                self.namevars.join(", ")
+            )),
+        }
+        for (key, value) in given {
+            let key = key.to_string();
+            match self.attributes.get(&key) {
+                None => wrong.push(self.unknown(&key)),
+                // Puppet drops an attribute that is set to undef.
+                Some(_) if value.is_undef() => {}
+                Some(attribute) if attribute.behaviour == Behaviour::ReadOnly => {
+                    let shown = if attribute.sensitive {
+                        "a secret".to_owned()
+                    } else {
+                        value.interpolated()
+                    };
+                    let message =
+                        format!("Attempting to set `{key}` read_only attribute value to `{shown}`");
+                    wrong.push(message);
+                }
+                Some(attribute) => {
+                    let value = if attribute.sensitive {
+                        value.into_sensitive()
+                    } else {
+                        value
+                    };
+                    resource.set(&key, value);
+                }
+            }
+        }
+        for (key, attribute) in &self.attributes {
+            match (resource.get(key), &attribute.default) {
+                (None, Some(default)) if attribute.behaviour != Behaviour::ReadOnly => {
+                    resource.set(key, default.clone());
+                }
+                (Some(value), _) => {
+                    if let Err(violation) = attribute.check(value) {
+                        wrong.push(format!("`{key}` {violation}"));
+                    }
+                }
+                (None, _) => {}
+            }
+        }
+        if wrong.is_empty() {
+            let unnamed = |namevar: &&String| resource.get(namevar).is_none();
+            wrong.extend(self.namevars.iter().filter(unnamed).map(|namevar| {
+                format!("`{namevar}` is missing: it names the resource; give it as an attribute")
+            }));
+        }
+        self.check_mandatory(&resource, &mut wrong);
+        if wrong.is_empty() {
+            let namevars = self.namevars_of(&resource);
+            let title = title.map_or_else(|| joined(&namevars), str::to_owned);
+            Ok((Name::new(title, namevars), resource))
+        } else {
+            Err(InvalidResource(wrong))
+        }
+    }
+
+    /// What must be given: parameters always, the rest only where a resource is to be `present`. This is
+    /// the gem's rule; resources of types without `ensure` may leave out what they do not care for.
+    fn check_mandatory(&self, resource: &Resource, wrong: &mut Vec<String>) {
+        let is_made = resource.get("ensure").and_then(Value::as_str) == Some("present");
+        let mut parameters = Vec::new();
+        let mut attributes = Vec::new();
+        for (key, attribute) in &self.attributes {
+            if !attribute.is_mandatory() || resource.get(key).is_some() {
+                continue;
+            }
+            match attribute.behaviour {
+                Behaviour::Namevar | Behaviour::ReadOnly => {}
+                Behaviour::Parameter => parameters.push(key.as_str()),
+                Behaviour::Property | Behaviour::InitOnly if is_made => {
+                    attributes.push(key.as_str())
+                }
+                Behaviour::Property | Behaviour::InitOnly => {}
+            }
+        }
+        for (what, missing) in [("parameters", parameters), ("attributes", attributes)] {
+            if !missing.is_empty() {
+                wrong.push(format!(
+                    "The following mandatory {what} were not provided:\n    *  {}",
+                    missing.join(", \n    *  ")
+                ));
+            }
+        }
+    }
+
+    fn unknown(&self, key: &str) -> String {
+        let hint = suggest(key, self.attributes.keys().map(String::as_str));
+        format!("`{}` has no attribute `{key}`{hint}", self.name)
+    }
+}
+
+impl InvalidResource {
+    /// What is wrong, a sentence each.
+    pub fn problems(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl fmt::Display for InvalidResource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("\n"))
+    }
+}
+
+impl std::error::Error for InvalidResource {}

@@ -1,0 +1,63 @@
+//! Titles: taken apart into namevars, and made for resources that have none.
+
+use super::{InvalidResource, TypeSchema};
+use crate::attribute::shown;
+use crate::{Hash, Value};
+
+impl TypeSchema {
+    /// The namevars that a title stands for.
+    ///
+    /// # Errors
+    /// That no pattern takes the title apart.
+    pub fn parse_title(&self, title: &str) -> Result<Hash, InvalidResource> {
+        if self.title_patterns.is_empty() {
+            return Ok(self
+                .namevars
+                .iter()
+                .take(1)
+                .map(|name| (name.as_str(), title.into()))
+                .collect());
+        }
+        for pattern in &self.title_patterns {
+            let captures = pattern
+                .captures(title)
+                .map_err(|error| InvalidResource(vec![format!("title `{title}`: {error}")]))?;
+            if let Some(captures) = captures {
+                return Ok(captures
+                    .names()
+                    .filter_map(|namevar| Some((namevar, captures.name(namevar)?)))
+                    .map(|(namevar, text)| (namevar, self.typed(namevar, text)))
+                    .collect());
+            }
+        }
+        let patterns: Vec<String> = self
+            .title_patterns
+            .iter()
+            .map(|pattern| format!("/{}/", pattern.source()))
+            .collect();
+        Err(InvalidResource(vec![format!(
+            "no set of title patterns matched the title \"{title}\"; expected {}",
+            patterns.join(" or ")
+        )]))
+    }
+
+    /// A namevar's text as the type that it must have: a number where only a number fits.
+    fn typed(&self, namevar: &str, text: &str) -> Value {
+        let value = Value::from(text);
+        let fits = |value: &Value| {
+            self.attributes
+                .get(namevar)
+                .is_none_or(|attribute| attribute.check(value).is_ok())
+        };
+        match text.parse::<i64>().map(Value::from) {
+            Ok(number) if !fits(&value) && fits(&number) => number,
+            _ => value,
+        }
+    }
+}
+
+/// What stands for the title of a resource that has none.
+pub(super) fn joined(namevars: &Hash) -> String {
+    let values: Vec<String> = namevars.iter().map(|(_, value)| shown(value)).collect();
+    values.join(" ")
+}
