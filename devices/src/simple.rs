@@ -1,14 +1,15 @@
 //! The simple way to a provider: `create`, `update` and `delete` of one resource at a time.
 
 use async_trait::async_trait;
-use devgate_schemas::{Name, Resource};
+use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::{Context, Doing};
 
-use crate::{Change, Changes, Current, InSync, Provider, Result, Which};
+use crate::{Change, Changes, Current, Error, InSync, Provider, Result, Which};
 
 /// A provider that changes one resource at a time (Resource API, "Implementing simple providers").
 ///
-/// Every one of these is a [`Provider`] that logs, records failures, and goes on with the others.
+/// Every one of these is a [`Provider`] that logs, records failures, and goes on with the others. Its
+/// type has `ensure`, and a single namevar is called `name`. Under noop it changes nothing.
 #[async_trait]
 pub trait SimpleProvider: Send {
     /// The resources that the device holds.
@@ -68,6 +69,9 @@ impl<P: SimpleProvider> Provider for P {
     }
 
     async fn set(&mut self, ctx: &Context<'_>, changes: Changes) -> Result<()> {
+        if let Some(schema) = ctx.schema() {
+            check(schema)?;
+        }
         if ctx.noop() {
             return Ok(());
         }
@@ -100,6 +104,22 @@ impl<P: SimpleProvider> Provider for P {
         should: &Resource,
     ) -> Result<InSync> {
         SimpleProvider::insync(self, ctx, name, property, is, should).await
+    }
+}
+
+/// What a type must have for its provider to be a simple one.
+fn check(schema: &TypeSchema) -> Result<()> {
+    if !schema.is_ensurable() {
+        // In the gem's words.
+        let message = "SimpleProvider cannot be used with a Type that is not ensurable";
+        return Err(Error::Unsupported(message.to_owned()));
+    }
+    match schema.namevars() {
+        [one] if one != "name" => Err(Error::Unsupported(format!(
+            "SimpleProvider cannot be used with `{}`: its namevar is called `{one}`, not `name`",
+            schema.name()
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -150,7 +170,7 @@ async fn todo(
 mod tests {
     use std::sync::{Mutex, PoisonError};
 
-    use devgate_schemas::{Event, Listen, TypeSchema, Value, yaml};
+    use devgate_schemas::{Event, Listen, Value, yaml};
     use devgate_transports::{Mode, Patience, Resources};
 
     use super::*;
@@ -209,12 +229,58 @@ mod tests {
         (Name::new(title, namevars), Change { is, should })
     }
 
+    fn book(attributes: &str) -> TypeSchema {
+        let definition = format!("{{name: book, desc: x, attributes: {{{attributes}}}}}");
+        let definition = yaml::parse(&definition).expect("it is YAML").to_value();
+        TypeSchema::register(&definition).expect("it is a type")
+    }
+
+    /// What became of a change under these circumstances, and what the provider was asked to do.
+    async fn set(schema: &TypeSchema, mode: Mode) -> (Result<()>, Vec<String>) {
+        let resources = Resources::new(schema, mode);
+        let (heard, patience) = (Heard::default(), Patience::new());
+        let ctx = Context::new("shelf", &heard, &patience);
+        let ctx = ctx.for_resources(&resources);
+        let changes = [change("new", Current::Absent, Some(named("new")))];
+        let mut shelf = Shelf(Vec::new());
+        let outcome = Provider::set(&mut shelf, &ctx, changes.into_iter().collect()).await;
+        (outcome, shelf.0)
+    }
+
+    const ENSURE: &str = "ensure: {type: 'Enum[present, absent]'}";
+
+    #[tokio::test]
+    async fn a_type_without_ensure_or_with_a_namevar_of_another_name_is_refused() {
+        for (attributes, expected) in [
+            (
+                "name: {type: String, behaviour: namevar}".to_owned(),
+                "SimpleProvider cannot be used with a Type that is not ensurable",
+            ),
+            (
+                format!("id: {{type: String, behaviour: namevar}}, {ENSURE}"),
+                "SimpleProvider cannot be used with `book`: its namevar is called `id`, not `name`",
+            ),
+        ] {
+            let (outcome, asked) = set(&book(&attributes), Mode::Enforce).await;
+            let refused = outcome.expect_err("it is refused").to_string();
+            assert_eq!((refused.as_str(), asked), (expected, Vec::new()));
+        }
+    }
+
+    #[tokio::test]
+    async fn under_noop_nothing_is_changed() {
+        let schema = book(&format!(
+            "name: {{type: String, behaviour: namevar}}, {ENSURE}"
+        ));
+        let (outcome, asked) = set(&schema, Mode::Noop).await;
+        assert!(outcome.is_ok() && asked.is_empty(), "{asked:?}");
+    }
+
     #[tokio::test]
     async fn each_change_becomes_the_call_for_it_and_a_failure_stops_no_other() {
-        let definition =
-            "{name: book, desc: x, attributes: {name: {type: String, behaviour: namevar}}}";
-        let definition = yaml::parse(definition).expect("it is YAML").to_value();
-        let schema = TypeSchema::register(&definition).expect("it is a type");
+        let schema = book(&format!(
+            "name: {{type: String, behaviour: namevar}}, {ENSURE}"
+        ));
         let resources = Resources::new(&schema, Mode::Enforce);
         let (heard, patience) = (Heard::default(), Patience::new());
         let ctx = Context::new("shelf", &heard, &patience);

@@ -21,6 +21,7 @@ pub(super) fn of(lines: &[String], wanted: &[Difference], should: &Resource) -> 
                 .iter()
                 .for_each(|(name, value)| put(name, None, value)),
             Difference::Unwanted => put("ensure", Some(&"present".into()), &"absent".into()),
+            Difference::Whole { .. } => {}
             Difference::Property {
                 name, is, should, ..
             } => put(name, is.as_ref(), should),

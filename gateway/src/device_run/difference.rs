@@ -1,23 +1,8 @@
 //! What differs between a device and the desired state, and how that is said: in Puppet's words.
 
-use devgate_devices::{InSync, Provider};
-use devgate_schemas::{
-    Behaviour, Compare, EventStatus, Feature, Name, Resource, ResourceEvent, TypeSchema, Value,
-};
-use devgate_transports::Context;
+use devgate_schemas::{EventStatus, ResourceEvent, Value};
 
-use super::rows::Strict;
-use super::words::{ruby, shown};
-
-/// What is held against what, for one resource.
-pub(super) struct Sides<'a> {
-    /// The resource's name.
-    pub(super) name: &'a Name,
-    /// What the device holds; nothing where it is not there.
-    pub(super) is: Option<&'a Resource>,
-    /// What it should hold.
-    pub(super) should: &'a Resource,
-}
+use super::words::shown;
 
 /// One thing that is not as desired.
 #[derive(Debug)]
@@ -26,6 +11,11 @@ pub(super) enum Difference {
     Missing,
     /// The resource is there and should not be.
     Unwanted,
+    /// The provider says of the resource as a whole that it is not as desired.
+    Whole {
+        /// What differs in the provider's own words.
+        why: Option<String>,
+    },
     /// A property has another value.
     Property {
         name: String,
@@ -36,86 +26,23 @@ pub(super) enum Difference {
     },
 }
 
-/// What differs between the device and the desired state; nothing when in sync.
-///
-/// # Errors
-/// That an `init_only` attribute would have to change, or what the provider failed with.
-pub(super) async fn compare(
-    schema: &TypeSchema,
-    provider: &mut dyn Provider,
-    ctx: &Context<'_>,
-    strict: Strict,
-    sides: Sides<'_>,
-) -> Result<Vec<Difference>, String> {
-    let Sides { name, is, should } = sides;
-    let Some(is) = is else {
-        return Ok(should
-            .is_present()
-            .then_some(Difference::Missing)
-            .into_iter()
-            .collect());
-    };
-    if !should.is_present() {
-        return Ok(vec![Difference::Unwanted]);
-    }
-    let mut wanted = Vec::new();
-    for (property, value) in should.iter() {
-        let Some(attribute) = schema.attributes().get(property) else {
-            continue;
-        };
-        let held = is.get(property);
-        match attribute.behaviour {
-            Behaviour::Namevar | Behaviour::Parameter | Behaviour::ReadOnly => continue,
-            Behaviour::InitOnly if held != Some(value) => {
-                let text = |value: Option<&Value>| match value {
-                    _ if attribute.sensitive => "[redacted]".to_owned(),
-                    Some(Value::String(text)) => text.clone(),
-                    Some(value) => ruby(value),
-                    None => String::new(),
-                };
-                strict.refuse(
-                    ctx,
-                    format!(
-                        "Attempting to change `{property}` init_only attribute value from `{}` to `{}`",
-                        text(held),
-                        text(Some(value))
-                    ),
-                )?;
-                continue;
-            }
-            Behaviour::InitOnly => continue,
-            Behaviour::Property => {}
-        }
-        if property == "ensure" || attribute.compare == Compare::Never {
-            continue;
-        }
-        let verdict = if schema.has(Feature::CustomInsync) {
-            provider.insync(ctx, name, property, is, should).await
-        } else {
-            Ok(InSync::ByValue)
-        };
-        let why = match verdict.map_err(|error| error.to_string())? {
-            InSync::Yes => continue,
-            InSync::ByValue if held == Some(value) => continue,
-            InSync::ByValue => None,
-            InSync::No { why } => why,
-        };
-        wanted.push(Difference::Property {
-            name: property.to_owned(),
-            is: held.cloned(),
-            should: value.clone(),
-            why,
-        });
-    }
-    Ok(wanted)
-}
-
 impl Difference {
+    /// What is said of a resource as a whole when the provider has no better words.
+    const WHOLE: &str = "Custom insync logic determined that this resource is out of sync";
+
+    /// What is left after a change: that a resource as a whole is to be dealt with says nothing of what
+    /// the device holds.
+    pub(super) fn still_open(mut left: Vec<Self>) -> Vec<Self> {
+        left.retain(|difference| !matches!(difference, Self::Whole { .. }));
+        left
+    }
+
     /// What differs, as a person would say it.
     pub(super) fn open(&self) -> String {
         match self {
             Self::Missing => "it is absent, should be present".to_owned(),
             Self::Unwanted => "it is present, should be absent".to_owned(),
+            Self::Whole { why } => why.as_deref().unwrap_or(Self::WHOLE).to_owned(),
             Self::Property {
                 why: Some(why),
                 name,
@@ -132,16 +59,14 @@ impl Difference {
 
     /// What was found, and that nothing was done about it.
     pub(super) fn told(&self) -> String {
-        let is = match self {
-            Self::Missing => "'absent'".to_owned(),
-            Self::Unwanted => "'present'".to_owned(),
-            Self::Property { is, .. } => is.as_ref().map_or_else(String::new, shown),
-        };
-        let should = match self {
-            Self::Missing => "'present'".to_owned(),
-            Self::Unwanted => "'absent'".to_owned(),
+        let (is, should) = match self {
+            Self::Missing => ("'absent'".to_owned(), "'present'".to_owned()),
+            Self::Unwanted => ("'present'".to_owned(), "'absent'".to_owned()),
+            Self::Whole { .. } => return format!("{} (noop)", self.open()),
             Self::Property { why: Some(why), .. } => return format!("{why} (noop)"),
-            Self::Property { should, .. } => shown(should),
+            Self::Property { is, should, .. } => {
+                (is.as_ref().map(shown).unwrap_or_default(), shown(should))
+            }
         };
         format!("current_value {is}, should be {should} (noop)")
     }
@@ -151,6 +76,7 @@ impl Difference {
         match self {
             Self::Missing => "created".to_owned(),
             Self::Unwanted => "removed".to_owned(),
+            Self::Whole { .. } => self.open(),
             Self::Property {
                 why: Some(why),
                 name,
@@ -175,11 +101,12 @@ impl Difference {
         }
     }
 
-    /// The property that it is about.
-    pub(super) fn property(&self) -> &str {
+    /// The property that it is about; none where it is about the resource as a whole.
+    pub(super) fn property(&self) -> Option<&str> {
         match self {
-            Self::Missing | Self::Unwanted => "ensure",
-            Self::Property { name, .. } => name,
+            Self::Missing | Self::Unwanted => Some("ensure"),
+            Self::Whole { .. } => None,
+            Self::Property { name, .. } => Some(name),
         }
     }
 
@@ -193,10 +120,11 @@ impl Difference {
         let (previous, desired) = match self {
             Self::Missing => (Some("absent".into()), Some("present".into())),
             Self::Unwanted => (Some("present".into()), Some("absent".into())),
+            Self::Whole { .. } => (None, None),
             Self::Property { is, should, .. } => (is.clone(), Some(should.clone())),
         };
         ResourceEvent {
-            property: Some(self.property().to_owned()),
+            property: self.property().map(str::to_owned),
             previous,
             desired,
             message,

@@ -6,7 +6,8 @@ use devgate_devices::{Change, Current};
 use devgate_schemas::{EventStatus, Name, Resource, ResourceEvent, ResourceReport};
 use devgate_transports::Mode;
 
-use super::difference::{Difference, Sides};
+use super::compare::Sides;
+use super::difference::Difference;
 use super::plan::Node;
 use super::words::time;
 
@@ -83,7 +84,8 @@ impl Entry {
         self.report.noop = true;
         for difference in &self.wanted {
             let told = difference.told();
-            let message = format!("{}: {told}", difference.property());
+            let property = difference.property();
+            let message = property.map_or_else(|| told.clone(), |name| format!("{name}: {told}"));
             self.report.messages.push(message);
             let event = difference.event(EventStatus::Noop, told, now());
             self.report.events.push(event);

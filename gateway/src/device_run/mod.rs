@@ -2,6 +2,7 @@
 
 mod audit;
 mod catalog;
+mod compare;
 mod diff;
 mod difference;
 mod entry;

@@ -2,16 +2,18 @@
 
 use std::collections::{HashMap, HashSet, hash_map};
 use std::slice;
+use std::sync::Arc;
 use std::time::Instant;
 
 use devgate_devices::{Changes, Error, Provider, ResourceType, Shown, Which};
 use devgate_schemas::{Feature, Name, Resource, Seconds, TypeSchema, Value};
 use devgate_transports::{Context, Mode, Resources};
 
-use super::difference::{Difference, compare};
+use super::compare::compare;
+use super::difference::Difference;
 use super::entry::Entry;
 use super::plan::Node;
-use super::rows::{Rows, Strict};
+use super::rows::{Rows, Strictness};
 use super::way_back::WayBack;
 use super::{catalog::Ref, diff};
 
@@ -20,7 +22,7 @@ pub(super) struct OfType<'a> {
     kind: &'a dyn ResourceType,
     schema: &'a TypeSchema,
     provider: Box<dyn Provider>,
-    strict: Strict,
+    strict: Arc<Strictness>,
     /// All resources that are declared of it, by their canonical names.
     names: Vec<Name>,
     /// Whether those that are not declared matter, too.
@@ -35,7 +37,7 @@ pub(super) struct OfType<'a> {
 }
 
 impl<'a> OfType<'a> {
-    pub(super) fn new(kind: &'a dyn ResourceType, strict: Strict, purges: bool) -> Self {
+    pub(super) fn new(kind: &'a dyn ResourceType, strict: Arc<Strictness>, purges: bool) -> Self {
         Self {
             kind,
             schema: kind.schema(),
@@ -198,7 +200,7 @@ impl<'a> OfType<'a> {
         let rows = self.provider.get(ctx, which).await;
         self.seconds.get += began.elapsed().as_secs_f64();
         let rows = rows.map_err(|error| error.to_string())?;
-        Rows::read(ctx, self.schema, &mut *self.provider, self.strict, rows).await
+        Rows::read(ctx, self.schema, &mut *self.provider, &self.strict, rows).await
     }
 
     /// Adds to a batch what the device holds and nobody declared, to be removed. Where that cannot
@@ -251,7 +253,7 @@ impl<'a> OfType<'a> {
                 }
             }
             let sides = entry.sides(entry.report.is.as_ref());
-            match compare(self.schema, &mut *self.provider, ctx, self.strict, sides).await {
+            match compare(self.schema, &mut *self.provider, ctx, &self.strict, sides).await {
                 Ok(wanted) => entry.wanted = wanted,
                 Err(message) => entry.fail(&message),
             }
@@ -294,11 +296,11 @@ impl<'a> OfType<'a> {
             let left = match rows.of(&entry.name) {
                 Ok(row) => {
                     let sides = entry.sides(row);
-                    compare(self.schema, &mut *self.provider, ctx, self.strict, sides).await
+                    compare(self.schema, &mut *self.provider, ctx, &self.strict, sides).await
                 }
                 Err(message) => Err(message),
             };
-            match left {
+            match left.map(Difference::still_open) {
                 // What failed half-way may yet have been done.
                 Ok(left) if entry.report.failed => entry.report.changed = left.is_empty(),
                 Ok(left) if left.is_empty() => entry.done(),

@@ -1,14 +1,12 @@
 //! Rows: what a device is known to hold of one type, each checked against the type's schema.
 
 use std::collections::HashMap;
-use std::slice;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use devgate_devices::Provider;
-use devgate_schemas::{Name, Resource, TypeSchema};
+use devgate_schemas::{Name, Resource, Row, TypeSchema};
 use devgate_transports::Context;
 use indexmap::IndexMap;
-
-use super::words::inspected;
 
 /// What becomes of a provider that does not keep to its type: Puppet's setting `strict`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +20,13 @@ pub(crate) enum Strict {
     Error,
 }
 
+/// The same for one run on one device, which counts how often it has warned.
+#[derive(Debug)]
+pub(super) struct Strictness {
+    strict: Strict,
+    warned: AtomicUsize,
+}
+
 /// What a device is known to hold of one type.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
@@ -33,16 +38,36 @@ pub(super) struct Rows {
     nameless: Option<String>,
 }
 
-impl Strict {
+impl Strictness {
+    /// As many warnings are told in a run as Puppet tells: a table may have a hundred thousand rows.
+    const MOST_WARNINGS: usize = 100;
+
+    pub(super) fn new(strict: Strict) -> Self {
+        Self {
+            strict,
+            warned: AtomicUsize::new(0),
+        }
+    }
+
     /// Tells what is wrong, as loud as it is to be told.
     ///
     /// # Errors
     /// The message, where it is an error.
-    pub(super) fn refuse(self, ctx: &Context<'_>, message: String) -> Result<(), String> {
-        match self {
-            Self::Off => ctx.debug(message),
-            Self::Warning => ctx.warning(message),
-            Self::Error => return Err(message),
+    pub(super) fn refuse(&self, ctx: &Context<'_>, message: String) -> Result<(), String> {
+        match self.strict {
+            Strict::Off => ctx.debug(message),
+            Strict::Error => return Err(message),
+            Strict::Warning => {
+                let warned = self.warned.fetch_add(1, Ordering::Relaxed) + 1;
+                if warned <= Self::MOST_WARNINGS {
+                    ctx.warning(message);
+                } else {
+                    ctx.debug(message);
+                }
+                if warned == Self::MOST_WARNINGS {
+                    ctx.warning("from here on such warnings are told at the level `debug` only");
+                }
+            }
         }
         Ok(())
     }
@@ -57,47 +82,50 @@ impl Rows {
         ctx: &Context<'_>,
         schema: &TypeSchema,
         provider: &mut dyn Provider,
-        strict: Strict,
+        strict: &Strictness,
         rows: Vec<Resource>,
     ) -> Result<Self, String> {
         let mut read = Self::default();
         let mut sound = Vec::with_capacity(rows.len());
-        for mut row in rows {
-            let checked = schema.check_rows(slice::from_mut(&mut row));
-            let refused = checked.map_err(|invalid| invalid.to_string());
-            let name = Name::new("", schema.namevars_of(&row));
-            let is_named = name.namevars().len() == schema.namevars().len();
-            match refused.or_else(|message| strict.refuse(ctx, message)) {
-                Ok(()) if is_named => sound.push(row),
-                Ok(()) => {}
-                Err(message) if is_named => {
-                    read.wrong.insert(name, message);
+        for row in rows {
+            match schema.read_row(row) {
+                Err(nameless) => {
+                    let refused = strict.refuse(ctx, nameless.to_string());
+                    read.nameless = refused.err().or(read.nameless);
                 }
-                Err(message) => read.nameless = Some(message),
+                Ok(row) => {
+                    let mut doubts = row.doubts.iter().cloned();
+                    match doubts.try_for_each(|doubt| strict.refuse(ctx, doubt)) {
+                        Ok(()) => sound.push(row),
+                        Err(message) => {
+                            read.wrong.insert(row.name, message);
+                        }
+                    }
+                }
             }
         }
-        let mut standard = sound.clone();
+        let mut standard: Vec<Resource> = sound.iter().map(|row| row.resource.clone()).collect();
         let outcome = provider.canonicalize(ctx, &mut standard).await;
         outcome.map_err(|error| error.to_string())?;
         for (row, standard) in sound.iter().zip(standard) {
-            let name = Name::new("", schema.namevars_of(&standard));
-            if strict != Strict::Off && *row != standard {
-                let title = schema.check_row(row).unwrap_or_else(|_| name.clone());
+            let Row { name, resource, .. } = row;
+            let canonical = Name::new("", schema.namevars_of(&standard));
+            if strict.strict != Strict::Off && *resource != standard {
                 let message = format!(
-                    "{}[{title}]#get has not provided canonicalized values.\n\
+                    "{}[{name}]#get has not provided canonicalized values.\n\
                      Returned values:       {}\n\
                      Canonicalized values:  {}",
                     schema.name(),
-                    inspected(row),
-                    inspected(&standard)
+                    resource.inspect(),
+                    standard.inspect()
                 );
                 if let Err(message) = strict.refuse(ctx, message) {
-                    read.wrong.insert(name, message);
+                    read.wrong.insert(canonical, message);
                     continue;
                 }
             }
             // Of two rows of one name the first counts.
-            read.known.entry(name).or_insert(standard);
+            read.known.entry(canonical).or_insert(standard);
         }
         Ok(read)
     }
@@ -137,5 +165,45 @@ impl Rows {
             }
         }
         self.nameless = again.nameless.or_else(|| self.nameless.take());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, PoisonError};
+
+    use devgate_schemas::{Event, Level, Listen};
+    use devgate_transports::Patience;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Heard(Mutex<Vec<Level>>);
+
+    impl Listen for Heard {
+        fn hear(&self, event: Event) {
+            let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            heard.push(event.level);
+        }
+    }
+
+    /// How often it is told at each level what 250 rows do wrong, and how often it is an error.
+    fn told(strict: Strict) -> (usize, usize, usize) {
+        let (heard, patience) = (Heard::default(), Patience::new());
+        let ctx = Context::new("device", &heard, &patience);
+        let strict = Strictness::new(strict);
+        let refused = (0..250).filter(|_| strict.refuse(&ctx, "wrong".to_owned()).is_err());
+        let refused = refused.count();
+        let heard = heard.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let at = |wanted| heard.iter().filter(|&&level| level == wanted).count();
+        (at(Level::Debug), at(Level::Warning), refused)
+    }
+
+    #[test]
+    fn strict_says_how_loud_it_is_told_and_a_run_warns_a_hundred_times() {
+        assert_eq!(told(Strict::Off), (250, 0, 0));
+        // And that there were more.
+        assert_eq!(told(Strict::Warning), (150, 101, 0));
+        assert_eq!(told(Strict::Error), (0, 0, 250));
     }
 }

@@ -5,6 +5,7 @@
 //! left alone.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use devgate_devices::{ResourceType, Safety};
@@ -17,7 +18,7 @@ use super::graph::{Graph, Queue};
 use super::of_type::OfType;
 use super::plan::{Node, Plan, Work};
 use super::relate;
-use super::rows::Strict;
+use super::rows::{Strict, Strictness};
 use super::tags;
 use super::way_back::WayBack;
 use super::words::time;
@@ -100,11 +101,12 @@ impl<'a> Run<'a> {
         for (index, node) in plan.nodes.iter().enumerate() {
             waiting.push(entry(ctx, index, node, options.mode));
         }
+        let strict = Arc::new(Strictness::new(options.strict));
         let mut types = Vec::with_capacity(plan.kinds.len());
         for (index, &kind) in plan.kinds.iter().enumerate() {
             let is_purge = |node: &Node| matches!(node.work, Work::Purge { kind } if kind == index);
             let purges = plan.nodes.iter().any(is_purge);
-            let mut of_type = OfType::new(kind, options.strict, purges);
+            let mut of_type = OfType::new(kind, Arc::clone(&strict), purges);
             let declared = waiting.iter_mut().flatten();
             let declared = declared.filter(|entry| plan.nodes[entry.node].holds(index));
             let mut declared: Vec<&mut Entry> = declared.collect();

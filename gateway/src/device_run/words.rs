@@ -1,8 +1,8 @@
-//! Values and times as Puppet and Ruby write them.
+//! Values and times as Puppet writes them.
 
 use std::time::SystemTime;
 
-use devgate_schemas::{Resource, Value};
+use devgate_schemas::Value;
 
 /// A value as Puppet's messages show it: texts in single quotes, secrets redacted.
 pub(super) fn shown(value: &Value) -> String {
@@ -18,29 +18,6 @@ pub(super) fn shown(value: &Value) -> String {
         }
         other => other.to_json().to_string(),
     }
-}
-
-/// A value as Ruby's `inspect` shows it.
-pub(super) fn ruby(value: &Value) -> String {
-    match value {
-        Value::Undef => "nil".to_owned(),
-        Value::Symbol(name) => format!(":{name}"),
-        Value::Array(items) => format!("[{}]", joined(items.iter().map(ruby))),
-        Value::Hash(pairs) => {
-            let pairs = pairs.iter();
-            let pairs = pairs.map(|(key, value)| format!("\"{key}\"=>{}", ruby(value)));
-            format!("{{{}}}", joined(pairs))
-        }
-        Value::Sensitive(_) => "Sensitive [value redacted]".to_owned(),
-        other => other.to_json().to_string(),
-    }
-}
-
-/// A resource as Ruby's `inspect` shows it: a hash whose keys are symbols.
-pub(super) fn inspected(resource: &Resource) -> String {
-    let pairs = resource.iter();
-    let pairs = pairs.map(|(name, value)| format!(":{name}=>{}", ruby(value)));
-    format!("{{{}}}", joined(pairs))
 }
 
 /// A time as Puppet's reports have it: RFC 3339 with nine decimals, in UTC.
@@ -68,22 +45,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_written_as_puppet_and_ruby_write_them() {
+    fn values_are_written_as_puppet_writes_them() {
         let text = "{a: [x, 1, true, null], b: {c: 'd\"'}}";
         let value = yaml::parse(text).expect("it is YAML").to_value();
         assert_eq!(
             shown(&value),
             r#"{'a' => ['x', 1, true, undef], 'b' => {'c' => 'd"'}}"#
         );
-        assert_eq!(
-            ruby(&value),
-            r#"{"a"=>["x", 1, true, nil], "b"=>{"c"=>"d\""}}"#
-        );
-        let Value::Hash(pairs) = value else {
-            panic!("it is a hash")
-        };
-        let resource = inspected(&Resource::from(pairs));
-        assert!(resource.starts_with(r#"{:a=>["x", "#), "{resource}");
     }
 
     #[test]

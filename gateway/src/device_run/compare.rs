@@ -1,0 +1,315 @@
+//! Comparing a resource with its desired state: by value, or as its provider says.
+
+use std::borrow::Cow;
+
+use devgate_devices::{InSync, Provider};
+use devgate_schemas::{
+    Behaviour, Compare, Feature, HIDDEN_PROPERTY, Name, Resource, TypeSchema, Value,
+};
+use devgate_transports::Context;
+
+use super::difference::Difference;
+use super::rows::Strictness;
+
+/// What is held against what, for one resource.
+pub(super) struct Sides<'a> {
+    /// The resource's name.
+    pub(super) name: &'a Name,
+    /// What the device holds; nothing where it is not there.
+    pub(super) is: Option<&'a Resource>,
+    /// What it should hold.
+    pub(super) should: &'a Resource,
+}
+
+/// What differs between the device and the desired state; nothing when in sync.
+///
+/// A provider with `custom_insync` is asked about each property that somebody desires, about `ensure`
+/// first; about the hidden property where its type has none.
+///
+/// # Errors
+/// That an `init_only` attribute would have to change, or what the provider failed with.
+pub(super) async fn compare(
+    schema: &TypeSchema,
+    provider: &mut dyn Provider,
+    ctx: &Context<'_>,
+    strict: &Strictness,
+    sides: Sides<'_>,
+) -> Result<Vec<Difference>, String> {
+    let mut asked = Asked {
+        schema,
+        provider,
+        ctx,
+        sides: &sides,
+    };
+    if schema.is_asked_as_a_whole() {
+        return match asked.verdict(HIDDEN_PROPERTY).await? {
+            InSync::ByValue => Ok(sides.presence().into_iter().collect()),
+            InSync::Yes => Ok(Vec::new()),
+            InSync::No { why } => Ok(vec![Difference::Whole { why }]),
+        };
+    }
+    let presence = asked.presence().await?;
+    let Some(is) = sides.is.filter(|_| sides.should.is_present()) else {
+        return Ok(presence.into_iter().collect());
+    };
+    let mut wanted = Vec::from_iter(presence);
+    for (property, value) in sides.should.iter() {
+        let Some(attribute) = schema.attributes().get(property) else {
+            continue;
+        };
+        let held = is.get(property);
+        match attribute.behaviour {
+            Behaviour::Namevar | Behaviour::Parameter | Behaviour::ReadOnly => continue,
+            Behaviour::InitOnly if held != Some(value) => {
+                let text = |value: Option<&Value>| match value {
+                    _ if attribute.sensitive => "[redacted]".to_owned(),
+                    value => value.map(Value::interpolated).unwrap_or_default(),
+                };
+                strict.refuse(
+                    ctx,
+                    format!(
+                        "Attempting to change `{property}` init_only attribute value from `{}` to `{}`",
+                        text(held),
+                        text(Some(value))
+                    ),
+                )?;
+                continue;
+            }
+            Behaviour::InitOnly => continue,
+            Behaviour::Property => {}
+        }
+        if property == "ensure" || attribute.compare == Compare::Never {
+            continue;
+        }
+        let why = match asked.verdict(property).await? {
+            InSync::Yes => continue,
+            InSync::ByValue if held == Some(value) => continue,
+            InSync::ByValue => None,
+            InSync::No { why } => why,
+        };
+        wanted.push(Difference::Property {
+            name: property.to_owned(),
+            is: held.cloned(),
+            should: value.clone(),
+            why,
+        });
+    }
+    Ok(wanted)
+}
+
+/// Who decides what is in sync, and about what.
+struct Asked<'a, 'c> {
+    schema: &'a TypeSchema,
+    provider: &'a mut dyn Provider,
+    ctx: &'a Context<'c>,
+    sides: &'a Sides<'a>,
+}
+
+impl Asked<'_, '_> {
+    /// What the provider says of a property, if it has anything to say.
+    async fn verdict(&mut self, property: &str) -> Result<InSync, String> {
+        if !self.schema.has(Feature::CustomInsync) {
+            return Ok(InSync::ByValue);
+        }
+        let Sides { name, is, should } = self.sides;
+        // What is not there has its name only.
+        let absent = || {
+            let mut absent = Resource::from(name.namevars().clone());
+            if self.schema.is_ensurable() {
+                absent.set("ensure", Value::from("absent"));
+            }
+            absent
+        };
+        let is = is.map_or_else(|| Cow::Owned(absent()), Cow::Borrowed);
+        let verdict = self.provider.insync(self.ctx, name, property, &is, should);
+        verdict.await.map_err(|error| error.to_string())
+    }
+
+    /// Whether the resource would have to be made or removed.
+    async fn presence(&mut self) -> Result<Option<Difference>, String> {
+        let presence = self.sides.presence();
+        if self.sides.should.get("ensure").is_none() {
+            return Ok(presence);
+        }
+        let word = |is_there| Value::from(if is_there { "present" } else { "absent" });
+        Ok(match self.verdict("ensure").await? {
+            InSync::Yes => None,
+            InSync::No { why } if why.is_some() || presence.is_none() => {
+                Some(Difference::Property {
+                    name: "ensure".to_owned(),
+                    is: Some(word(self.sides.is.is_some())),
+                    should: word(self.sides.should.is_present()),
+                    why,
+                })
+            }
+            InSync::No { .. } | InSync::ByValue => presence,
+        })
+    }
+}
+
+impl Sides<'_> {
+    /// Whether one side is there and the other is not.
+    fn presence(&self) -> Option<Difference> {
+        match (self.is.is_some(), self.should.is_present()) {
+            (false, true) => Some(Difference::Missing),
+            (true, false) => Some(Difference::Unwanted),
+            (true, true) | (false, false) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use devgate_devices::{Changes, Result, Which};
+    use devgate_schemas::{Silence, yaml};
+    use devgate_transports::Patience;
+
+    use super::super::rows::Strict;
+    use super::*;
+
+    /// Says the same of whatever it is asked about, and notes that.
+    struct Opinion {
+        says: InSync,
+        asked: Vec<String>,
+    }
+
+    #[async_trait]
+    impl Provider for Opinion {
+        async fn get(&mut self, _: &Context<'_>, _: Which<'_>) -> Result<Vec<Resource>> {
+            Ok(Vec::new())
+        }
+
+        async fn set(&mut self, _: &Context<'_>, _: Changes) -> Result<()> {
+            Ok(())
+        }
+
+        async fn insync(
+            &mut self,
+            _: &Context<'_>,
+            _: &Name,
+            property: &str,
+            is: &Resource,
+            should: &Resource,
+        ) -> Result<InSync> {
+            let (is, should) = (is.inspect(), should.inspect());
+            self.asked.push(format!("{property} {is} {should}"));
+            Ok(self.says.clone())
+        }
+    }
+
+    fn resource(text: &str) -> Resource {
+        match yaml::parse(text).expect("YAML").to_value() {
+            Value::Hash(hash) => hash.into(),
+            _ => panic!("a hash"),
+        }
+    }
+
+    /// What the provider was asked about, and what is to be done.
+    fn compared(
+        definition: &str,
+        says: InSync,
+        is: Option<&str>,
+        should: &str,
+    ) -> (Vec<String>, Vec<String>) {
+        let definition = yaml::parse(definition).expect("YAML").to_value();
+        let schema = TypeSchema::register(&definition).expect("a type");
+        let mut provider = Opinion {
+            says,
+            asked: Vec::new(),
+        };
+        let (is, should) = (is.map(resource), resource(should));
+        let name = Name::new("a", schema.namevars_of(&should));
+        let sides = Sides {
+            name: &name,
+            is: is.as_ref(),
+            should: &should,
+        };
+        let patience = Patience::new();
+        let ctx = Context::new("device", &Silence, &patience);
+        let strict = Strictness::new(Strict::Error);
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = runtime.expect("a runtime can be made");
+        let wanted = runtime.block_on(compare(&schema, &mut provider, &ctx, &strict, sides));
+        let wanted = wanted.expect("it can be compared");
+        let wanted = wanted.iter().map(Difference::settled).collect();
+        (provider.asked, wanted)
+    }
+
+    const PORT: &str = "{name: port, features: [custom_insync], attributes: {name: {type: String, behaviour: namevar}, \
+                        ensure: {type: 'Optional[Enum[present, absent]]'}, mtu: {type: 'Optional[Integer]'}, \
+                        mode: {type: 'Optional[String]', behaviour: init_only}, \
+                        force: {type: 'Optional[Boolean]', behaviour: parameter}, \
+                        seen: {type: 'Optional[String]', behaviour: read_only}}}";
+
+    const JOB: &str = "{name: job, features: [custom_insync], attributes: {name: {type: String, behaviour: namevar}, \
+                       force: {type: Boolean, behaviour: parameter, default: false}}}";
+
+    #[test]
+    fn a_provider_is_asked_about_each_property_that_somebody_desires_and_nothing_else() {
+        let is = "{name: a, ensure: present, mtu: 1, mode: x, seen: y}";
+        let should = "{name: a, ensure: present, mtu: 2, mode: x, force: true}";
+        let (asked, wanted) = compared(PORT, InSync::Yes, Some(is), should);
+        let about: Vec<&str> = asked
+            .iter()
+            .filter_map(|one| one.split(' ').next())
+            .collect();
+        assert_eq!(about, ["ensure", "mtu"]);
+        assert_eq!(wanted, [""; 0]);
+        let (asked, _) = compared(PORT, InSync::Yes, Some(is), "{name: a}");
+        assert_eq!(asked, [""; 0]);
+    }
+
+    #[test]
+    fn what_a_provider_leaves_open_is_compared_by_value() {
+        let (is, should) = ("{name: a, mtu: 1}", "{name: a, mtu: 2}");
+        let of = |says| compared(PORT, says, Some(is), should).1;
+        assert_eq!(of(InSync::ByValue), ["mtu changed 1 to 2"]);
+        assert_eq!(of(InSync::No { why: None }), ["mtu changed 1 to 2"]);
+        let why = Some("too small".to_owned());
+        assert_eq!(of(InSync::No { why }), ["mtu: too small"]);
+        let (_, wanted) = compared(PORT, InSync::ByValue, Some(should), should);
+        assert_eq!(wanted, [""; 0]);
+    }
+
+    #[test]
+    fn a_provider_may_decide_that_what_is_not_there_is_as_desired() {
+        let should = "{name: a, ensure: present, mtu: 2}";
+        let (asked, wanted) = compared(PORT, InSync::Yes, None, should);
+        assert_eq!(
+            asked,
+            [concat!(
+                r#"ensure {:name=>"a", :ensure=>"absent"} "#,
+                r#"{:name=>"a", :ensure=>"present", :mtu=>2}"#
+            )]
+        );
+        assert_eq!(wanted, [""; 0]);
+        let (_, wanted) = compared(PORT, InSync::ByValue, None, should);
+        assert_eq!(wanted, ["created"]);
+    }
+
+    #[test]
+    fn a_type_without_properties_is_asked_about_the_hidden_one() {
+        let (is, should) = ("{name: a}", "{name: a, force: true}");
+        let of = |says| compared(JOB, says, Some(is), should);
+        let (asked, wanted) = of(InSync::No { why: None });
+        let about = r#"rsapi_custom_insync_trigger {:name=>"a"} {:name=>"a", :force=>true}"#;
+        assert_eq!(asked, [about]);
+        assert_eq!(
+            wanted,
+            ["Custom insync logic determined that this resource is out of sync"]
+        );
+        let why = Some("due".to_owned());
+        assert_eq!(of(InSync::No { why }).1, ["due"]);
+        assert_eq!(of(InSync::Yes).1, [""; 0]);
+        assert_eq!(of(InSync::ByValue).1, [""; 0]);
+    }
+
+    #[test]
+    fn without_custom_insync_nobody_is_asked() {
+        let port = PORT.replace("features: [custom_insync], ", "");
+        let no = InSync::No { why: None };
+        let (asked, wanted) = compared(&port, no, Some("{name: a, mtu: 1}"), "{name: a, mtu: 1}");
+        assert_eq!((asked, wanted), (Vec::new(), Vec::new()));
+    }
+}
