@@ -202,6 +202,29 @@ fn the_map_names_every_module_and_stays_short() {
 }
 
 #[test]
+fn every_test_that_the_conformance_names_exists() {
+    let tests: String = files("")
+        .iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .map(|path| text(path))
+        .collect();
+    let conformance = text(&root().join("docs/conformance.md"));
+    // What stands between back-ticks there and is as long as a sentence is a test's name.
+    let named: Vec<&str> = conformance
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|word| word.matches('_').count() >= 3)
+        .collect();
+    assert!(named.len() > 80, "{} tests are named", named.len());
+    let lost: Vec<&&str> = named
+        .iter()
+        .filter(|name| !tests.contains(&format!("fn {name}(")))
+        .collect();
+    assert!(lost.is_empty(), "docs/conformance.md names {lost:?}");
+}
+
+#[test]
 fn nothing_is_left_unfinished_or_ignored() {
     for (layer, _) in LAYERS {
         assert_absent(

@@ -196,3 +196,26 @@ impl Current {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use devgate_schemas::Silence;
+    use devgate_transports::Patience;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_asks_for_nothing_asks_no_device() {
+        let patience = Patience::new();
+        // Without a session, whoever is asked for anything has to fail.
+        let ctx = Context::new("sw1", &Silence, &patience);
+        for family in crate::all() {
+            for kind in family.types() {
+                let mut provider = kind.provider();
+                let none = provider.get(&ctx, Which::Named(&[])).await;
+                assert_eq!(none.expect("nothing is asked"), []);
+                assert!(provider.get(&ctx, Which::All).await.is_err());
+            }
+        }
+    }
+}

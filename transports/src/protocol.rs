@@ -57,3 +57,25 @@ impl<S: Session> Connect for Protocol<S> {
         Ok(Box::new(S::open(ctx, info).await?))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn passwords_are_secrets_in_every_schema() {
+        let mut found = 0;
+        for protocol in crate::all() {
+            let schema = protocol.schema();
+            for (name, attribute) in schema.connection_info() {
+                let words = ["password", "passphrase", "apikey", "token", "community"];
+                let holds_a_secret = words.iter().any(|word| name.ends_with(word));
+                assert!(
+                    attribute.sensitive || !holds_a_secret,
+                    "{}.{name}",
+                    schema.name()
+                );
+                found += usize::from(holds_a_secret);
+            }
+        }
+        assert!(found > 10, "{found}");
+    }
+}

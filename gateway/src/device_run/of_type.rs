@@ -31,6 +31,8 @@ pub(super) struct OfType<'a> {
     unsure: Option<String>,
     /// What the device is known to hold, as long as nothing else may have changed it.
     rows: Option<Rows>,
+    /// Why its provider could not read: it is not asked again in this run.
+    unavailable: Option<String>,
     pub(super) seconds: Seconds,
     /// What its provider did wrong that concerns no resource of the run.
     pub(super) problems: Vec<String>,
@@ -47,6 +49,7 @@ impl<'a> OfType<'a> {
             purges,
             unsure: None,
             rows: None,
+            unavailable: None,
             seconds: Seconds::default(),
             problems: Vec::new(),
         }
@@ -196,10 +199,17 @@ impl<'a> OfType<'a> {
     }
 
     async fn get(&mut self, ctx: &Context<'_>, which: Which<'_>) -> Result<Rows, String> {
+        if let Some(message) = &self.unavailable {
+            return Err(message.clone());
+        }
         let began = Instant::now();
         let rows = self.provider.get(ctx, which).await;
         self.seconds.get += began.elapsed().as_secs_f64();
-        let rows = rows.map_err(|error| error.to_string())?;
+        let rows = rows.map_err(|error| {
+            let message = error.to_string();
+            self.unavailable = Some(message.clone());
+            message
+        })?;
         Rows::read(ctx, self.schema, &mut *self.provider, &self.strict, rows).await
     }
 

@@ -109,7 +109,7 @@ impl Rows {
         outcome.map_err(|error| error.to_string())?;
         for (row, standard) in sound.iter().zip(standard) {
             let Row { name, resource, .. } = row;
-            let canonical = Name::new("", schema.namevars_of(&standard));
+            let canonical = Name::new(name.title(), schema.namevars_of(&standard));
             if strict.strict != Strict::Off && *resource != standard {
                 let message = format!(
                     "{}[{name}]#get has not provided canonicalized values.\n\

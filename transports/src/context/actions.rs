@@ -35,8 +35,8 @@ pub struct Block<'c> {
     doing: Doing<'c>,
     /// ` processing swp1`, where the lines say more than that something began or ended.
     what: String,
-    /// What stands behind the line of its end.
-    result: String,
+    /// What it brings a resource from and to, where it is about all of that.
+    states: Option<(Option<&'c Resource>, Option<&'c Resource>)>,
     started: Instant,
 }
 
@@ -79,7 +79,7 @@ impl Context<'_> {
             subject: self.subject_of(titles),
             doing,
             what: what.to_owned(),
-            result: String::new(),
+            states: None,
             started: Instant::now(),
         };
         block.begin("Start")
@@ -89,9 +89,10 @@ impl Context<'_> {
     pub fn processing<'c>(
         &'c self,
         title: &'c str,
-        is: Option<&Resource>,
-        should: Option<&Resource>,
+        is: Option<&'c Resource>,
+        should: Option<&'c Resource>,
     ) -> Block<'c> {
+        let states = Some((is, should));
         let (is, should) = (self.inspected(is), self.inspected(should));
         let block = Block {
             ctx: *self,
@@ -99,7 +100,7 @@ impl Context<'_> {
             subject: self.subject_of(&[title]),
             doing: Doing::new("Processing"),
             what: format!(" processing {title}"),
-            result: format!(": {should}"),
+            states,
             started: Instant::now(),
         };
         block.begin(&format!(
@@ -136,15 +137,26 @@ impl Context<'_> {
 
     /// Says that a resource was brought from one state to another, with each attribute that differs.
     pub fn processed(&self, title: &str, is: Option<&Resource>, should: Option<&Resource>) {
-        for (attribute, value) in should.into_iter().flat_map(Resource::iter) {
-            let was = is.and_then(|is| is.get(attribute));
-            if was != Some(value) {
-                self.attribute_changed(title, attribute, was, Some(value), None);
-            }
-        }
+        self.attributes_changed(title, is, should);
         self.settle(&[title]);
         let (is, should) = (self.inspected(is), self.inspected(should));
         self.notice(format!("Processed {title} from {is} to {should}"));
+    }
+
+    /// Says of each attribute that differs that it was changed, unless that was told already.
+    fn attributes_changed(&self, title: &str, is: Option<&Resource>, should: Option<&Resource>) {
+        let told = self.resources.map(|resources| resources.changes());
+        let told = told.unwrap_or_default();
+        let is_told = |name: &str| {
+            let mut told = told.iter();
+            told.any(|change| change.title == title && change.attribute == name)
+        };
+        for (attribute, value) in should.into_iter().flat_map(Resource::iter) {
+            let was = is.and_then(|is| is.get(attribute));
+            if was != Some(value) && !is_told(attribute) {
+                self.attribute_changed(title, attribute, was, Some(value), None);
+            }
+        }
     }
 
     /// Says that an attribute was changed; to be told before the resource's own action.
@@ -253,7 +265,7 @@ impl Block<'_> {
     /// Ends the block: says how the work went, and records it. An error ends here; what went well is
     /// given on.
     pub fn end<T, E: Display>(self, outcome: Result<T, E>) -> Option<T> {
-        let (ctx, what, result) = (self.context(), &self.what, &self.result);
+        let (ctx, what) = (self.context(), &self.what);
         let seconds = Seconds(self.started.elapsed());
         let done = match outcome {
             Ok(_) if self.doing.fails => {
@@ -261,6 +273,14 @@ impl Block<'_> {
                 Err(self.doing.message.to_owned())
             }
             Ok(value) => {
+                let mut result = String::new();
+                if let (Some((is, should)), [title]) = (self.states, self.titles.as_slice()) {
+                    let settled = ctx.resources.is_some_and(|all| all.is_settled(title));
+                    if !settled {
+                        ctx.attributes_changed(title, is, should);
+                    }
+                    result = format!(": {}", ctx.inspected(should));
+                }
                 ctx.notice(format!("Finished{what} in {seconds} seconds{result}"));
                 Ok(value)
             }

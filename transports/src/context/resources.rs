@@ -143,7 +143,8 @@ impl<'a> Resources<'a> {
     pub(super) fn close(&self, titles: &[&str]) {
         self.note(titles.iter().copied(), |stage| {
             stage.open = stage.open.saturating_sub(1);
-            stage.settled = true;
+            // A block inside of another is only a part of what becomes of the resource.
+            stage.settled |= stage.open == 0;
             Ok(())
         });
     }

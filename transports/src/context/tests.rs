@@ -127,6 +127,7 @@ fn processing_tells_both_states_and_blocks_may_be_nested() {
             "debug res[a]: Updating: Start",
             "notice res[a]: Updating: Finished in N seconds",
             "info res[a]: Processing: still here",
+            "notice res[a]: Processing: a: attribute 'mtu' changed from 1500 to 9000",
             "notice res[a]: Processing: Finished processing a in N seconds: {:name=>\"a\", :mtu=>9000}",
         ]
     );
@@ -209,4 +210,67 @@ fn what_became_of_a_resource_is_known_once_it_was_said() {
     assert!(!resources.is_settled("a"));
     block.end(ended(Err("boom")));
     assert!(resources.is_settled("a") && !resources.is_settled("b"));
+}
+
+#[test]
+fn messages_have_levels_and_are_about_the_type() {
+    let (lines, _) = told(|ctx| {
+        ctx.debug("d");
+        ctx.info("i");
+        ctx.notice("n");
+        ctx.warning("Unexpected state detected, continuing in degraded mode.");
+        ctx.err("e");
+    });
+    assert_eq!(
+        lines,
+        [
+            "debug res: d",
+            "info res: i",
+            "notice res: n",
+            "warning res: Unexpected state detected, continuing in degraded mode.",
+            "err res: e",
+        ]
+    );
+}
+
+#[test]
+fn a_provider_sees_its_type() {
+    let (schema, patience) = (schema(), Patience::new());
+    let resources = Resources::new(&schema, Mode::Enforce);
+    let ctx = Context::new("sw1", &devgate_schemas::Silence, &patience);
+    assert!(ctx.schema().is_none());
+    let ctx = ctx.for_resources(&resources);
+    let seen = ctx.schema().expect("it is called for a type");
+    let attributes: Vec<&String> = seen.attributes().keys().collect();
+    assert_eq!(attributes, ["name", "mtu", "key"]);
+    assert!(!seen.is_ensurable() && !seen.has(devgate_schemas::Feature::Canonicalize));
+}
+
+#[test]
+fn processing_that_goes_well_tells_each_attribute_that_differs_once() {
+    let should = resource("{name: a, mtu: 9000, key: canary}");
+    let (schema, heard, patience) = (schema(), Heard::default(), Patience::new());
+    let resources = Resources::new(&schema, Mode::Enforce).asked(["a"]);
+    let ctx = Context::new("sw1", &heard, &patience);
+    let ctx = ctx.for_resources(&resources);
+    let is = resource("{name: a}");
+    let block = ctx.processing("a", Some(&is), Some(&should));
+    let (mtu, why) = (devgate_schemas::Value::Integer(9000), Some("jumbo"));
+    block
+        .context()
+        .attribute_changed("a", "mtu", None, Some(&mtu), why);
+    block.end(ended(Ok(())));
+    let told = resources.changes();
+    let told: Vec<_> = told
+        .iter()
+        .map(|change| (change.attribute.as_str(), change.message.as_deref()))
+        .collect();
+    assert_eq!(told, [("mtu", why), ("key", None)]);
+    assert_eq!(resources.failed(), []);
+    let lines = heard.lines().join("\n");
+    assert!(
+        lines.contains("a: attribute 'key' changed from nil to Sensitive"),
+        "{lines}"
+    );
+    assert!(!lines.contains("canary"), "{lines}");
 }

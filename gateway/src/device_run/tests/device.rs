@@ -44,6 +44,12 @@ const TYPES: &str = r"
   desc: x
   attributes:
     name: { type: String, desc: x, behaviour: namevar }
+- name: lamp
+  desc: x
+  features: [remote_resource, supports_noop]
+  attributes:
+    name: { type: String, desc: x, behaviour: namevar }
+    ensure: { type: 'Enum[present, absent]', desc: x, default: present }
 ";
 
 /// What a device holds, and how it behaves.
@@ -51,6 +57,8 @@ const TYPES: &str = r"
 pub(super) struct State {
     /// Types and what is held of them.
     pub(super) rows: Vec<(String, Resource)>,
+    /// For which types providers were made, in order.
+    pub(super) providers: Vec<String>,
     /// What was asked of it, in order.
     pub(super) log: Vec<String>,
     /// Titles that it refuses to change.
@@ -233,6 +241,8 @@ impl ResourceType for Kind {
     }
 
     fn provider(&self) -> Box<dyn Provider> {
+        let type_name = self.schema.name().to_owned();
+        self.device.state().providers.push(type_name);
         Box::new(Shelf {
             type_name: self.schema.name().to_owned(),
             device: self.device.clone(),
@@ -272,6 +282,9 @@ impl Provider for Shelf {
         state
             .log
             .push(format!("set {} {}", self.type_name, titles.join(",")));
+        if ctx.noop() {
+            return Ok(());
+        }
         if let Some(stopper) = &state.stopper {
             stopper.raise(crate::stop::Stage::Finish);
         }

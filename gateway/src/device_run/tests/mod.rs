@@ -3,5 +3,6 @@
 mod containers;
 mod device;
 mod order;
+mod provider;
 mod telling;
 mod way_back;

@@ -112,6 +112,22 @@ fn a_type_that_cannot_be_read_fails_and_others_go_on() {
 }
 
 #[test]
+fn a_type_that_cannot_be_read_is_not_asked_again_in_the_run() {
+    let device = Device::default();
+    device.state().unreadable.push("vlan".to_owned());
+    assert_eq!(
+        device.apply("vlan: {a: {}, b: {require: 'Port[p]'}}\nport: {p: {}}\n"),
+        [
+            "Vlan[a] failed it is not shown",
+            "Port[p] changed created",
+            "Vlan[b] failed it is not shown",
+        ]
+    );
+    let of_vlan = |line: &&String| line.contains(" vlan ");
+    assert_eq!(device.log().iter().filter(of_vlan).count(), 1);
+}
+
+#[test]
 fn relations_that_types_have_by_themselves_order_and_never_close_a_cycle() {
     let device = Device::default();
     device.apply("port: {p: {vlan: a}}\nvlan: {A: {}}\n");
