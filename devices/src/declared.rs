@@ -1,29 +1,40 @@
-//! Resource types that are declared as data: one file a form.
+//! Resource types that are declared as data: where rows come from, and one file a form of change.
 
+mod body;
 mod cli;
+mod deeds;
+mod document;
 #[cfg(test)]
 pub(crate) mod fake;
+mod netconf;
+mod output;
+mod ovsdb;
+mod path;
 mod read;
+mod requests;
+mod rest;
 mod rows;
-mod send;
+mod source;
 #[cfg(test)]
 mod tests;
-mod what;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use devgate_schemas::{InvalidResource, Name, Resource, TypeSchema, Value};
+use devgate_schemas::{Hash, InvalidResource, Name, Resource, TypeSchema, Value};
 use devgate_transports::Context;
 use indexmap::IndexMap;
 
 use crate::family::Placed;
-use crate::template::{Expression, Scope, Template, untypable};
+use crate::template::{Expression, Medium, Scope, Template};
 use crate::{
     Change, Changes, Current, Error, InSync, Provider, ResourceType, Result, Shown, Which,
 };
+use cli::Cli;
+use requests::Requests;
 
-pub(crate) use cli::{Cli, PlacedFsm, ask, session};
+pub(crate) use output::{exec, session};
+pub(crate) use source::{Answers, Row, Source, Speaks};
 
 /// A resource type that a family's file declares.
 #[derive(Clone, Debug)]
@@ -37,7 +48,24 @@ struct Definition {
     title: Option<Placed<Template>>,
     /// The one form of an attribute's values.
     canonical: Vec<(String, Placed<Expression>)>,
-    cli: Cli,
+    get: Vec<Get>,
+    form: Form,
+}
+
+/// Where rows come from, and what a row says of a resource.
+#[derive(Debug)]
+struct Get {
+    source: Source,
+    resource: Vec<(String, Placed<Expression>)>,
+}
+
+/// How changes are made.
+#[derive(Debug)]
+enum Form {
+    /// Lines of configuration.
+    Cli(Cli),
+    /// Requests that change data.
+    Data(Box<dyn Requests>),
 }
 
 /// Reads and changes resources as a definition says.
@@ -45,23 +73,24 @@ struct Definition {
 struct DeclaredProvider(Arc<Definition>);
 
 impl DeclaredType {
-    /// The commands whose output `get` reads.
+    /// The commands, or the questions, whose answers `get` reads.
     pub(crate) fn commands(&self) -> impl Iterator<Item = &str> {
-        self.0.cli.commands()
+        self.0.get.iter().flat_map(|get| get.source.questions())
     }
 
-    /// The resources in the outputs of the type's commands.
+    /// The resources in these answers.
     ///
     /// # Errors
-    /// What in the outputs does not fit.
+    /// What in the answers does not fit.
     pub(crate) fn resources<'o>(
         &self,
         output: impl Fn(&str) -> Option<&'o str>,
     ) -> Result<Vec<Resource>> {
-        let outputs = self
-            .commands()
-            .map(|command| output(command).unwrap_or_default().to_owned());
-        self.0.resources(&outputs.collect::<Vec<_>>())
+        let mut answers = Answers::default();
+        for get in &self.0.get {
+            get.source.recall(&mut answers, &output)?;
+        }
+        self.0.resources(&answers, Which::All)
     }
 
     /// Compiles what is otherwise compiled when it is first needed.
@@ -69,7 +98,7 @@ impl DeclaredType {
     /// # Errors
     /// What is wrong with a TextFSM template.
     pub(crate) fn check(&self) -> Result<()> {
-        self.0.cli.check()
+        self.0.get.iter().try_for_each(|get| get.source.check())
     }
 }
 
@@ -83,7 +112,7 @@ impl ResourceType for DeclaredType {
     }
 
     fn commands(&self) -> Vec<&str> {
-        self.0.cli.commands().collect()
+        self.commands().collect()
     }
 
     fn parse(&self, output: &str) -> Result<Vec<Resource>> {
@@ -91,8 +120,14 @@ impl ResourceType for DeclaredType {
     }
 
     fn render(&self, name: &Name, change: &Change, secrets: Shown) -> Result<Vec<String>> {
-        let lines = self.0.cli.lines(&self.0.schema, name, change)?;
-        Ok(lines.iter().map(|line| line.text(secrets)).collect())
+        let schema = &self.0.schema;
+        match &self.0.form {
+            Form::Cli(cli) => {
+                let lines = cli.lines(schema, name, change)?;
+                Ok(lines.iter().map(|line| line.text(secrets)).collect())
+            }
+            Form::Data(form) => form.lines(schema, name, change, secrets),
+        }
     }
 }
 
@@ -102,8 +137,13 @@ impl Provider for DeclaredProvider {
         if matches!(which, Which::Named([])) {
             return Ok(Vec::new());
         }
-        let outputs = self.0.cli.outputs(ctx).await?;
-        self.0.resources(&outputs)
+        let mut answers = Answers::default();
+        for get in &self.0.get {
+            let told = self.0.told_by_name(get);
+            let wanted = |row: &Hash| self.0.may_be(&told, row, which);
+            get.source.ask(ctx, &wanted, &mut answers).await?;
+        }
+        self.0.resources(&answers, which)
     }
 
     async fn set(&mut self, ctx: &Context<'_>, changes: Changes) -> Result<()> {
@@ -119,7 +159,11 @@ impl Provider for DeclaredProvider {
             }
             known.push((name, change));
         }
-        self.0.cli.set(ctx, &self.0.schema, known).await
+        let schema = &self.0.schema;
+        match &self.0.form {
+            Form::Cli(cli) => cli.set(ctx, schema, known).await,
+            Form::Data(form) => requests::set(&**form, ctx, schema, known).await,
+        }
     }
 
     async fn canonicalize(&mut self, _: &Context<'_>, resources: &mut [Resource]) -> Result<()> {
@@ -140,6 +184,7 @@ impl Provider for DeclaredProvider {
         let is_empty = |value: &Value| match value {
             Value::String(text) => text.is_empty(),
             Value::Array(items) => items.is_empty(),
+            Value::Hash(pairs) => pairs.is_empty(),
             Value::Sensitive(secret) => secret.reveal().as_str() == Some(""),
             _ => false,
         };
@@ -153,36 +198,94 @@ impl Provider for DeclaredProvider {
     }
 }
 
+impl Form {
+    fn data(form: impl Requests + 'static) -> Self {
+        Self::Data(Box::new(form))
+    }
+
+    fn medium(&self) -> Medium {
+        match self {
+            Self::Cli(_) => Medium::CommandLine,
+            Self::Data(form) => form.medium(),
+        }
+    }
+}
+
 impl Definition {
-    /// The resources in the outputs of the commands, in the commands' order. What several rows say
-    /// of one resource is put together; the later row wins.
-    fn resources(&self, outputs: &[String]) -> Result<Vec<Resource>> {
+    /// The resources in the answers, in their order. What several rows say of one resource is put
+    /// together; the later row wins.
+    fn resources(&self, answers: &Answers, which: Which<'_>) -> Result<Vec<Resource>> {
         // By title, which stands for the namevars: a table may have a hundred thousand routes.
         let mut found: IndexMap<String, Resource> = IndexMap::new();
-        for mut row in self.cli.rows(&self.schema, outputs)? {
-            self.canonicalize(&mut row)?;
-            if let Some(title) = &self.title {
-                let scope = Scope::of_resource(&self.schema, &row);
-                let text = title.value.text(&scope);
-                let text = text.map_err(|error| Error::Data(title.problem(&error)))?;
-                row.set("title", Value::String(text));
-            }
-            let refused = |error: InvalidResource| Error::Row(error.to_string());
-            let name = self.schema.check_row(&row).map_err(refused)?;
-            let known = found.entry(name.title().to_owned()).or_default();
-            for (attribute, value) in row.iter() {
-                known.set(attribute, value.clone());
+        for get in &self.get {
+            let told = self.told_by_name(get);
+            for row in get.source.rows(answers, &|row| self.may_be(&told, row, which))? {
+                let mut row = rows::resource(&self.schema, &get.resource, &row, answers)?;
+                self.canonicalize(&mut row)?;
+                if let Some(title) = &self.title {
+                    let scope = Scope::of_resource(&self.schema, &row);
+                    let text = title.value.text(&scope);
+                    let text = text.map_err(|error| Error::Data(title.problem(&error)))?;
+                    row.set("title", Value::String(text));
+                }
+                let refused = |error: InvalidResource| Error::Row(error.to_string());
+                let name = self.schema.check_row(&row).map_err(refused)?;
+                let known = found.entry(name.title().to_owned()).or_default();
+                for (attribute, value) in row.iter() {
+                    known.set(attribute, value.clone());
+                }
             }
         }
         Ok(found.into_values().collect())
     }
 
+    /// The namevars among a source's attributes, with the names that each is made of.
+    fn told_by_name<'g>(&self, get: &'g Get) -> Vec<(&'g str, &'g Expression, Vec<String>)> {
+        let namevars = self.schema.namevars();
+        let of_name = |(attribute, expression): &'g (String, Placed<Expression>)| {
+            let is_namevar = namevars.iter().any(|namevar| *namevar == attribute.as_str());
+            let expression = &expression.value;
+            is_namevar.then(|| (attribute.as_str(), expression, expression.names()))
+        };
+        get.resource.iter().filter_map(of_name).collect()
+    }
+
+    /// Whether a resource of these names may come of a row of `each`, by the namevars that its values
+    /// alone tell: a zone that nobody asks about is not looked into.
+    fn may_be(
+        &self,
+        told: &[(&str, &Expression, Vec<String>)],
+        row: &Hash,
+        which: Which<'_>,
+    ) -> bool {
+        let Which::Named(names) = which else {
+            return true;
+        };
+        let mut known = Resource::new();
+        for (namevar, expression, made_of) in told {
+            if made_of.iter().all(|name| row.get(name).is_some())
+                && let Ok(value) = expression.value(&Scope::of_row(row))
+                && let Ok(Some(value)) = rows::typed(&self.schema.attributes()[*namevar], value)
+            {
+                known.set(namevar, value);
+            }
+        }
+        if self.canonicalize(&mut known).is_err() {
+            return true;
+        }
+        names.iter().any(|name| {
+            known
+                .iter()
+                .all(|(namevar, value)| name.namevars().get(namevar) == Some(value))
+        })
+    }
+
     fn canonicalize(&self, resource: &mut Resource) -> Result<()> {
         for (name, expression) in &self.canonical {
-            // What cannot be typed stays as it is, to be refused: no filter may smooth it over.
+            // What cannot be written stays as it is, to be refused: no filter may smooth it over.
             match resource.get(name) {
                 None | Some(Value::Undef) => continue,
-                Some(value) if untypable(value).is_some() => continue,
+                Some(value) if self.form.medium().misfit(value).is_some() => continue,
                 Some(_) => {}
             }
             let scope = Scope::of_resource(&self.schema, resource);

@@ -51,17 +51,30 @@ pub enum Error {
     #[error("{0}")]
     Row(String),
 
-    /// A desired value holds a character that a command line acts upon instead of taking it.
+    /// The answer to a question is not as a definition expects.
+    #[error("answer to `{ask}`{}: {message}", row.map(|row| format!(", row {row}")).unwrap_or_default())]
+    Answer {
+        /// What was asked.
+        ask: String,
+        /// Which of its rows, from 1, where it is one.
+        row: Option<usize>,
+        /// What was expected.
+        message: String,
+    },
+
+    /// A desired value holds a character that the device would act upon, or that cannot be written.
     #[error(
-        "`{attribute}` of {title} holds {character:?}, which a command line does not take as text: nothing was sent"
+        "`{attribute}` of {title} holds {character:?}, which {medium} does not take as text: nothing was sent"
     )]
-    Untypable {
+    Unwritable {
         /// Whose attribute.
         title: String,
         /// The attribute.
         attribute: String,
         /// The first such character.
         character: char,
+        /// What it would be written as.
+        medium: &'static str,
     },
 
     /// A device is not back where it was; what differs holds no secret.

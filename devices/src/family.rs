@@ -18,10 +18,9 @@ use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value, suggest, yaml};
 use devgate_transports::{Connect, Context, Dialect, Transport};
 
-use crate::declared::{DeclaredType, PlacedFsm};
-use crate::error::{Place, Problem};
+use crate::declared::{DeclaredType, Speaks};
+use crate::error::Problem;
 use crate::safety::Checkpoint;
-use crate::textfsm::TextFsm;
 use crate::{Error, ResourceType, Result, Safety};
 use facts::FactSources;
 use folder::Folder;
@@ -87,12 +86,12 @@ impl Family {
         self.protocol.schema().name()
     }
 
-    /// The commands whose outputs are read for facts.
+    /// The commands, or the questions, whose answers are read for facts.
     pub fn fact_commands(&self) -> impl Iterator<Item = &str> {
         self.facts.commands()
     }
 
-    /// Every command that only reads: what the dialect runs when a session opens, and what facts and
+    /// Every command or question that only reads: what the dialect runs when a session opens, and what facts and
     /// resources are read from. Each once.
     pub fn commands(&self) -> Vec<&str> {
         let types = self.types.iter().flat_map(DeclaredType::commands);
@@ -160,7 +159,8 @@ impl Family {
                 None
             }
         };
-        let types = types(&folder, &mut problems)?;
+        let speaks = described.as_ref().map(|it| Speaks::of(it.protocol.schema().name()));
+        let types = types(&folder, speaks, &mut problems)?;
         match described {
             Some(Described {
                 schema,
@@ -216,7 +216,11 @@ impl Described {
         let on_open = dialect.as_ref().map(|dialect| dialect.on_open.clone());
         let protocol = protocol(top, dialect, problems);
         let read = |path: &str| folder.read(path);
-        let facts = FactSources::read(top.get("facts").as_ref(), &read, problems);
+        let speaks = protocol.as_ref().map(|it| Speaks::of(it.schema().name()));
+        let speaks = speaks.unwrap_or(Speaks::Commands);
+        let facts = top.get("facts");
+        let facts = facts.map(|spot| FactSources::read(&spot, speaks, &read, problems));
+        let facts = facts.unwrap_or_default();
         let checkpoint = top.get("checkpoint");
         if let (Some(checkpoint), None) = (&checkpoint, top.get("dialect")) {
             let message = "lines are taken back on a command line only: there is no `dialect`";
@@ -282,7 +286,11 @@ fn protocol(
 }
 
 /// The types in `types/`, one a file.
-fn types(folder: &Folder, problems: &mut Problems) -> Result<Vec<DeclaredType>> {
+fn types(
+    folder: &Folder,
+    speaks: Option<Speaks>,
+    problems: &mut Problems,
+) -> Result<Vec<DeclaredType>> {
     let mut types: Vec<DeclaredType> = Vec::new();
     for name in folder.names("types")? {
         let Some(stem) = name.strip_suffix(".yaml") else {
@@ -299,7 +307,7 @@ fn types(folder: &Folder, problems: &mut Problems) -> Result<Vec<DeclaredType>> 
         };
         let top = Spot::top(&file, &node);
         let read = |path: &str| folder.read(path);
-        let Some(kind) = DeclaredType::read(&top, &read, problems) else {
+        let Some(kind) = DeclaredType::read(&top, speaks, &read, problems) else {
             continue;
         };
         if kind.schema().name() != stem {
@@ -309,50 +317,4 @@ fn types(folder: &Folder, problems: &mut Problems) -> Result<Vec<DeclaredType>> 
         types.push(kind);
     }
     Ok(types)
-}
-
-/// The TextFSM template at `textfsm`, or in the file that `textfsm_file` names.
-pub(crate) fn read_textfsm(
-    top: &Spot<'_>,
-    read: &dyn Fn(&str) -> Result<String>,
-    problems: &mut Problems,
-) -> Option<PlacedFsm> {
-    match (top.get("textfsm"), top.get("textfsm_file")) {
-        (Some(spot), None) => {
-            let source = spot.text(problems)?;
-            Some(PlacedFsm {
-                fsm: TextFsm::new(source),
-                place: spot.place(),
-            })
-        }
-        (None, Some(spot)) => {
-            let path = spot.text(problems)?;
-            match read(path) {
-                Ok(source) => {
-                    let place = Place {
-                        file: path.into(),
-                        line: 1,
-                        column: 1,
-                        key: String::new(),
-                    };
-                    Some(PlacedFsm {
-                        fsm: TextFsm::new(source),
-                        place,
-                    })
-                }
-                Err(error) => {
-                    problems.push(spot.problem(error.to_string()));
-                    None
-                }
-            }
-        }
-        (None, None) => {
-            problems.push(top.problem("missing key `textfsm`, or `textfsm_file`"));
-            None
-        }
-        (Some(spot), Some(_)) => {
-            problems.push(spot.problem("`textfsm` and `textfsm_file` exclude each other"));
-            None
-        }
-    }
 }

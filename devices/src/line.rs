@@ -5,7 +5,7 @@ mod batch;
 use devgate_schemas::{REDACTED, Sensitive};
 
 use crate::Shown;
-use crate::template::{Lifted, Secrets};
+use crate::template::{Escape, Lifted, Secrets};
 
 pub(crate) use batch::send;
 
@@ -45,7 +45,7 @@ impl Line {
                 }
                 indents.push(indent);
             }
-            let (shown, secret) = secrets.lift(content.trim_end());
+            let (shown, secret) = secrets.lift(content.trim_end(), Escape::None);
             lines.push(Self {
                 depth: indents.len() - 1,
                 shown,

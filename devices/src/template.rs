@@ -12,9 +12,10 @@ use std::sync::LazyLock;
 
 use devgate_schemas::{Value, did_you_mean};
 use minijinja::syntax::SyntaxConfig;
+use minijinja::value::ValueKind;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 
-pub(crate) use scope::{Lifted, Scope, Secrets, untypable};
+pub(crate) use scope::{Escape, Lifted, Medium, Scope, Secrets};
 
 /// An expression, compiled.
 pub(crate) struct Expression(minijinja::Expression<'static, 'static>);
@@ -44,14 +45,6 @@ static LANGUAGE: LazyLock<Environment<'static>> = LazyLock::new(|| {
         .build();
     language.set_syntax(syntax.expect("Jinja's own delimiters do not clash"));
     language.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-    language.set_formatter(|output, state, value| {
-        if value.is_none() || value.is_undefined() {
-            let message =
-                "there is no value to write here; ask with `{% if … is not none %}` first";
-            return Err(minijinja::Error::new(ErrorKind::UndefinedError, message));
-        }
-        minijinja::escape_formatter(output, state, value)
-    });
     filters::add(&mut language);
     language
 });
@@ -92,15 +85,38 @@ impl Expression {
 }
 
 impl Template {
-    /// Compiles a template over these names.
+    /// Compiles a template over these names, which writes values into a text as `escape` says.
     ///
     /// # Errors
     /// What is wrong with it, a name that nobody knows among it.
     pub(crate) fn new<'a>(
         source: &str,
         names: impl IntoIterator<Item = &'a str>,
+        escape: Escape,
     ) -> Result<Self, Error> {
         let mut environment = LANGUAGE.clone();
+        // Whatever a template says of a value, `| safe` among it, it is written like this.
+        environment.set_formatter(move |output, state, value| {
+            let refused = |message| Err(minijinja::Error::new(ErrorKind::UndefinedError, message));
+            if value.is_none() || value.is_undefined() {
+                return refused(
+                    "there is no value to write here; ask with `{% if … is not none %}` first",
+                );
+            }
+            match escape {
+                // Not as Python writes it.
+                _ if value.kind() == ValueKind::Bool => {
+                    Ok(output.write_str(if value.is_true() { "true" } else { "false" })?)
+                }
+                Escape::None => minijinja::escape_formatter(output, state, value),
+                Escape::Path if Secrets::are_in(&value.to_string()) => {
+                    refused("a secret does not belong in a path")
+                }
+                Escape::Path | Escape::Xml => {
+                    Ok(output.write_str(&escape.written(&value.to_string()))?)
+                }
+            }
+        });
         environment.add_template_owned(NAME, source.to_owned())?;
         let template = Self(environment);
         check_names(
@@ -234,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_template_refuses_what_is_not_there() {
-        let template = Template::new("one\n\n  two {{ A }}\n", ["A"]).expect("compiles");
+        let template = Template::new("one\n\n  two {{ A }}\n", ["A"], Escape::None).expect("compiles");
         let mut row = Hash::new();
         row.insert("A", Value::Undef);
         let error = template.text(&Scope::of_row(&row)).expect_err("no value");
@@ -243,9 +259,21 @@ mod tests {
     }
 
     #[test]
+    fn a_value_is_written_as_the_other_language_has_it() {
+        let text = |escape| {
+            let template = Template::new("{{ A | safe }} {{ B }}", ["A", "B"], escape);
+            let row = scope(json!({ "A": "a/b<é>", "B": false }));
+            template.expect("compiles").text(&row).expect("a text")
+        };
+        assert_eq!(text(Escape::None), "a/b<é> false");
+        assert_eq!(text(Escape::Path), "a%2Fb%3C%C3%A9%3E false");
+        assert_eq!(text(Escape::Xml), "a/b&lt;é&gt; false");
+    }
+
+    #[test]
     fn lines_with_nothing_but_a_block_leave_no_line() {
         let source = "a\n  {% if A %}\n  b {{ A }}\n  {% endif %}\nc";
-        let template = Template::new(source, ["A"]).expect("compiles");
+        let template = Template::new(source, ["A"], Escape::None).expect("compiles");
         assert_eq!(
             template.text(&scope(json!({"A": 1}))),
             Ok("a\n  b 1\nc".to_owned())

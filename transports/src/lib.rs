@@ -44,7 +44,7 @@ pub use cli::Line;
 pub use cli::dialect::{self, Dialect};
 pub use command_line::{CommandLine, Opening};
 pub use context::{AttributeChange, Block, Context, Doing, Failure, Mode, Resources};
-pub use data_store::{DataStore, Document, Request};
+pub use data_store::{DataStore, Document, Request, XML_TEXT};
 pub use eapi::EapiSession;
 pub use error::{Error, Result};
 pub use f5::F5Session;

@@ -1,6 +1,7 @@
 //! Reading XML answers into a tree: what the protocols look into is small, and its order is free.
 
 use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
@@ -12,7 +13,7 @@ const DEEPEST: usize = 256;
 pub(crate) struct Element {
     /// Its name without a prefix.
     pub(crate) name: String,
-    /// Its attributes, their names without prefixes.
+    /// Its attributes but for declarations of namespaces, their names without prefixes.
     pub(crate) attributes: Vec<(String, String)>,
     /// The text directly in it.
     pub(crate) text: String,
@@ -57,7 +58,10 @@ impl Element {
     }
 
     fn opened_by(start: &BytesStart<'_>) -> Option<Self> {
-        let attributes = start.attributes().map(|attribute| {
+        let declares = |attribute: &Attribute<'_>| attribute.key.as_namespace_binding().is_some();
+        let attributes = start.attributes();
+        let attributes = attributes.filter(|attribute| !attribute.as_ref().is_ok_and(declares));
+        let attributes = attributes.map(|attribute| {
             let attribute = attribute.ok()?;
             let value = attribute.normalized_value(XmlVersion::Implicit1_0).ok()?;
             let name = attribute.key.local_name().into_inner().to_owned();

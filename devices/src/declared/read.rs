@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use devgate_schemas::{Hash, TypeSchema, Value};
 
-use super::cli::{Cli, Get};
-use super::{DeclaredType, Definition};
-use crate::family::{Placed, Problems, Spot, read_textfsm};
+use super::cli::Cli;
+use super::netconf::Netconf;
+use super::ovsdb::Ovsdb;
+use super::rest::Rest;
+use super::source::{Source, Speaks};
+use super::{DeclaredType, Definition, Form, Get};
+use crate::family::{Placed, Problems, Spot};
 use crate::template::Expression;
 
-/// What a type's file may say beside its schema.
-const KEYS: [&str; 12] = [
+/// What a type's file may say beside its schema and its form.
+const KEYS: [&str; 11] = [
     "name",
     "desc",
     "features",
@@ -22,24 +26,36 @@ const KEYS: [&str; 12] = [
     "autonotify",
     "title",
     "canonicalize",
-    "cli",
 ];
 
 /// What every declared type can do, without saying so.
 const FEATURES: [&str; 3] = ["remote_resource", "canonicalize", "custom_insync"];
 
+/// The forms, by their keys.
+const FORMS: [(&str, Speaks); 4] = [
+    ("cli", Speaks::Commands),
+    ("rest", Speaks::Rest),
+    ("netconf", Speaks::Netconf),
+    ("ovsdb", Speaks::Ovsdb),
+];
+
 impl DeclaredType {
-    /// Reads a type's file; `read` gives the text of another file of the family.
+    /// Reads a type's file in the form for what its family speaks, where that is known; `read` gives
+    /// the text of another file of the family.
     pub(crate) fn read(
         top: &Spot<'_>,
+        speaks: Option<Speaks>,
         read: &dyn Fn(&str) -> crate::Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        top.only(&KEYS, problems);
+        let forms = FORMS.map(|(key, _)| key);
+        top.only(&[&KEYS[..], &forms[..]].concat(), problems);
         let schema = schema(top, problems);
-        let cli = top.required("cli", problems);
-        if let Some(cli) = &cli {
-            cli.only(&["get", "create", "update", "delete"], problems);
+        let form = form(top, speaks, problems);
+        if let Some((speaks, spot)) = &form {
+            let mut keys = vec!["get", "create", "update", "delete"];
+            keys.extend((*speaks == Speaks::Rest).then_some("join"));
+            spot.only(&keys, problems);
         }
         let schema = schema?;
         let attributes: Vec<&str> = schema.attributes().keys().map(String::as_str).collect();
@@ -61,69 +77,46 @@ impl DeclaredType {
                 canonical.extend(expression.map(|expression| (name.to_owned(), expression)));
             }
         }
-        let cli = Cli::read(&cli?, &schema, read, problems)?;
+        let (speaks, spot) = form?;
+        let get = spot.required("get", problems);
+        let get = get.iter().flat_map(Spot::items);
+        let get: Vec<Option<Get>> = get
+            .map(|spot| Get::read(&spot, speaks, &schema, read, problems))
+            .collect();
+        let get: Option<Vec<Get>> = get.into_iter().collect();
+        let depth = get.iter().flatten().map(|get| get.source.depth()).next();
+        let form = match speaks {
+            Speaks::Commands | Speaks::Reads => {
+                Cli::read(&spot, &schema, problems).map(Form::Cli)
+            }
+            Speaks::Rest => Rest::read(&spot, &schema, problems).map(Form::data),
+            Speaks::Netconf => {
+                Netconf::read(&spot, &schema, depth.unwrap_or(0), problems).map(Form::data)
+            }
+            Speaks::Ovsdb => Ovsdb::read(&spot, &schema, problems).map(Form::data),
+        };
         Some(Self(Arc::new(Definition {
             schema,
             title,
             canonical,
-            cli,
+            get: get?,
+            form: form?,
         })))
-    }
-}
-
-impl Cli {
-    fn read(
-        top: &Spot<'_>,
-        schema: &TypeSchema,
-        read: &dyn Fn(&str) -> crate::Result<String>,
-        problems: &mut Problems,
-    ) -> Option<Self> {
-        let get = top.required("get", problems);
-        let get = get
-            .iter()
-            .flat_map(Spot::items)
-            .map(|spot| Get::read(&spot, schema, read, problems));
-        let get: Vec<Option<Get>> = get.collect();
-        let mut names: Vec<&str> = schema.attributes().keys().map(String::as_str).collect();
-        names.extend(["is", "should"]);
-        let create = top.required("create", problems);
-        let create = create.and_then(|spot| spot.template(&names, problems));
-        let update = top
-            .get("update")
-            .and_then(|spot| spot.template(&names, problems));
-        let delete = top
-            .get("delete")
-            .and_then(|spot| spot.template(&names, problems));
-        if schema.is_ensurable() && top.get("delete").is_none() {
-            problems.push(top.problem("missing key `delete`: the type has `ensure`"));
-        }
-        Some(Self {
-            get: get.into_iter().collect::<Option<_>>()?,
-            create: create?,
-            update,
-            delete,
-        })
     }
 }
 
 impl Get {
     fn read(
         top: &Spot<'_>,
+        speaks: Speaks,
         schema: &TypeSchema,
         read: &dyn Fn(&str) -> crate::Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        top.only(
-            &["command", "textfsm", "textfsm_file", "resource"],
-            problems,
-        );
-        let command = top
-            .required("command", problems)
-            .and_then(|spot| spot.text(problems));
-        let output = read_textfsm(top, read, problems);
+        let source = Source::read(top, speaks, "resource", read, problems);
         let resource = top.required("resource", problems);
-        let output = output?;
-        let names: Vec<&str> = output.fsm.names().iter().map(String::as_str).collect();
+        let source = source?;
+        let names = source.names();
         let mut expressions: Vec<(String, Placed<Expression>)> = Vec::new();
         for (name, spot) in pairs(resource.clone(), problems) {
             if known_attribute(schema, name, &spot, problems) {
@@ -140,11 +133,34 @@ impl Get {
             }
         }
         Some(Self {
-            command: command?.to_owned(),
-            output,
+            source,
             resource: expressions,
         })
     }
+}
+
+/// The one form of a type's file, which must be that of what its family speaks.
+fn form<'a>(
+    top: &Spot<'a>,
+    speaks: Option<Speaks>,
+    problems: &mut Problems,
+) -> Option<(Speaks, Spot<'a>)> {
+    let Some(speaks) = speaks else {
+        let mut forms = FORMS.into_iter();
+        return forms.find_map(|(key, speaks)| Some((speaks, top.get(key)?)));
+    };
+    let Some((wanted, _)) = FORMS.into_iter().find(|(_, form)| *form == speaks) else {
+        let message = "this protocol only reads: there is no form for types over it";
+        problems.push(top.problem(message));
+        return None;
+    };
+    for (key, _) in FORMS.into_iter().filter(|(key, _)| *key != wanted) {
+        if let Some(spot) = top.get(key) {
+            let message = format!("the family's protocol has another form: expected `{wanted}`");
+            problems.push(spot.problem(message));
+        }
+    }
+    Some((speaks, top.required(wanted, problems)?))
 }
 
 /// The type's schema: what the file says, less what is not the schema's.
@@ -152,7 +168,10 @@ fn schema(top: &Spot<'_>, problems: &mut Problems) -> Option<TypeSchema> {
     let Value::Hash(mut definition) = top.node().to_value() else {
         return None;
     };
-    for key in ["title", "canonicalize", "cli"] {
+    for key in ["title", "canonicalize"] {
+        definition.remove(key);
+    }
+    for (key, _) in FORMS {
         definition.remove(key);
     }
     add_features(&mut definition);

@@ -1,38 +1,32 @@
-//! From rows of an output to typed resources.
+//! From rows to typed resources.
 
 use devgate_schemas::{Attribute, Resource, TypeSchema, Value};
 
+use super::source::{Answers, Row};
 use crate::family::Placed;
 use crate::template::{Expression, Scope};
-use crate::textfsm::Row;
-use crate::{Error, Result};
+use crate::Result;
 
 /// Makes a resource of a row: each attribute's expression, as the attribute's type.
 ///
 /// A row has `ensure: present` unless the data says otherwise; empty text leaves an attribute out.
 ///
 /// # Errors
-/// Where in the output the text stands that does not fit its type. A secret is not quoted.
+/// Where in the answers it stands that something does not fit its type. A secret is not quoted.
 pub(super) fn resource(
     schema: &TypeSchema,
     expressions: &[(String, Placed<Expression>)],
     row: &Row,
-    command: &str,
-    output: &str,
+    answers: &Answers,
 ) -> Result<Resource> {
-    let scope = Scope::of_row(&row.values);
+    let scope = Scope::of_row(row.values());
     let mut resource = Resource::new();
     for (name, expression) in expressions {
         let attribute = &schema.attributes()[name.as_str()];
         let refused = |message: String| {
             let named = expression.value.names();
-            let place = row.place(output, named.first().map_or("", String::as_str));
-            Error::Output {
-                command: command.to_owned(),
-                line: place.line,
-                column: place.column,
-                message: format!("`{name}`: {message}"),
-            }
+            let named = named.first().map_or("", String::as_str);
+            row.wrong(answers, named, format!("`{name}`: {message}"))
         };
         let value = expression.value.value(&scope).map_err(|error| {
             refused(if attribute.sensitive {
@@ -52,7 +46,7 @@ pub(super) fn resource(
 }
 
 /// A value as its attribute's type wants it; nothing for nothing.
-fn typed(attribute: &Attribute, value: Value) -> std::result::Result<Option<Value>, String> {
+pub(super) fn typed(attribute: &Attribute, value: Value) -> std::result::Result<Option<Value>, String> {
     let value = match value {
         Value::Undef => return Ok(None),
         Value::String(text) if text.is_empty() => return Ok(None),

@@ -45,7 +45,12 @@ fn vlan() -> DeclaredType {
     let node = yaml::parse(VLAN).expect("it is YAML");
     let mut problems = Problems::new();
     let read = |_: &str| Ok(String::new());
-    let kind = DeclaredType::read(&Spot::top(&"vlan.yaml".into(), &node), &read, &mut problems);
+    let kind = DeclaredType::read(
+        &Spot::top(&"vlan.yaml".into(), &node),
+        Some(Speaks::Commands),
+        &read,
+        &mut problems,
+    );
     assert_eq!(problems, []);
     kind.expect("nothing is wrong")
 }

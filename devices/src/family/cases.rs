@@ -9,7 +9,8 @@
 //! - `session`: what a recorded session showed; the case is about the facts and the resources of
 //!   every type in it.
 //!
-//! Beside it lie the recorded outputs, one a command: `show version.txt`; and what is expected:
+//! Beside it lie the recorded outputs, one a command or question: `show version.txt`; and what is
+//! expected:
 //! `facts.json`, `resources.json`, `session.json`, or `lines.txt` with the lines of the changes in
 //! order. Where an
 //! error is expected, its text is `error.txt` instead.
@@ -173,7 +174,7 @@ impl Family {
                 ))
             }
             (Some(kind), None) => {
-                let outputs = outputs(folder, case, kind.commands())?;
+                let outputs = outputs(folder, case)?;
                 let resources = kind.resources(|command| output_of(&outputs, command));
                 Ok(found(
                     "resources.json",
@@ -184,7 +185,7 @@ impl Family {
     }
 
     fn try_facts(&self, folder: &Folder, case: &str) -> Result<Found> {
-        let outputs = outputs(folder, case, self.facts.commands())?;
+        let outputs = outputs(folder, case)?;
         Ok(Found {
             file: "facts.json",
             text: pretty(&self.told(&outputs)),
@@ -193,7 +194,7 @@ impl Family {
 
     /// The facts and the resources of every type; a type that cannot read its output says why.
     fn try_session(&self, folder: &Folder, case: &str) -> Result<Found> {
-        let outputs = outputs(folder, case, self.commands().into_iter())?;
+        let outputs = outputs(folder, case)?;
         let mut json = self.told(&outputs);
         for kind in &self.types {
             let resources = kind.resources(|command| output_of(&outputs, command));
@@ -222,19 +223,13 @@ impl Family {
     }
 }
 
-/// The recorded outputs of these commands, where there are any.
-fn outputs<'c>(
-    folder: &Folder,
-    case: &str,
-    commands: impl Iterator<Item = &'c str>,
-) -> Result<Vec<(String, String)>> {
-    let files = folder.names(case)?;
+/// The recorded answers, each by the name of its file.
+fn outputs(folder: &Folder, case: &str) -> Result<Vec<(String, String)>> {
     let mut outputs = Vec::new();
-    for command in commands {
-        let file = file_of(command);
-        if files.contains(&file) {
+    for file in folder.names(case)? {
+        if !EXPECTED.contains(&file.as_str()) && file != "case.yaml" {
             let output = folder.read(&format!("{case}/{file}"))?;
-            outputs.push((command.to_owned(), output));
+            outputs.push((file, output));
         }
     }
     Ok(outputs)
@@ -291,10 +286,10 @@ fn found(file: &'static str, text: Result<String>) -> Found {
 }
 
 fn output_of<'o>(outputs: &'o [(String, String)], command: &str) -> Option<&'o str> {
-    outputs
-        .iter()
-        .find(|(known, _)| known == command)
-        .map(|(_, output)| output.as_str())
+    let file = file_of(command);
+    let mut outputs = outputs.iter();
+    let (_, output) = outputs.find(|(name, _)| *name == file)?;
+    Some(output)
 }
 
 fn pretty(json: &serde_json::Value) -> String {

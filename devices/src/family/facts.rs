@@ -1,23 +1,21 @@
-//! The facts of a family: commands, and what their outputs tell.
+//! The facts of a family: where rows come from, and what they tell.
 
 use devgate_schemas::{Facts, Value};
 use devgate_transports::Context;
 
 use super::spot::{Placed, Problems, Spot};
-use crate::declared::{PlacedFsm, ask, session};
-use crate::template::{Expression, Scope, Template};
-use crate::textfsm::Row;
+use crate::declared::{Answers, Row, Source, Speaks};
+use crate::template::{Escape, Expression, Scope, Template};
 use crate::{Error, Result};
 
 /// Where a family's facts come from.
 #[derive(Debug, Default)]
 pub(crate) struct FactSources(Vec<FactSource>);
 
-/// A command, and the facts in its output.
+/// Where rows come from, and the facts in each.
 #[derive(Debug)]
 struct FactSource {
-    command: String,
-    output: PlacedFsm,
+    source: Source,
     facts: Vec<Fact>,
 }
 
@@ -56,62 +54,58 @@ const FLAT: [(&str, &str); 14] = [
 impl FactSources {
     /// Reads the `facts` of a family's file.
     pub(super) fn read(
-        spot: Option<&Spot<'_>>,
+        spot: &Spot<'_>,
+        speaks: Speaks,
         read: &dyn Fn(&str) -> Result<String>,
         problems: &mut Problems,
     ) -> Self {
-        let sources = spot.into_iter().flat_map(Spot::items);
+        let sources = spot.items();
+        let sources = sources.iter();
         Self(
             sources
-                .filter_map(|spot| FactSource::read(&spot, read, problems))
+                .filter_map(|spot| FactSource::read(spot, speaks, read, problems))
                 .collect(),
         )
     }
 
-    /// The commands whose outputs are read.
+    /// The commands, or the questions, whose answers are read.
     pub(super) fn commands(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|source| source.command.as_str())
+        self.0.iter().flat_map(|source| source.source.questions())
     }
 
     /// Adds what the device behind `ctx` tells; what cannot be read is absent, and told.
     ///
     /// # Errors
-    /// That the session is lost before anything was read, or is none at a command line.
+    /// That the session is lost before anything was read, or is of another kind.
     pub(super) async fn collect(
         &self,
         ctx: &Context<'_>,
         facts: &mut Facts,
     ) -> devgate_transports::Result<()> {
-        if self.0.is_empty() {
-            // The protocol's own facts need no command line.
-            add_flat(facts);
-            return Ok(());
-        }
-        let session = session(ctx).map_err(into_transport)?;
         for (number, source) in self.0.iter().enumerate() {
-            match ask(ctx, session, &source.command).await {
-                Ok(output) => source.tell(&output, facts, &mut |problem| ctx.warning(problem)),
-                Err(error) => {
-                    // What the device refuses says nothing of the next command; what was lost does.
-                    let refused = matches!(error, devgate_transports::Error::CommandFailed { .. });
-                    if !refused && number == 0 {
-                        return Err(error);
-                    }
-                    ctx.warning(format!(
-                        "facts of `{}` are left out: {error}",
-                        source.command
-                    ));
-                    if !refused {
-                        break;
-                    }
-                }
+            let mut answers = Answers::default();
+            let Err(error) = source.source.ask(ctx, &|_| true, &mut answers).await else {
+                source.tell(&answers, facts, &mut |problem| ctx.warning(problem));
+                continue;
+            };
+            // What the device refuses says nothing of the next question; what was lost does.
+            let says_no = match &error {
+                Error::Transport(error) => is_refusal(error),
+                _ => true,
+            };
+            if !says_no && number == 0 {
+                return Err(into_transport(error));
+            }
+            ctx.warning(format!("facts of {} are left out: {error}", source.named()));
+            if !says_no {
+                break;
             }
         }
         add_flat(facts);
         Ok(())
     }
 
-    /// The facts in these outputs.
+    /// The facts in these answers.
     pub(super) fn of_outputs<'o>(
         &self,
         output: impl Fn(&str) -> Option<&'o str>,
@@ -119,9 +113,16 @@ impl FactSources {
     ) -> Facts {
         let mut facts = Facts::new();
         for source in &self.0 {
-            match output(&source.command) {
-                Some(output) => source.tell(output, &mut facts, &mut tell),
-                None => tell(format!("there is no output of `{}`", source.command)),
+            let mut missing = source.source.questions();
+            missing.retain(|question| !question.contains("{{") && output(question).is_none());
+            if let Some(question) = missing.first() {
+                tell(format!("there is no output of `{question}`"));
+                continue;
+            }
+            let mut answers = Answers::default();
+            match source.source.recall(&mut answers, &output) {
+                Ok(()) => source.tell(&answers, &mut facts, &mut tell),
+                Err(error) => tell(format!("facts of {} are left out: {error}", source.named())),
             }
         }
         add_flat(&mut facts);
@@ -130,70 +131,64 @@ impl FactSources {
 
     /// Compiles the TextFSM templates.
     pub(super) fn check(&self) -> Result<()> {
-        self.0.iter().try_for_each(|source| source.output.check())
+        self.0.iter().try_for_each(|source| source.source.check())
     }
 }
 
 impl FactSource {
     fn read(
         top: &Spot<'_>,
+        speaks: Speaks,
         read: &dyn Fn(&str) -> Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        top.only(&["command", "textfsm", "textfsm_file", "facts"], problems);
-        let command = top
-            .required("command", problems)
-            .and_then(|spot| spot.text(problems));
-        let output = super::read_textfsm(top, read, problems);
+        let source = Source::read(top, speaks, "facts", read, problems);
         let told = top.required("facts", problems);
-        let output = output?;
-        let names: Vec<&str> = output.fsm.names().iter().map(String::as_str).collect();
+        let source = source?;
+        let names = source.names();
         let mut facts = Vec::new();
         for (path, spot) in told?.pairs(problems) {
             let value = spot.expression(&names, problems);
             let path = parts(path, &spot, &names, problems);
             facts.extend(value.zip(path).map(|(value, path)| Fact { path, value }));
         }
-        Some(Self {
-            command: command?.to_owned(),
-            output,
-            facts,
-        })
+        Some(Self { source, facts })
     }
 
-    /// Adds the facts of an output.
-    fn tell(&self, output: &str, facts: &mut Facts, tell: &mut dyn FnMut(String)) {
-        let rows = match self.output.rows(&self.command, output) {
+    /// What is asked, for messages.
+    fn named(&self) -> String {
+        let questions = self.source.questions();
+        format!("`{}`", questions.join("`, `"))
+    }
+
+    /// Adds the facts in the answers.
+    fn tell(&self, answers: &Answers, facts: &mut Facts, tell: &mut dyn FnMut(String)) {
+        let named = self.named();
+        let rows = match self.source.rows(answers, &|_| true) {
             Ok(rows) => rows,
-            Err(error) => {
-                return tell(format!("facts of `{}` are left out: {error}", self.command));
-            }
+            Err(error) => return tell(format!("facts of {named} are left out: {error}")),
         };
-        if rows.is_empty() {
-            tell(format!("the output of `{}` tells no facts", self.command));
+        if rows.is_empty() && self.source.is_output() {
+            tell(format!("the output of {named} tells no facts"));
         }
         for row in rows {
-            let scope = Scope::of_row(&row.values);
+            let scope = Scope::of_row(row.values());
             for fact in &self.facts {
                 match fact.value(&scope) {
                     Ok(Some((path, value))) => facts.set_at(path.iter().map(String::as_str), value),
                     Ok(None) => {}
                     Err(error) => {
-                        let place = self.place(fact, &row, output);
-                        tell(format!(
-                            "a fact of `{}`{place} is left out: {error}",
-                            self.command
-                        ));
+                        let place = self.place(fact, &row, answers);
+                        tell(format!("a fact of {named}{place} is left out: {error}"));
                     }
                 }
             }
         }
     }
 
-    fn place(&self, fact: &Fact, row: &Row, output: &str) -> String {
+    fn place(&self, fact: &Fact, row: &Row, answers: &Answers) -> String {
         let names = fact.value.value.names();
-        let place = row.place(output, names.first().map_or("", String::as_str));
-        format!(", output line {}, column {}", place.line, place.column)
+        row.place(answers, names.first().map_or("", String::as_str))
     }
 }
 
@@ -239,7 +234,7 @@ fn parts(
     }
     let part = |word: String| {
         if word.contains("{{") {
-            spot.template_of(&word, names, problems)
+            spot.escaping_template(&word, names, Escape::None, problems)
                 .map(|template| Part::Made(Box::new(template)))
         } else {
             Some(Part::Word(word))
@@ -255,6 +250,14 @@ fn add_flat(facts: &mut Facts) {
             facts.set(flat, value);
         }
     }
+}
+
+/// Whether an error is the device's no to a question.
+fn is_refusal(error: &devgate_transports::Error) -> bool {
+    matches!(
+        error,
+        devgate_transports::Error::CommandFailed { .. } | devgate_transports::Error::Refused(_)
+    )
 }
 
 fn into_transport(error: Error) -> devgate_transports::Error {

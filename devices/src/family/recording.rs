@@ -47,7 +47,7 @@ pub(super) const KEYS: [&str; 6] = [
 
 /// The file in which the output of a command is recorded.
 pub(super) fn file_of(command: &str) -> String {
-    let name = command.replace(['/', '\\', '|', '"', ':', '*', '?'], "_");
+    let name = command.replace(['/', '\\', '|', '"', ':', '*', '?', '<', '>'], "_");
     format!("{name}.txt")
 }
 

@@ -8,7 +8,7 @@ use devgate_schemas::yaml::{self, Node};
 use devgate_schemas::{Key, Value, suggest};
 
 use crate::error::{Place, Problem};
-use crate::template::{self, Expression, Template};
+use crate::template::{self, Escape, Expression, Template};
 
 /// What is wrong with the files read so far.
 pub(crate) type Problems = Vec<Problem>;
@@ -183,17 +183,19 @@ impl<'a> Spot<'a> {
         problems: &mut Problems,
     ) -> Option<Placed<Template>> {
         let source = self.text(problems)?;
-        self.template_of(source, names, problems)
+        self.escaping_template(source, names, Escape::None, problems)
     }
 
-    /// A template that stands here in another way than as the node's text: in its key.
-    pub(crate) fn template_of(
+    /// A template that makes a text of another language, or stands here in another way than as the
+    /// node's text: in its key.
+    pub(crate) fn escaping_template(
         &self,
         source: &str,
         names: &[&str],
+        escape: Escape,
         problems: &mut Problems,
     ) -> Option<Placed<Template>> {
-        let made = Template::new(source, names.iter().copied());
+        let made = Template::new(source, names.iter().copied(), escape);
         self.placed(made, problems)
     }
 

@@ -7,7 +7,7 @@ use devgate_transports::Context;
 
 use super::blocks::{Does, Step, blocks, steps};
 use super::{Mark, Safety};
-use crate::declared::{ask, session};
+use crate::declared::{exec, session};
 use crate::family::{Placed, Problems, Spot};
 use crate::line::{self, Line};
 use crate::template::{Expression, Scope};
@@ -56,7 +56,7 @@ impl Checkpoint {
     }
 
     async fn shown(&self, ctx: &Context<'_>) -> Result<Mark> {
-        let text = ask(ctx, session(ctx)?, &self.show).await?;
+        let text = exec(ctx, session(ctx)?, &self.show).await?;
         Ok(Mark::new(text))
     }
 

@@ -1,4 +1,4 @@
-//! What expressions and templates see: a row of an output, or a change with its secrets veiled.
+//! What expressions and templates see: a row, or a change with its secrets veiled.
 
 use devgate_schemas::{Hash, REDACTED, Resource, Sensitive, TypeSchema, Value};
 use minijinja::Value as Seen;
@@ -25,6 +25,28 @@ pub(crate) struct Lifted {
 
 const VEIL: (char, char) = ('\u{1}', '\u{2}');
 
+/// What values are written as: each takes other characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Medium {
+    /// Typed on a command line, which acts upon control characters, and asks for help at `?`.
+    CommandLine,
+    /// Written as data, which takes all but what veils secrets.
+    Data,
+    /// Written as XML (1.0, 2.2).
+    Xml,
+}
+
+/// How a value is written into a text of another language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Escape {
+    /// As it is.
+    None,
+    /// As a part of a URL's path (RFC 3986, 2.1).
+    Path,
+    /// As text or attribute of XML.
+    Xml,
+}
+
 impl Scope {
     /// A row's values.
     pub(crate) fn of_row(row: &Hash) -> Self {
@@ -35,23 +57,24 @@ impl Scope {
     /// `should`. An attribute that nobody mentions stays what it is; one that is not there is none.
     ///
     /// # Errors
-    /// The name of an attribute whose desired value cannot be typed, and the character in it.
+    /// The name of an attribute whose desired value cannot be written, and the character in it.
     pub(crate) fn of_change(
         schema: &TypeSchema,
         is: Option<&Resource>,
         should: Option<&Resource>,
+        medium: Medium,
         secrets: &mut Secrets,
     ) -> Result<Self, (String, char)> {
         let names = || schema.attributes().keys();
         for name in names() {
-            if let Some(character) = should.and_then(|should| untypable(should.get(name)?)) {
+            if let Some(character) = should.and_then(|should| medium.misfit(should.get(name)?)) {
                 return Err((name.clone(), character));
             }
         }
         let mut seen = |resource: Option<&Resource>| -> Vec<(String, Seen)> {
             let value = |name: &str| resource.and_then(|resource| resource.get(name));
             names()
-                .map(|name| (name.clone(), secrets.veil(value(name))))
+                .map(|name| (name.clone(), secrets.veil(value(name), medium)))
                 .collect()
         };
         let (is_seen, should_seen) = (seen(is), seen(should));
@@ -66,6 +89,18 @@ impl Scope {
         scope.push(("is".to_owned(), Seen::from_pairs(is_seen)));
         scope.push(("should".to_owned(), Seen::from_pairs(should_seen)));
         Ok(Self(Seen::from_pairs(scope)))
+    }
+
+    /// The same with one more value.
+    pub(crate) fn with(&self, name: &str, value: &Value) -> Self {
+        let more = Seen::from_pairs([(name, Seen::from(Serde(value)))]);
+        Self(minijinja::value::merge_maps([more, self.0.clone()]))
+    }
+
+    /// A value as a text; empty where there is none.
+    pub(crate) fn text(&self, name: &str) -> String {
+        let value = self.0.get_attr(name).unwrap_or_default();
+        value.as_str().unwrap_or_default().to_owned()
     }
 
     /// One resource's attributes by name; one that is not given is none. Secrets stay redacted.
@@ -85,8 +120,14 @@ impl Scope {
 }
 
 impl Secrets {
-    /// A text with every secret redacted; and where there is any, the text itself and its secrets.
-    pub(crate) fn lift(&self, text: &str) -> (String, Option<Lifted>) {
+    /// Whether a text that an expression made holds a secret.
+    pub(super) fn are_in(text: &str) -> bool {
+        next_veil(text).is_some()
+    }
+
+    /// A text with every secret redacted; and where there is any, the text itself and its secrets,
+    /// which are written into it as `escape` says.
+    pub(crate) fn lift(&self, text: &str, escape: Escape) -> (String, Option<Lifted>) {
         let (mut clear, mut shown) = (String::new(), String::new());
         let mut secrets = Vec::new();
         let mut rest = text;
@@ -94,7 +135,7 @@ impl Secrets {
             clear.push_str(before);
             shown.push_str(before);
             if let Some(secret) = self.0.get(number) {
-                let secret = plain(secret.reveal());
+                let secret = escape.written(&plain(secret.reveal()));
                 clear.push_str(&secret);
                 shown.push_str(REDACTED);
                 secrets.push(Sensitive::new(secret));
@@ -110,8 +151,41 @@ impl Secrets {
         (shown, lifted)
     }
 
+    /// A text with its secrets, which make it one.
+    pub(crate) fn lifted_text(&self, text: &str, escape: Escape) -> Value {
+        match self.lift(text, escape) {
+            (shown, None) => Value::String(shown),
+            (_, Some(lifted)) => Value::String(lifted.text.reveal().clone()).into_sensitive(),
+        }
+    }
+
+    /// What an expression made, with its secrets.
+    pub(crate) fn lifted(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => match next_veil(text) {
+                // As it was given: a secret may be a number.
+                Some(("", number, "")) if number < self.0.len() => {
+                    Value::Sensitive(self.0[number].clone())
+                }
+                _ => self.lifted_text(text, Escape::None),
+            },
+            Value::Array(items) => {
+                Value::Array(items.iter().map(|item| self.lifted(item)).collect())
+            }
+            Value::Hash(pairs) => {
+                let pairs = pairs.iter();
+                Value::Hash(
+                    pairs
+                        .map(|(key, value)| (key.clone(), self.lifted(value)))
+                        .collect(),
+                )
+            }
+            other => other.clone(),
+        }
+    }
+
     /// What a template sees of a value.
-    fn veil(&mut self, value: Option<&Value>) -> Seen {
+    fn veil(&mut self, value: Option<&Value>, medium: Medium) -> Seen {
         match value {
             None | Some(Value::Undef) => Seen::from(()),
             // An empty secret is none: templates ask for it as for an empty text.
@@ -125,11 +199,14 @@ impl Secrets {
                 Seen::from(format!("{}{number}{}", VEIL.0, VEIL.1))
             }
             // A desired value was refused before; what a device holds must not make lines either.
-            Some(Value::String(text)) => Seen::from(text.replace(char::is_control, "\u{fffd}")),
-            Some(Value::Array(items)) => items.iter().map(|item| self.veil(Some(item))).collect(),
+            Some(Value::String(text)) => Seen::from(medium.harmless(text)),
+            Some(Value::Array(items)) => items
+                .iter()
+                .map(|item| self.veil(Some(item), medium))
+                .collect(),
             Some(Value::Hash(pairs)) => Seen::from_pairs(pairs.iter().map(|(key, value)| {
-                let key = key.to_string().replace(char::is_control, "\u{fffd}");
-                (key, self.veil(Some(value)))
+                let key = medium.harmless(&key.to_string());
+                (key, self.veil(Some(value), medium))
             })),
             Some(other) => Seen::from(Serde(other)),
         }
@@ -142,21 +219,85 @@ fn next_veil(text: &str) -> Option<(&str, usize, &str)> {
     Some((before, number.parse().ok()?, after))
 }
 
-/// A character in a value that a command line acts upon: one that ends or changes the line, or `?`,
-/// which asks for help.
-pub(crate) fn untypable(value: &Value) -> Option<char> {
-    let within = |text: &str| {
-        text.chars()
-            .find(|&found| found.is_control() || found == '?')
-    };
-    match value {
-        Value::String(text) | Value::Symbol(text) => within(text),
-        Value::Array(items) => items.iter().find_map(untypable),
-        Value::Hash(pairs) => pairs
-            .iter()
-            .find_map(|(key, value)| within(&key.to_string()).or_else(|| untypable(value))),
-        Value::Sensitive(secret) => untypable(secret.reveal()),
-        Value::Undef | Value::Boolean(_) | Value::Integer(_) | Value::Float(_) => None,
+impl Medium {
+    /// As messages name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::CommandLine => "a command line",
+            Self::Data => "this form",
+            Self::Xml => "XML",
+        }
+    }
+
+    /// A character in a desired value that cannot be written.
+    pub(crate) fn misfit(self, value: &Value) -> Option<char> {
+        let within = |text: &str| text.chars().find(|&found| self.refuses(found));
+        match value {
+            Value::String(text) | Value::Symbol(text) => within(text),
+            Value::Array(items) => items.iter().find_map(|item| self.misfit(item)),
+            Value::Hash(pairs) => pairs
+                .iter()
+                .find_map(|(key, value)| within(&key.to_string()).or_else(|| self.misfit(value))),
+            Value::Sensitive(secret) => self.misfit(secret.reveal()),
+            Value::Undef | Value::Boolean(_) | Value::Integer(_) | Value::Float(_) => None,
+        }
+    }
+
+    fn refuses(self, character: char) -> bool {
+        self.is_harmful(character) || self == Self::CommandLine && character == '?'
+    }
+
+    /// Whether a character would be more than a character.
+    fn is_harmful(self, character: char) -> bool {
+        match self {
+            Self::CommandLine => character.is_control(),
+            Self::Data => [VEIL.0, VEIL.1].contains(&character),
+            Self::Xml => {
+                let is_control = character < ' ' && !"\t\n\r".contains(character);
+                is_control || "\u{fffe}\u{ffff}".contains(character)
+            }
+        }
+    }
+
+    /// A text that a device holds, without what would be more than text.
+    fn harmless(self, text: &str) -> String {
+        text.replace(|character| self.is_harmful(character), "\u{fffd}")
+    }
+}
+
+impl Escape {
+    /// A text as it is written.
+    pub(crate) fn written(self, text: &str) -> String {
+        match self {
+            Self::None => text.to_owned(),
+            Self::Path => {
+                let mut written = String::with_capacity(text.len());
+                for byte in text.bytes() {
+                    match byte {
+                        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                            written.push(char::from(byte));
+                        }
+                        _ => written.push_str(&format!("%{byte:02X}")),
+                    }
+                }
+                written
+            }
+            Self::Xml => {
+                let mut written = String::with_capacity(text.len());
+                for character in text.chars() {
+                    match character {
+                        '&' => written.push_str("&amp;"),
+                        '<' => written.push_str("&lt;"),
+                        '>' => written.push_str("&gt;"),
+                        '"' => written.push_str("&quot;"),
+                        '\'' => written.push_str("&apos;"),
+                        '\r' => written.push_str("&#13;"),
+                        other => written.push(other),
+                    }
+                }
+                written
+            }
+        }
     }
 }
 

@@ -25,6 +25,14 @@ pub struct Refused {
     pub busy: bool,
 }
 
+impl Refused {
+    /// Whether it says that what was asked for is not there (RFC 9110, 15.5.5 and 15.5.11).
+    pub fn is_absence(&self) -> bool {
+        let mut words = self.status.split(' ');
+        matches!(words.next(), Some("404" | "410"))
+    }
+}
+
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

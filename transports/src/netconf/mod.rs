@@ -28,4 +28,4 @@ pub use operation::{
 pub use reply::Reply;
 pub use rpc_error::RpcError;
 pub use session::NetconfSession;
-pub use xml::Element;
+pub use xml::{Element, XmlError};

@@ -7,6 +7,7 @@ use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 use tokio::time::Instant;
 
+use super::capabilities::Capability;
 use super::change::Change;
 use super::client::{Client, Terms};
 use super::facts;
@@ -273,5 +274,12 @@ impl DataStore for NetconfSession {
         let change = Change::requested(request)?;
         let changed = self.change(ctx, &change, None).await?;
         Ok(Document::Data(changed.to_value()))
+    }
+
+    /// By its candidate, or where it takes back by itself what it had done before it refused.
+    async fn all_or_nothing(&self, ctx: &Context<'_>) -> Result<bool> {
+        let client = self.hold(ctx).await?;
+        let has = |capability| client.capabilities().has(capability);
+        Ok(has(Capability::Candidate) || has(Capability::RollbackOnError))
     }
 }

@@ -6,6 +6,8 @@ mod read;
 mod tests;
 mod write;
 
+pub use read::XmlError;
+
 /// The namespace of NETCONF's own elements (RFC 6241, 3.1).
 pub(crate) const BASE: &str = "urn:ietf:params:xml:ns:netconf:base:1.0";
 
@@ -127,6 +129,38 @@ impl Element {
                 Node::Element(element) => element.collect_text(text),
             }
         }
+    }
+
+    /// The same elements, with those that stand around others put together: one of a name takes in
+    /// what lies in its like beside it, so many levels deep. A container may stand only once.
+    #[must_use]
+    pub fn joined(elements: Vec<Self>, levels: usize) -> Vec<Self> {
+        if levels == 0 {
+            return elements;
+        }
+        let mut joined: Vec<Self> = Vec::new();
+        for element in elements {
+            let is_like = |other: &&mut Self| {
+                other.name == element.name && other.attributes == element.attributes
+            };
+            match joined.iter_mut().find(is_like) {
+                Some(first) => first.children.extend(element.children),
+                None => joined.push(element),
+            }
+        }
+        for element in &mut joined {
+            let (inside, rest) = std::mem::take(&mut element.children)
+                .into_iter()
+                .partition::<Vec<_>, _>(|node| matches!(node, Node::Element(_)));
+            let inside = inside.into_iter().filter_map(|node| match node {
+                Node::Element(element) => Some(element),
+                Node::Text(_) => None,
+            });
+            element.children = rest;
+            let inside = Self::joined(inside.collect(), levels - 1);
+            element.children.extend(inside.into_iter().map(Node::Element));
+        }
+        joined
     }
 
     /// The elements directly in it, as elements of their own.

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use devgate_schemas::Value;
 use serde_json::Value as Json;
 
+use super::edit::Edits;
 use super::query::Query;
 use super::session::OvsdbSession;
 use crate::data_store::{DataStore, Document, Request};
@@ -19,17 +20,18 @@ impl DataStore for OvsdbSession {
         Ok(Document::Data(Json::from(rows).into()))
     }
 
-    /// The body is the operations of one transaction; `what` names another database than the
-    /// session's.
+    /// The body is the operations of one transaction, or with the method `edit` edits
+    /// ([`Edits`]); `what` names another database than the session's.
     async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
-        if let Some(method) = request
-            .method
-            .as_deref()
-            .filter(|method| *method != "transact")
-        {
-            return Err(Error::Unsupported(format!(
-                "`{method}` is no method that changes a database: leave it out, or use `transact`"
-            )));
+        match request.method.as_deref() {
+            None | Some("transact") => {}
+            Some("edit") => return self.edit(ctx, request).await,
+            Some(method) => {
+                return Err(Error::Unsupported(format!(
+                    "`{method}` is no method that changes a database: leave it out, or use \
+                     `transact` or `edit`"
+                )));
+            }
         }
         let operations = operations(request.body.as_ref())?;
         let database = match request.what.trim() {
@@ -38,6 +40,29 @@ impl DataStore for OvsdbSession {
         };
         let results = self.transact_in(ctx, database, &operations, true).await?;
         Ok(Document::Data(Json::from(results).into()))
+    }
+
+    /// A transaction takes effect as a whole, or not at all (RFC 7047, 4.1.3).
+    async fn all_or_nothing(&self, _: &Context<'_>) -> Result<bool> {
+        Ok(true)
+    }
+}
+
+impl OvsdbSession {
+    async fn edit(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
+        if !request.what.trim().is_empty() {
+            let problem = "edits go to the session's own database: name no other";
+            return Err(Error::Unsupported(problem.to_owned()));
+        }
+        let schema = self.schema(ctx).await?;
+        let body = request.body.as_ref().map(Value::reveal_json);
+        let edits = Edits::read(body, &schema).map_err(Error::Unsupported)?;
+        let results = self.transact(ctx, &edits.operations).await;
+        let results = results.map_err(|error| match error {
+            Error::Refused(refused) => Error::Refused(Box::new(edits.refused(*refused))),
+            other => other,
+        })?;
+        Ok(Document::Data(Json::from(edits.results(results)).into()))
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod data;
 mod database;
+mod edit;
 mod query;
 mod rpc;
 mod scan;

@@ -12,7 +12,7 @@ use super::{BASE, DEEPEST, Element, Node};
 
 /// What is wrong with a text that should be XML. It quotes no text and no value: these may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct XmlError {
+pub struct XmlError {
     problem: String,
     line: usize,
 }
@@ -56,7 +56,10 @@ impl Element {
 
     /// Reads elements that a user wrote, to be put into a message: any number, side by side. The
     /// prefix `nc` is NETCONF's own there, as for `nc:operation`.
-    pub(crate) fn parse_all(text: &str) -> Result<Vec<Self>, XmlError> {
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn parse_all(text: &str) -> Result<Vec<Self>, XmlError> {
         let mut reader = Reader::new(text);
         let resolver = reader.xml.resolver_mut();
         resolver

@@ -1,0 +1,102 @@
+//! Data that is made of expressions: a structure as it shall be sent, with an expression at each leaf.
+//!
+//! A key whose value is none is left out. A mapping of `each` and `item` alone makes a list: `item`
+//! for each item of the list that `each` makes, by the name `item`.
+
+use devgate_schemas::{Hash, Value};
+
+use crate::family::{Placed, Problems, Spot};
+use crate::template::{Expression, Scope, Secrets};
+use crate::{Error, Result, Shown};
+
+/// A structure of expressions.
+#[derive(Debug)]
+pub(super) enum Body {
+    Leaf(Box<Placed<Expression>>),
+    Pairs(Vec<(String, Self)>),
+    Items(Vec<Self>),
+    Each(Box<Placed<Expression>>, Box<Self>),
+}
+
+/// The name of the item that `each` is at.
+const ITEM: &str = "item";
+
+impl Body {
+    /// Reads a structure whose expressions are over these names.
+    pub(super) fn read(spot: &Spot<'_>, names: &[&str], problems: &mut Problems) -> Option<Self> {
+        if spot.node().as_sequence().is_some() {
+            let items = spot.items();
+            let items: Vec<_> = items
+                .iter()
+                .map(|item| Self::read(item, names, problems))
+                .collect();
+            return Some(Self::Items(items.into_iter().collect::<Option<_>>()?));
+        }
+        if spot.node().as_mapping().is_none() {
+            return spot
+                .expression(names, problems)
+                .map(|leaf| Self::Leaf(Box::new(leaf)));
+        }
+        let pairs = spot.pairs(problems);
+        if let [("each", each), ("item", item)] | [("item", item), ("each", each)] = &pairs[..] {
+            let each = each.expression(names, problems);
+            let item = Self::read(item, &[names, &[ITEM]].concat(), problems);
+            return Some(Self::Each(Box::new(each?), Box::new(item?)));
+        }
+        let pairs: Vec<_> = pairs
+            .into_iter()
+            .map(|(key, spot)| Some((key.to_owned(), Self::read(&spot, names, problems)?)))
+            .collect();
+        Some(Self::Pairs(pairs.into_iter().collect::<Option<_>>()?))
+    }
+
+    /// The data, with its secrets; nothing for none.
+    ///
+    /// # Errors
+    /// What an expression does not work with.
+    pub(super) fn value(&self, scope: &Scope, secrets: &Secrets) -> Result<Option<Value>> {
+        Ok(match self {
+            Self::Leaf(leaf) => {
+                Some(secrets.lifted(&evaluated(leaf, scope)?)).filter(|value| !value.is_undef())
+            }
+            Self::Pairs(pairs) => {
+                let mut hash = Hash::new();
+                for (key, body) in pairs {
+                    if let Some(value) = body.value(scope, secrets)? {
+                        hash.insert(key.as_str(), value);
+                    }
+                }
+                Some(Value::Hash(hash))
+            }
+            Self::Items(items) => {
+                let items = items.iter().map(|item| item.value(scope, secrets));
+                let items: Vec<Option<Value>> = items.collect::<Result<_>>()?;
+                Some(Value::Array(items.into_iter().flatten().collect()))
+            }
+            Self::Each(each, body) => match evaluated(each, scope)? {
+                Value::Undef => None,
+                Value::Array(items) => {
+                    let items = items
+                        .iter()
+                        .map(|item| body.value(&scope.with(ITEM, item), secrets));
+                    let items: Vec<Option<Value>> = items.collect::<Result<_>>()?;
+                    Some(Value::Array(items.into_iter().flatten().collect()))
+                }
+                _ => return Err(Error::Data(each.place.problem("`each` makes no list"))),
+            },
+        })
+    }
+}
+
+fn evaluated(leaf: &Placed<Expression>, scope: &Scope) -> Result<Value> {
+    let value = leaf.value.value(scope);
+    value.map_err(|error| Error::Data(leaf.problem(&error)))
+}
+
+/// Data as people read it.
+pub(super) fn json(value: &Value, secrets: Shown) -> serde_json::Value {
+    match secrets {
+        Shown::Redacted => value.to_json(),
+        Shown::InClear => value.reveal_json(),
+    }
+}

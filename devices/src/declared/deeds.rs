@@ -1,0 +1,131 @@
+//! What creates, updates and deletes a resource, and what a change is seen as.
+
+use devgate_schemas::{Name, Resource, TypeSchema};
+use devgate_transports::Context;
+
+use crate::family::{Problems, Spot};
+use crate::template::{Medium, Scope, Secrets};
+use crate::{Change, Error, Result};
+
+/// How a resource is created, updated and deleted, in a form's own way.
+#[derive(Debug)]
+pub(super) struct Deeds<T> {
+    create: T,
+    /// As `create`, where that brings about what is not yet so.
+    update: Option<T>,
+    /// What cannot be removed has none.
+    delete: Option<T>,
+}
+
+/// What a change does to its resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    Create,
+    Update,
+    Delete,
+}
+
+/// What expressions and templates see of a change, and the secrets that they do not see.
+pub(super) struct Seen {
+    pub(super) scope: Scope,
+    pub(super) secrets: Secrets,
+}
+
+impl<T> Deeds<T> {
+    /// Reads `create`, `update` and `delete`, each over these names.
+    pub(super) fn read(
+        top: &Spot<'_>,
+        schema: &TypeSchema,
+        problems: &mut Problems,
+        mut read: impl FnMut(&Spot<'_>, &[&str], &mut Problems) -> Option<T>,
+    ) -> Option<Self> {
+        let mut names: Vec<&str> = schema.attributes().keys().map(String::as_str).collect();
+        names.extend(["is", "should"]);
+        let create = top.required("create", problems);
+        let create = create.and_then(|spot| read(&spot, &names, problems));
+        let mut other = |key| match top.get(key) {
+            None => Some(None),
+            Some(spot) => read(&spot, &names, problems).map(Some),
+        };
+        let (update, delete) = (other("update"), other("delete"));
+        if schema.is_ensurable() && top.get("delete").is_none() {
+            problems.push(top.problem("missing key `delete`: the type has `ensure`"));
+        }
+        Some(Self {
+            create: create?,
+            update: update?,
+            delete: delete?,
+        })
+    }
+
+    /// What brings a change about.
+    ///
+    /// # Errors
+    /// That the resource cannot be removed.
+    pub(super) fn of(&self, schema: &TypeSchema, change: &Change) -> Result<&T> {
+        match What::of(change) {
+            What::Create => Ok(&self.create),
+            What::Update => Ok(self.update.as_ref().unwrap_or(&self.create)),
+            What::Delete => self.delete.as_ref().ok_or_else(|| {
+                Error::Unsupported(format!(
+                    "`{}` cannot be removed, only changed",
+                    schema.name()
+                ))
+            }),
+        }
+    }
+}
+
+impl Seen {
+    /// What is seen of a change that is written as `medium`.
+    ///
+    /// # Errors
+    /// That a desired value holds a character that cannot be written there.
+    pub(super) fn of(
+        schema: &TypeSchema,
+        name: &Name,
+        change: &Change,
+        medium: Medium,
+    ) -> Result<Self> {
+        let is = change.is.resource().filter(|is| is.is_present());
+        let should = change.should.as_ref().filter(|should| should.is_present());
+        let named: Resource;
+        let (is, should) = match (is, should) {
+            // What is removed unseen has nothing but its name.
+            (None, None) => {
+                named = Resource::from(name.namevars().clone());
+                (Some(&named), None)
+            }
+            other => other,
+        };
+        let mut secrets = Secrets::default();
+        let scope = Scope::of_change(schema, is, should, medium, &mut secrets);
+        let scope = scope.map_err(|(attribute, character)| Error::Unwritable {
+            title: format!("{}[{name}]", schema.name()),
+            attribute,
+            character,
+            medium: medium.name(),
+        })?;
+        Ok(Self { scope, secrets })
+    }
+}
+
+impl What {
+    pub(super) fn of(change: &Change) -> Self {
+        match (&change.should, change.is.resource()) {
+            (None, _) => Self::Delete,
+            (Some(should), _) if !should.is_present() => Self::Delete,
+            (Some(_), Some(is)) if is.is_present() => Self::Update,
+            (Some(_), _) => Self::Create,
+        }
+    }
+
+    /// Tells that it was done.
+    pub(super) fn tell(self, ctx: &Context<'_>, title: &str) {
+        match self {
+            Self::Create => ctx.created(title),
+            Self::Update => ctx.updated(title),
+            Self::Delete => ctx.deleted(title),
+        }
+    }
+}

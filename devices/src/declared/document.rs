@@ -1,0 +1,296 @@
+//! Questions whose answers are documents, and the rows in them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use devgate_schemas::{Hash, Value, did_you_mean};
+
+use super::path::{self, Path};
+use super::source::{Answers, Speaks, Wanted};
+use crate::family::{Placed, Problems, Spot};
+use crate::template::{Expression, Scope, Template};
+use crate::{Error, Result};
+
+/// A question, what its answer says of each row, and what is looked up beside it.
+#[derive(Debug)]
+pub(crate) struct Query {
+    /// For each of whose rows the question is asked, with their values in it.
+    each: Option<Box<Self>>,
+    part: Part,
+    join: Vec<Join>,
+    /// What a row must be to be one.
+    keep: Option<Placed<Expression>>,
+}
+
+/// What an answer says of one thing.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(super) ask: Arc<str>,
+    /// Which row of the answer it is, from 1.
+    pub(super) number: usize,
+    pub(super) values: Hash,
+}
+
+/// A question and the rows of its answer.
+#[derive(Debug)]
+struct Part {
+    ask: Placed<Template>,
+    /// The question as it is written.
+    source: String,
+    rows: Option<Path>,
+    values: Vec<(String, Path)>,
+}
+
+/// What another answer says, where one value of its rows is one value of ours.
+#[derive(Debug)]
+struct Join {
+    part: Part,
+    ours: String,
+    theirs: String,
+}
+
+impl Query {
+    /// Reads a question.
+    pub(super) fn read(top: &Spot<'_>, speaks: Speaks, problems: &mut Problems) -> Option<Self> {
+        let each = top.get("each").map(|spot| {
+            spot.only(&["ask", "each", "rows", "values", "join", "keep"], problems);
+            Self::read(&spot, speaks, problems).map(Box::new)
+        });
+        // What is wrong with `each` was told; its names would only be told to be unknown as well.
+        let each = each.map_or(Some(None), |each| each.map(Some))?;
+        let mut names: Vec<String> = owned(each.iter().flat_map(|each| each.names()));
+        let part = Part::read(top, speaks, &mut names, problems);
+        let mut join = Vec::new();
+        for spot in top.get("join").iter().flat_map(Spot::items) {
+            join.push(Join::read(&spot, speaks, &mut names, problems));
+        }
+        let keep = top.get("keep").and_then(|spot| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            spot.expression(&names, problems)
+        });
+        Some(Self {
+            each,
+            part: part?,
+            join: join.into_iter().collect::<Option<_>>()?,
+            keep,
+        })
+    }
+
+    /// The names of its rows' values.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let each = self.each.iter().flat_map(|each| each.names());
+        let join = self.join.iter().flat_map(|join| join.part.names());
+        each.chain(self.part.names()).chain(join).collect()
+    }
+
+    /// How deep its rows lie.
+    pub(super) fn depth(&self) -> usize {
+        self.part.rows.as_ref().map_or(0, Path::len)
+    }
+
+    /// What is asked, as it is written.
+    pub(super) fn questions(&self) -> Vec<&str> {
+        let each = self.each.iter().flat_map(|each| each.questions());
+        let parts = [&self.part].into_iter().chain(self.join.iter().map(|join| &join.part));
+        each.chain(parts.map(|part| part.source.as_str())).collect()
+    }
+
+    /// Whether what it asks for depends on other answers.
+    pub(super) fn depends(&self) -> bool {
+        self.each.is_some()
+    }
+
+    /// The questions that have no answer yet.
+    pub(super) fn open(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<String>> {
+        if let Some(each) = &self.each {
+            let open = each.open(answers, wanted)?;
+            if !open.is_empty() {
+                return Ok(open);
+            }
+        }
+        let mut open = Vec::new();
+        for around in self.around(answers, wanted)? {
+            open.push(self.part.question(&around)?);
+        }
+        for join in &self.join {
+            open.push(join.part.question(&Hash::new())?);
+        }
+        open.retain(|question| !answers.knows(question));
+        Ok(open)
+    }
+
+    /// The rows in the answers.
+    pub(super) fn rows(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<Found>> {
+        let mut rows = Vec::new();
+        for around in self.around(answers, wanted)? {
+            rows.extend(self.part.rows(answers, &around)?);
+        }
+        for join in &self.join {
+            join.add(answers, &mut rows)?;
+        }
+        let Some(keep) = &self.keep else {
+            return Ok(rows);
+        };
+        let mut kept = Vec::with_capacity(rows.len());
+        for row in rows {
+            let value = keep.value.value(&Scope::of_row(&row.values));
+            match value.map_err(|error| Error::Data(keep.problem(&error)))? {
+                Value::Boolean(false) | Value::Undef => {}
+                _ => kept.push(row),
+            }
+        }
+        Ok(kept)
+    }
+
+    /// The values around the question: of each row that it is asked for.
+    fn around(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<Hash>> {
+        let Some(each) = &self.each else {
+            return Ok(vec![Hash::new()]);
+        };
+        let rows = each.rows(answers, wanted)?.into_iter();
+        Ok(rows.map(|row| row.values).filter(|values| wanted(values)).collect())
+    }
+}
+
+impl Part {
+    /// Reads a question over these names, to which its own values are added.
+    fn read(
+        top: &Spot<'_>,
+        speaks: Speaks,
+        names: &mut Vec<String>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let ask = top.required("ask", problems);
+        let source = ask.as_ref().and_then(|spot| spot.text(problems));
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        let ask = ask.and_then(|spot| {
+            spot.escaping_template(source?, &known, speaks.escape(), problems)
+        });
+        let rows = top.get("rows").map(|spot| read_path(&spot, problems));
+        let mut values = Vec::new();
+        for (name, spot) in top.required("values", problems)?.pairs(problems) {
+            if names.iter().any(|known| known == name) {
+                problems.push(spot.problem(format!("`{name}` has a value already")));
+            }
+            names.push(name.to_owned());
+            values.extend(read_path(&spot, problems).map(|path| (name.to_owned(), path)));
+        }
+        Some(Self {
+            ask: ask?,
+            source: source?.trim().to_owned(),
+            rows: rows.map_or(Some(None), |rows| rows.map(Some))?,
+            values,
+        })
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().map(|(name, _)| name.as_str())
+    }
+
+    fn question(&self, around: &Hash) -> Result<String> {
+        let text = self.ask.value.text(&Scope::of_row(around));
+        let text = text.map_err(|error| Error::Data(self.ask.problem(&error)))?;
+        Ok(text.trim().to_owned())
+    }
+
+    fn rows(&self, answers: &Answers, around: &Hash) -> Result<Vec<Found>> {
+        let ask = self.question(around)?;
+        let document = answers.document(&ask);
+        let found = match &self.rows {
+            Some(path) => path.value(document),
+            None => document.clone(),
+        };
+        let ask: Arc<str> = ask.into();
+        let row = |(number, found): (usize, Value)| {
+            let mut values = around.clone();
+            for (name, path) in &self.values {
+                values.insert(name.as_str(), path.value(&found));
+            }
+            Found {
+                ask: Arc::clone(&ask),
+                number,
+                values,
+            }
+        };
+        Ok((1..).zip(path::rows(found)).map(row).collect())
+    }
+}
+
+impl Join {
+    fn read(
+        top: &Spot<'_>,
+        speaks: Speaks,
+        names: &mut Vec<String>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        top.only(&["ask", "rows", "values", "on"], problems);
+        let ours = names.clone();
+        // Its question is the same for all rows.
+        let mut theirs = Vec::new();
+        let part = Part::read(top, speaks, &mut theirs, problems);
+        for name in &theirs {
+            if ours.contains(name) {
+                problems.push(top.problem(format!("`{name}` has a value already")));
+            }
+        }
+        names.extend(theirs.iter().cloned());
+        let on = top.required("on", problems)?;
+        let pairs = on.pairs(problems);
+        let [(mine, spot)] = pairs.as_slice() else {
+            problems.push(on.problem("expected one pair: a name of ours, and the same of theirs"));
+            return None;
+        };
+        let their = spot.text(problems)?;
+        for (name, known) in [(*mine, &ours), (their, &theirs)] {
+            if !known.iter().any(|known| known == name) {
+                let hint = did_you_mean(name, known.iter().map(String::as_str));
+                problems.push(spot.problem(format!("`{name}` is not known here{hint}")));
+            }
+        }
+        Some(Self {
+            part: part?,
+            ours: (*mine).to_owned(),
+            theirs: their.to_owned(),
+        })
+    }
+
+    /// Adds to each row what is said in the first row of ours that has the same value. Where either
+    /// is a list, one of its items does.
+    fn add(&self, answers: &Answers, rows: &mut [Found]) -> Result<()> {
+        let theirs = self.part.rows(answers, &Hash::new())?;
+        let mut index: HashMap<String, &Found> = HashMap::new();
+        for row in &theirs {
+            for key in keys(&row.values, &self.theirs) {
+                index.entry(key).or_insert(row);
+            }
+        }
+        for row in rows {
+            let mut keys = keys(&row.values, &self.ours).into_iter();
+            let found = keys.find_map(|key| index.get(&key));
+            for name in self.part.names() {
+                let value = found.and_then(|found| found.values.get(name));
+                row.values.insert(name, value.cloned().unwrap_or(Value::Undef));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn keys(values: &Hash, name: &str) -> Vec<String> {
+    match values.get(name) {
+        None | Some(Value::Undef) => Vec::new(),
+        Some(Value::Array(items)) => items.iter().map(|item| item.to_json().to_string()).collect(),
+        Some(one) => vec![one.to_json().to_string()],
+    }
+}
+
+fn read_path(spot: &Spot<'_>, problems: &mut Problems) -> Option<Path> {
+    let text = spot.text(problems)?;
+    Path::read(text)
+        .map_err(|message| problems.push(spot.problem(message)))
+        .ok()
+}
+
+fn owned<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    names.map(str::to_owned).collect()
+}

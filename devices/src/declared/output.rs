@@ -1,0 +1,122 @@
+//! The output of a command as rows.
+
+use std::sync::Arc;
+
+use devgate_transports::{CommandLine, Context};
+
+use super::source::Row;
+use crate::error::{Place, Problem};
+use crate::family::{Problems, Spot};
+use crate::textfsm::{self, TextFsm};
+use crate::{Error, Result};
+
+/// A command, and the TextFSM template that takes its output apart.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(super) command: Arc<str>,
+    fsm: TextFsm,
+    /// Where the template's first line is.
+    place: Place,
+}
+
+impl Output {
+    /// Reads `command`, and the template at `textfsm` or in the file that `textfsm_file` names.
+    pub(super) fn read(
+        top: &Spot<'_>,
+        read: &dyn Fn(&str) -> Result<String>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let command = top
+            .required("command", problems)
+            .and_then(|spot| spot.text(problems));
+        let (source, place) = match (top.get("textfsm"), top.get("textfsm_file")) {
+            (Some(spot), None) => (spot.text(problems)?.to_owned(), spot.place()),
+            (None, Some(spot)) => {
+                let path = spot.text(problems)?;
+                let source = read(path).map_err(|error| {
+                    problems.push(spot.problem(error.to_string()));
+                });
+                let place = Place {
+                    file: path.into(),
+                    line: 1,
+                    column: 1,
+                    key: String::new(),
+                };
+                (source.ok()?, place)
+            }
+            (None, None) => {
+                problems.push(top.problem("missing key `textfsm`, or `textfsm_file`"));
+                return None;
+            }
+            (Some(spot), Some(_)) => {
+                problems.push(spot.problem("`textfsm` and `textfsm_file` exclude each other"));
+                return None;
+            }
+        };
+        Some(Self {
+            command: command?.into(),
+            fsm: TextFsm::new(source),
+            place,
+        })
+    }
+
+    /// The names of its rows' values.
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.fsm.names().iter().map(String::as_str).collect()
+    }
+
+    /// The rows of an output.
+    pub(super) fn rows(&self, output: &str) -> Result<Vec<Row>> {
+        let rows = self.fsm.rows(output).map_err(|error| match error {
+            textfsm::Error::Template { line, message } => Error::Data(self.problem(line, message)),
+            textfsm::Error::Output { line, message } => Error::Output {
+                command: self.command.to_string(),
+                line,
+                column: 1,
+                message,
+            },
+        })?;
+        let row = |row| Row::Output {
+            command: Arc::clone(&self.command),
+            row,
+        };
+        Ok(rows.into_iter().map(row).collect())
+    }
+
+    /// Compiles the template.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.fsm.check() {
+            Err(textfsm::Error::Template { line, message }) => {
+                Err(Error::Data(self.problem(line, message)))
+            }
+            Err(textfsm::Error::Output { .. }) | Ok(()) => Ok(()),
+        }
+    }
+
+    fn problem(&self, line: Option<usize>, message: String) -> Problem {
+        self.place.line_of_text(line.unwrap_or(1)).problem(message)
+    }
+}
+
+/// The output of a command that only reads.
+///
+/// # Errors
+/// As [`CommandLine::exec`].
+pub(crate) async fn exec(
+    ctx: &Context<'_>,
+    session: &dyn CommandLine,
+    command: &str,
+) -> devgate_transports::Result<String> {
+    ctx.debug(format!("asks for `{command}`"));
+    session.exec(ctx, command).await
+}
+
+/// The command line of the open session, if it is at one.
+///
+/// # Errors
+/// That it is not.
+pub(crate) fn session<'a>(ctx: &Context<'a>) -> Result<&'a dyn CommandLine> {
+    ctx.command_line().ok_or_else(|| {
+        Error::Unsupported("the open session is not one at a command line".to_owned())
+    })
+}

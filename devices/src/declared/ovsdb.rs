@@ -1,0 +1,189 @@
+//! The form for OVSDB: each change some operations, all of a set in one transaction.
+
+use devgate_schemas::{Hash, Name, TypeSchema, Value, suggest};
+use devgate_transports::Request;
+use devgate_transports::error::Refused;
+
+use super::body::{Body, json};
+use super::deeds::{Deeds, Seen};
+use super::requests::Requests;
+use crate::family::{Placed, Problems, Spot};
+use crate::template::{Expression, Medium};
+use crate::{Change, Error, Result, Shown};
+
+/// The operations that change a resource.
+#[derive(Debug)]
+pub(super) struct Ovsdb(Deeds<Vec<Edit>>);
+
+/// An operation to be made of a change.
+#[derive(Debug)]
+struct Edit {
+    /// What it does: one of [`DOES`].
+    does: &'static str,
+    table: String,
+    /// The name by which later operations know the row that it inserts.
+    name: Option<String>,
+    /// Whether it is wanted.
+    when: Option<Placed<Expression>>,
+    /// Columns, under `where`, `row`, `add` and `remove`.
+    columns: Vec<(&'static str, Body)>,
+}
+
+/// What operations do to the rows of a table.
+const DOES: [&str; 4] = ["insert", "update", "mutate", "delete"];
+
+/// Which columns an operation names, and for what.
+const COLUMNS: [&str; 4] = ["where", "row", "add", "remove"];
+
+impl Ovsdb {
+    pub(super) fn read(
+        top: &Spot<'_>,
+        schema: &TypeSchema,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let deeds = Deeds::read(top, schema, problems, |spot, names, problems| {
+            let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            let edits: Vec<_> = spot
+                .items()
+                .iter()
+                .map(|spot| Edit::read(spot, &mut names, problems))
+                .collect();
+            edits.into_iter().collect()
+        });
+        deeds.map(Self)
+    }
+}
+
+impl Edit {
+    /// Reads an operation over these names, to which that of its own row is added.
+    fn read(top: &Spot<'_>, names: &mut Vec<String>, problems: &mut Problems) -> Option<Self> {
+        top.only(&[&DOES[..], &COLUMNS[..], &["as", "when"]].concat(), problems);
+        let mut found = DOES.into_iter().filter_map(|does| Some((does, top.get(does)?)));
+        let Some((does, table)) = found.next() else {
+            let keys = top.pairs(problems);
+            let key = keys.first().map_or("", |(key, _)| *key);
+            let hint = suggest(key, DOES);
+            problems.push(top.problem(format!("there is no operation here{hint}")));
+            return None;
+        };
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        let when = top.get("when");
+        let when = when.map(|spot| spot.expression(&known, problems));
+        let mut columns = Vec::new();
+        for key in COLUMNS {
+            if let Some(spot) = top.get(key) {
+                columns.push(Body::read(&spot, &known, problems).map(|body| (key, body)));
+            }
+        }
+        let name = top.get("as").and_then(|spot| {
+            let name = spot.text(problems)?;
+            if names.iter().any(|known| known == name) {
+                problems.push(spot.problem(format!("`{name}` stands for something else here")));
+            }
+            Some(name.to_owned())
+        });
+        names.extend(name.clone());
+        Some(Self {
+            does,
+            table: table.text(problems)?.to_owned(),
+            name,
+            when: when.map_or(Some(None), |when| when.map(Some))?,
+            columns: columns.into_iter().collect::<Option<_>>()?,
+        })
+    }
+
+    /// The operation in plain JSON; nothing where it is not wanted.
+    fn operation(&self, seen: &Seen) -> Result<Option<Value>> {
+        if let Some(when) = &self.when {
+            let wanted = when.value.value(&seen.scope);
+            let wanted = wanted.map_err(|error| Error::Data(when.problem(&error)))?;
+            if wanted != Value::Boolean(true) {
+                return Ok(None);
+            }
+        }
+        let mut operation = Hash::new();
+        operation.insert(self.does, Value::from(self.table.as_str()));
+        if let Some(name) = &self.name {
+            // Under its own name the row is seen by the name that it has in the transaction.
+            let named = seen.scope.text(name);
+            operation.insert("as", Value::from(named));
+        }
+        for (key, body) in &self.columns {
+            if let Some(columns) = body.value(&seen.scope, &seen.secrets)? {
+                operation.insert(*key, columns);
+            }
+        }
+        Ok(Some(Value::Hash(operation)))
+    }
+}
+
+impl Requests for Ovsdb {
+    fn medium(&self) -> Medium {
+        Medium::Data
+    }
+
+    fn request(
+        &self,
+        schema: &TypeSchema,
+        name: &Name,
+        change: &Change,
+        number: usize,
+    ) -> Result<Request> {
+        let edits = self.0.of(schema, change)?;
+        let mut seen = Seen::of(schema, name, change, Medium::Data)?;
+        for own in edits.iter().filter_map(|edit| edit.name.as_ref()) {
+            let named = Value::from(format!("{own}_{number}"));
+            seen.scope = seen.scope.with(own, &named);
+        }
+        let operations = edits.iter().map(|edit| edit.operation(&seen));
+        let operations: Vec<Option<Value>> = operations.collect::<Result<_>>()?;
+        Ok(Request {
+            what: String::new(),
+            method: Some("edit".to_owned()),
+            body: Some(Value::Array(operations.into_iter().flatten().collect())),
+        })
+    }
+
+    fn belong(&self, _: &Request, _: &Request) -> bool {
+        true
+    }
+
+    fn joined(&self, requests: Vec<&Request>) -> Request {
+        let mut joined = requests[0].clone();
+        let operations = requests.iter().flat_map(|request| operations(request));
+        joined.body = Some(Value::Array(operations.cloned().collect()));
+        joined
+    }
+
+    /// The one whose operation failed.
+    fn culprit(&self, requests: &[&Request], refused: &Refused) -> Option<usize> {
+        let details = refused.details.as_ref()?.as_hash()?;
+        let failed = usize::try_from(details.get("operation")?.as_integer()?).ok()?;
+        let mut before = 0;
+        requests.iter().position(|request| {
+            before += operations(request).len();
+            failed < before
+        })
+    }
+
+    fn lines(
+        &self,
+        schema: &TypeSchema,
+        name: &Name,
+        change: &Change,
+        secrets: Shown,
+    ) -> Result<Vec<String>> {
+        let request = self.request(schema, name, change, 1)?;
+        let operations = operations(&request).iter();
+        Ok(operations
+            .map(|operation| json(operation, secrets).to_string())
+            .collect())
+    }
+}
+
+fn operations(request: &Request) -> &[Value] {
+    match &request.body {
+        Some(Value::Array(operations)) => operations,
+        _ => &[],
+    }
+}

@@ -1,0 +1,142 @@
+//! The form for APIs: each change a request for a path, with a body.
+
+use devgate_schemas::{Hash, Name, TypeSchema, Value};
+use devgate_transports::Request;
+use devgate_transports::error::Refused;
+
+use super::body::{Body, json};
+use super::deeds::{Deeds, Seen};
+use super::requests::Requests;
+use crate::family::{Placed, Problems, Spot};
+use crate::template::{Escape, Medium, Template};
+use crate::{Change, Error, Result, Shown};
+
+/// The requests that change a resource.
+#[derive(Debug)]
+pub(super) struct Rest {
+    deeds: Deeds<Deed>,
+    /// The key of a body's list, if requests that differ in nothing else are sent as one.
+    join: Option<String>,
+}
+
+/// A request to be made of a change.
+#[derive(Debug)]
+struct Deed {
+    method: String,
+    path: Placed<Template>,
+    body: Option<Body>,
+}
+
+impl Rest {
+    pub(super) fn read(
+        top: &Spot<'_>,
+        schema: &TypeSchema,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let join = top.get("join").and_then(|spot| spot.text(problems));
+        let deeds = Deeds::read(top, schema, problems, Deed::read)?;
+        Some(Self {
+            deeds,
+            join: join.map(str::to_owned),
+        })
+    }
+
+    /// A body's list that may be joined, and the rest of the body.
+    fn parts<'r>(&self, request: &'r Request) -> Option<(&'r Vec<Value>, Hash)> {
+        let mut rest = request.body.as_ref()?.as_hash()?.clone();
+        let join = self.join.as_ref()?;
+        rest.remove(join);
+        match request.body.as_ref()?.as_hash()?.get(join)? {
+            Value::Array(items) => Some((items, rest)),
+            _ => None,
+        }
+    }
+}
+
+impl Deed {
+    fn read(top: &Spot<'_>, names: &[&str], problems: &mut Problems) -> Option<Self> {
+        top.only(&["method", "path", "body"], problems);
+        let method = top.required("method", problems);
+        let method = method.and_then(|spot| spot.text(problems));
+        let path = top.required("path", problems);
+        let path = path.and_then(|spot| {
+            let source = spot.text(problems)?;
+            spot.escaping_template(source, names, Escape::Path, problems)
+        });
+        let body = match top.get("body") {
+            None => None,
+            Some(spot) => Some(Body::read(&spot, names, problems)?),
+        };
+        Some(Self {
+            method: method?.to_owned(),
+            path: path?,
+            body,
+        })
+    }
+}
+
+impl Requests for Rest {
+    fn medium(&self) -> Medium {
+        Medium::Data
+    }
+
+    fn request(
+        &self,
+        schema: &TypeSchema,
+        name: &Name,
+        change: &Change,
+        _: usize,
+    ) -> Result<Request> {
+        let deed = self.deeds.of(schema, change)?;
+        let seen = Seen::of(schema, name, change, Medium::Data)?;
+        let path = deed.path.value.text(&seen.scope);
+        let body = deed.body.as_ref();
+        let body = body.map(|body| body.value(&seen.scope, &seen.secrets));
+        Ok(Request {
+            what: path.map_err(|error| Error::Data(deed.path.problem(&error)))?,
+            method: Some(deed.method.clone()),
+            body: body.transpose()?.flatten(),
+        })
+    }
+
+    fn belong(&self, one: &Request, other: &Request) -> bool {
+        let is_same = one.what == other.what && one.method == other.method;
+        match (self.parts(one), self.parts(other)) {
+            (Some((_, one)), Some((_, other))) => is_same && one == other,
+            _ => false,
+        }
+    }
+
+    fn joined(&self, requests: Vec<&Request>) -> Request {
+        let mut joined = requests[0].clone();
+        let lists = requests.into_iter().skip(1).filter_map(|one| self.parts(one));
+        let more: Vec<Value> = lists.flat_map(|(list, _)| list.clone()).collect();
+        if let (Some(join), Some(Value::Hash(body))) = (&self.join, &mut joined.body)
+            && let Some(Value::Array(items)) = body.get_mut(&join.as_str().into())
+        {
+            items.extend(more);
+        }
+        joined
+    }
+
+    fn was_gone(&self, refused: &Refused) -> bool {
+        refused.is_absence()
+    }
+
+    fn lines(
+        &self,
+        schema: &TypeSchema,
+        name: &Name,
+        change: &Change,
+        secrets: Shown,
+    ) -> Result<Vec<String>> {
+        let request = self.request(schema, name, change, 1)?;
+        let method = request.method.as_deref().unwrap_or_default();
+        let mut lines = vec![format!("{method} {}", request.what)];
+        if let Some(body) = &request.body {
+            let body = format!("{:#}", json(body, secrets));
+            lines.extend(body.lines().map(str::to_owned));
+        }
+        Ok(lines)
+    }
+}

@@ -1,0 +1,315 @@
+//! Where rows come from: the output of a command, which TextFSM takes apart, or a document, of which
+//! paths take values. Facts and resources are made of rows in the same way.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use devgate_schemas::{Hash, Value};
+use devgate_transports::{self as transports, Context, Document};
+
+use super::document::{Found, Query};
+use super::output::{Output, exec, session};
+use crate::family::{Problems, Spot};
+use crate::template::Escape;
+use crate::{Error, Result, textfsm};
+
+/// Where rows come from.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Output(Output),
+    Document(Box<Query>),
+}
+
+/// What a device has answered, by what it was asked.
+#[derive(Debug, Default)]
+pub(crate) struct Answers(HashMap<String, Answer>);
+
+#[derive(Debug)]
+pub(super) enum Answer {
+    Output(String),
+    Document(Value),
+}
+
+/// What an answer says of one thing, by name.
+#[derive(Debug)]
+pub(crate) enum Row {
+    /// In a command's output.
+    Output {
+        command: Arc<str>,
+        row: textfsm::Row,
+    },
+    /// In the answer to a question.
+    Answer(Found),
+}
+
+/// What the types and facts of a family are read from and written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Speaks {
+    /// Commands, whose outputs are texts.
+    Commands,
+    /// Requests for paths, in JSON.
+    Rest,
+    /// Elements of XML.
+    Netconf,
+    /// Tables of a database.
+    Ovsdb,
+    /// Data that is read only.
+    Reads,
+}
+
+/// Which rows of `each` are asked about.
+pub(crate) type Wanted<'w> = dyn Fn(&Hash) -> bool + Sync + 'w;
+
+impl Speaks {
+    /// By the name of the family's protocol.
+    pub(crate) fn of(protocol: &str) -> Self {
+        match protocol {
+            "rest" | "restconf" | "f5" => Self::Rest,
+            "netconf" => Self::Netconf,
+            "ovsdb" => Self::Ovsdb,
+            "panos" | "snmp" => Self::Reads,
+            _ => Self::Commands,
+        }
+    }
+
+    /// How values are written into a question.
+    pub(super) fn escape(self) -> Escape {
+        match self {
+            Self::Rest => Escape::Path,
+            Self::Netconf => Escape::Xml,
+            Self::Commands | Self::Ovsdb | Self::Reads => Escape::None,
+        }
+    }
+}
+
+impl Source {
+    /// Reads a source, beside which the keys `also` may stand.
+    pub(crate) fn read(
+        top: &Spot<'_>,
+        speaks: Speaks,
+        also: &str,
+        read: &dyn Fn(&str) -> Result<String>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        match speaks {
+            Speaks::Commands => {
+                top.only(&["command", "textfsm", "textfsm_file", also], problems);
+                Output::read(top, read, problems).map(Self::Output)
+            }
+            Speaks::Rest | Speaks::Netconf | Speaks::Ovsdb | Speaks::Reads => {
+                top.only(&["ask", "each", "rows", "values", "join", "keep", also], problems);
+                let query = Query::read(top, speaks, problems)?;
+                Some(Self::Document(Box::new(query)))
+            }
+        }
+    }
+
+    /// The names of its rows' values.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        match self {
+            Self::Output(output) => output.names(),
+            Self::Document(query) => query.names(),
+        }
+    }
+
+    /// Whether its rows come from a command's output, which has at least one.
+    pub(crate) fn is_output(&self) -> bool {
+        matches!(self, Self::Output(_))
+    }
+
+    /// How deep its rows lie in a document.
+    pub(super) fn depth(&self) -> usize {
+        match self {
+            Self::Output(_) => 0,
+            Self::Document(query) => query.depth(),
+        }
+    }
+
+    /// What is asked, as the family's file says it.
+    pub(crate) fn questions(&self) -> Vec<&str> {
+        match self {
+            Self::Output(output) => vec![&*output.command],
+            Self::Document(query) => query.questions(),
+        }
+    }
+
+    /// Asks the device for all that the rows come from, each question once.
+    ///
+    /// # Errors
+    /// What the session says, and what in an answer does not fit.
+    pub(crate) async fn ask(
+        &self,
+        ctx: &Context<'_>,
+        wanted: &Wanted<'_>,
+        answers: &mut Answers,
+    ) -> Result<()> {
+        loop {
+            let open = self.open(answers, wanted)?;
+            if open.is_empty() {
+                return Ok(());
+            }
+            for question in open {
+                let answer = self.answer(ctx, &question).await?;
+                answers.0.insert(question, answer);
+            }
+        }
+    }
+
+    /// The same with answers that are known, as texts; what nobody has asked has none.
+    ///
+    /// # Errors
+    /// What in an answer does not fit.
+    pub(crate) fn recall<'o>(
+        &self,
+        answers: &mut Answers,
+        known: impl Fn(&str) -> Option<&'o str>,
+    ) -> Result<()> {
+        loop {
+            let open = self.open(answers, &|_| true)?;
+            if open.is_empty() {
+                return Ok(());
+            }
+            for question in open {
+                let text = known(&question).unwrap_or_default().to_owned();
+                let answer = match self {
+                    Self::Output(_) => Answer::Output(text),
+                    Self::Document(_) if text.trim().is_empty() => Answer::Document(Value::Undef),
+                    Self::Document(_) => read_document(&question, Document::Text(text))?,
+                };
+                answers.0.insert(question, answer);
+            }
+        }
+    }
+
+    /// The rows in the answers.
+    ///
+    /// # Errors
+    /// What in an answer does not fit.
+    pub(crate) fn rows(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<Row>> {
+        match self {
+            Self::Output(output) => output.rows(answers.output(&output.command)),
+            Self::Document(query) => {
+                let found = query.rows(answers, wanted)?;
+                Ok(found.into_iter().map(Row::Answer).collect())
+            }
+        }
+    }
+
+    /// Compiles what is otherwise compiled when it is first needed.
+    ///
+    /// # Errors
+    /// What is wrong with a TextFSM template.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self {
+            Self::Output(output) => output.check(),
+            Self::Document(_) => Ok(()),
+        }
+    }
+
+    /// The questions to which there is no answer yet.
+    fn open(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<String>> {
+        match self {
+            Self::Output(output) if answers.knows(&output.command) => Ok(Vec::new()),
+            Self::Output(output) => Ok(vec![output.command.to_string()]),
+            Self::Document(query) => query.open(answers, wanted),
+        }
+    }
+
+    /// Asks one question: every reading of a device goes through here.
+    async fn answer(&self, ctx: &Context<'_>, question: &str) -> Result<Answer> {
+        match self {
+            Self::Output(_) => {
+                let output = exec(ctx, session(ctx)?, question).await?;
+                Ok(Answer::Output(output))
+            }
+            Self::Document(query) => {
+                ctx.debug(format!("asks for `{question}`"));
+                let store = ctx.data_store().ok_or_else(|| {
+                    Error::Unsupported("the open session has no data to ask for".to_owned())
+                })?;
+                match store.get(ctx, question).await {
+                    Ok(document) => read_document(question, document),
+                    // What was there a moment ago may have gone.
+                    Err(transports::Error::Refused(refused))
+                        if query.depends() && refused.is_absence() =>
+                    {
+                        ctx.info(format!("`{question}` is not there any more"));
+                        Ok(Answer::Document(Value::Undef))
+                    }
+                    Err(error) => Err(error.into()),
+                }
+            }
+        }
+    }
+}
+
+fn read_document(question: &str, document: Document) -> Result<Answer> {
+    let data = document.into_data().ok_or_else(|| Error::Answer {
+        ask: question.to_owned(),
+        row: None,
+        message: "it is neither JSON nor XML".to_owned(),
+    })?;
+    Ok(Answer::Document(data))
+}
+
+impl Answers {
+    /// Whether a question was answered.
+    pub(super) fn knows(&self, question: &str) -> bool {
+        self.0.contains_key(question)
+    }
+
+    /// The document that was the answer to a question.
+    pub(super) fn document(&self, question: &str) -> &Value {
+        match self.0.get(question) {
+            Some(Answer::Document(document)) => document,
+            Some(Answer::Output(_)) | None => &Value::Undef,
+        }
+    }
+
+    fn output(&self, command: &str) -> &str {
+        match self.0.get(command) {
+            Some(Answer::Output(output)) => output,
+            Some(Answer::Document(_)) | None => "",
+        }
+    }
+}
+
+impl Row {
+    pub(crate) fn values(&self) -> &Hash {
+        match self {
+            Self::Output { row, .. } => &row.values,
+            Self::Answer(found) => &found.values,
+        }
+    }
+
+    /// Where something stands by this name, behind what was asked.
+    pub(crate) fn place(&self, answers: &Answers, name: &str) -> String {
+        match self {
+            Self::Output { command, row } => {
+                let place = row.place(answers.output(command), name);
+                format!(", output line {}, column {}", place.line, place.column)
+            }
+            Self::Answer(found) => format!(", row {}", found.number),
+        }
+    }
+
+    /// That something is wrong with what stands here by this name.
+    pub(crate) fn wrong(&self, answers: &Answers, name: &str, message: String) -> Error {
+        match self {
+            Self::Output { command, row } => {
+                let place = row.place(answers.output(command), name);
+                Error::Output {
+                    command: command.to_string(),
+                    line: place.line,
+                    column: place.column,
+                    message,
+                }
+            }
+            Self::Answer(found) => Error::Answer {
+                ask: found.ask.to_string(),
+                row: Some(found.number),
+                message,
+            },
+        }
+    }
+}
