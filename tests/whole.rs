@@ -2,6 +2,7 @@
 
 mod contract;
 mod lab_awkward;
+mod lab_declared;
 mod lab_errors;
 mod lab_fakes;
 mod lab_faults;

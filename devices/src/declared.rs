@@ -219,7 +219,10 @@ impl Definition {
         let mut found: IndexMap<String, Resource> = IndexMap::new();
         for get in &self.get {
             let told = self.told_by_name(get);
-            for row in get.source.rows(answers, &|row| self.may_be(&told, row, which))? {
+            for row in get
+                .source
+                .rows(answers, &|row| self.may_be(&told, row, which))?
+            {
                 let mut row = rows::resource(&self.schema, &get.resource, &row, answers)?;
                 self.canonicalize(&mut row)?;
                 if let Some(title) = &self.title {
@@ -243,7 +246,9 @@ impl Definition {
     fn told_by_name<'g>(&self, get: &'g Get) -> Vec<(&'g str, &'g Expression, Vec<String>)> {
         let namevars = self.schema.namevars();
         let of_name = |(attribute, expression): &'g (String, Placed<Expression>)| {
-            let is_namevar = namevars.iter().any(|namevar| *namevar == attribute.as_str());
+            let is_namevar = namevars
+                .iter()
+                .any(|namevar| *namevar == attribute.as_str());
             let expression = &expression.value;
             is_namevar.then(|| (attribute.as_str(), expression, expression.names()))
         };

@@ -159,7 +159,9 @@ impl Family {
                 None
             }
         };
-        let speaks = described.as_ref().map(|it| Speaks::of(it.protocol.schema().name()));
+        let speaks = described
+            .as_ref()
+            .map(|it| Speaks::of(it.protocol.schema().name()));
         let types = types(&folder, speaks, &mut problems)?;
         match described {
             Some(Described {

@@ -250,7 +250,8 @@ mod tests {
 
     #[test]
     fn a_template_refuses_what_is_not_there() {
-        let template = Template::new("one\n\n  two {{ A }}\n", ["A"], Escape::None).expect("compiles");
+        let template =
+            Template::new("one\n\n  two {{ A }}\n", ["A"], Escape::None).expect("compiles");
         let mut row = Hash::new();
         row.insert("A", Value::Undef);
         let error = template.text(&Scope::of_row(&row)).expect_err("no value");

@@ -15,7 +15,11 @@ use crate::{Change, Error, Result};
 pub(super) struct Cli(Deeds<Placed<Template>>);
 
 impl Cli {
-    pub(super) fn read(top: &Spot<'_>, schema: &TypeSchema, problems: &mut Problems) -> Option<Self> {
+    pub(super) fn read(
+        top: &Spot<'_>,
+        schema: &TypeSchema,
+        problems: &mut Problems,
+    ) -> Option<Self> {
         Deeds::read(top, schema, problems, |spot, names, problems| {
             spot.template(names, problems)
         })

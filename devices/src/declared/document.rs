@@ -91,7 +91,9 @@ impl Query {
     /// What is asked, as it is written.
     pub(super) fn questions(&self) -> Vec<&str> {
         let each = self.each.iter().flat_map(|each| each.questions());
-        let parts = [&self.part].into_iter().chain(self.join.iter().map(|join| &join.part));
+        let parts = [&self.part]
+            .into_iter()
+            .chain(self.join.iter().map(|join| &join.part));
         each.chain(parts.map(|part| part.source.as_str())).collect()
     }
 
@@ -148,7 +150,10 @@ impl Query {
             return Ok(vec![Hash::new()]);
         };
         let rows = each.rows(answers, wanted)?.into_iter();
-        Ok(rows.map(|row| row.values).filter(|values| wanted(values)).collect())
+        Ok(rows
+            .map(|row| row.values)
+            .filter(|values| wanted(values))
+            .collect())
     }
 }
 
@@ -163,9 +168,8 @@ impl Part {
         let ask = top.required("ask", problems);
         let source = ask.as_ref().and_then(|spot| spot.text(problems));
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        let ask = ask.and_then(|spot| {
-            spot.escaping_template(source?, &known, speaks.escape(), problems)
-        });
+        let ask =
+            ask.and_then(|spot| spot.escaping_template(source?, &known, speaks.escape(), problems));
         let rows = top.get("rows").map(|spot| read_path(&spot, problems));
         let mut values = Vec::new();
         for (name, spot) in top.required("values", problems)?.pairs(problems) {
@@ -269,7 +273,8 @@ impl Join {
             let found = keys.find_map(|key| index.get(&key));
             for name in self.part.names() {
                 let value = found.and_then(|found| found.values.get(name));
-                row.values.insert(name, value.cloned().unwrap_or(Value::Undef));
+                row.values
+                    .insert(name, value.cloned().unwrap_or(Value::Undef));
             }
         }
         Ok(())
@@ -279,7 +284,10 @@ impl Join {
 fn keys(values: &Hash, name: &str) -> Vec<String> {
     match values.get(name) {
         None | Some(Value::Undef) => Vec::new(),
-        Some(Value::Array(items)) => items.iter().map(|item| item.to_json().to_string()).collect(),
+        Some(Value::Array(items)) => items
+            .iter()
+            .map(|item| item.to_json().to_string())
+            .collect(),
         Some(one) => vec![one.to_json().to_string()],
     }
 }

@@ -88,7 +88,11 @@ impl Requests for Netconf {
         let body = Value::from(text);
         let is_secret = bodies().any(Value::has_secret);
         Request {
-            body: Some(if is_secret { body.into_sensitive() } else { body }),
+            body: Some(if is_secret {
+                body.into_sensitive()
+            } else {
+                body
+            }),
             ..Request::default()
         }
     }

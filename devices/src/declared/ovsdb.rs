@@ -57,8 +57,13 @@ impl Ovsdb {
 impl Edit {
     /// Reads an operation over these names, to which that of its own row is added.
     fn read(top: &Spot<'_>, names: &mut Vec<String>, problems: &mut Problems) -> Option<Self> {
-        top.only(&[&DOES[..], &COLUMNS[..], &["as", "when"]].concat(), problems);
-        let mut found = DOES.into_iter().filter_map(|does| Some((does, top.get(does)?)));
+        top.only(
+            &[&DOES[..], &COLUMNS[..], &["as", "when"]].concat(),
+            problems,
+        );
+        let mut found = DOES
+            .into_iter()
+            .filter_map(|does| Some((does, top.get(does)?)));
         let Some((does, table)) = found.next() else {
             let keys = top.pairs(problems);
             let key = keys.first().map_or("", |(key, _)| *key);

@@ -37,7 +37,10 @@ impl Path {
             let name = name.replace("~1", "/");
             Ok(Part { name, each })
         };
-        text.split('/').map(part).collect::<Result<_, _>>().map(Self)
+        text.split('/')
+            .map(part)
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 
     /// How many parts it has.
@@ -49,7 +52,10 @@ impl Path {
     pub(super) fn value(&self, document: &Value) -> Value {
         let value = at(document, &self.0);
         // An XML element with attributes is not only its text.
-        match value.as_hash().and_then(|hash| hash.get(devgate_transports::XML_TEXT)) {
+        match value
+            .as_hash()
+            .and_then(|hash| hash.get(devgate_transports::XML_TEXT))
+        {
             Some(text) => text.clone(),
             None => value,
         }

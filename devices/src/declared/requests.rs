@@ -109,7 +109,9 @@ async fn send(
         let request = form.joined(requests.clone());
         let refused = match store.set(ctx, &request).await {
             Ok(_) => {
-                group.iter().for_each(|one| one.what.tell(ctx, one.name.title()));
+                group
+                    .iter()
+                    .for_each(|one| one.what.tell(ctx, one.name.title()));
                 continue;
             }
             Err(TransportError::Refused(refused)) => refused,
@@ -145,9 +147,7 @@ fn grouped(form: &dyn Requests, ready: Vec<Ready>, is_whole: bool) -> Vec<Vec<Re
     let mut groups: Vec<Vec<Ready>> = Vec::new();
     for one in ready {
         match groups.last_mut() {
-            Some(group)
-                if is_whole || form.belong(&group[0].request, &one.request) =>
-            {
+            Some(group) if is_whole || form.belong(&group[0].request, &one.request) => {
                 group.push(one);
             }
             _ => groups.push(vec![one]),

@@ -109,7 +109,10 @@ impl Requests for Rest {
 
     fn joined(&self, requests: Vec<&Request>) -> Request {
         let mut joined = requests[0].clone();
-        let lists = requests.into_iter().skip(1).filter_map(|one| self.parts(one));
+        let lists = requests
+            .into_iter()
+            .skip(1)
+            .filter_map(|one| self.parts(one));
         let more: Vec<Value> = lists.flat_map(|(list, _)| list.clone()).collect();
         if let (Some(join), Some(Value::Hash(body))) = (&self.join, &mut joined.body)
             && let Some(Value::Array(items)) = body.get_mut(&join.as_str().into())

@@ -3,9 +3,9 @@
 use devgate_schemas::{Attribute, Resource, TypeSchema, Value};
 
 use super::source::{Answers, Row};
+use crate::Result;
 use crate::family::Placed;
 use crate::template::{Expression, Scope};
-use crate::Result;
 
 /// Makes a resource of a row: each attribute's expression, as the attribute's type.
 ///
@@ -46,7 +46,10 @@ pub(super) fn resource(
 }
 
 /// A value as its attribute's type wants it; nothing for nothing.
-pub(super) fn typed(attribute: &Attribute, value: Value) -> std::result::Result<Option<Value>, String> {
+pub(super) fn typed(
+    attribute: &Attribute,
+    value: Value,
+) -> std::result::Result<Option<Value>, String> {
     let value = match value {
         Value::Undef => return Ok(None),
         Value::String(text) if text.is_empty() => return Ok(None),

@@ -97,7 +97,10 @@ impl Source {
                 Output::read(top, read, problems).map(Self::Output)
             }
             Speaks::Rest | Speaks::Netconf | Speaks::Ovsdb | Speaks::Reads => {
-                top.only(&["ask", "each", "rows", "values", "join", "keep", also], problems);
+                top.only(
+                    &["ask", "each", "rows", "values", "join", "keep", also],
+                    problems,
+                );
                 let query = Query::read(top, speaks, problems)?;
                 Some(Self::Document(Box::new(query)))
             }

@@ -158,7 +158,9 @@ impl Element {
             });
             element.children = rest;
             let inside = Self::joined(inside.collect(), levels - 1);
-            element.children.extend(inside.into_iter().map(Node::Element));
+            element
+                .children
+                .extend(inside.into_iter().map(Node::Element));
         }
         joined
     }

@@ -66,7 +66,9 @@ impl Edits {
         };
         for (number, edit) in edits.iter().enumerate() {
             let edit = Edit::of(edit, schema).map_err(|problem| place(number, &problem))?;
-            let operations = edit.operations().map_err(|problem| place(number, &problem))?;
+            let operations = edit
+                .operations()
+                .map_err(|problem| place(number, &problem))?;
             for (part, operation) in operations {
                 made.operations.push(operation);
                 made.owners.push((number, part));
@@ -295,8 +297,14 @@ mod tests {
             (json!([1]), "edit 1: it is no object"),
             (json!([{ "inset": "Port" }]), "none of insert, update"),
             (json!([{ "insert": "Porf" }]), "did you mean `Port`?"),
-            (json!([{ "insert": "Port", "wher": {} }]), "`wher` is no part"),
-            (json!([{ "insert": "Port", "row": { "nam": 1 } }]), "did you mean `name`?"),
+            (
+                json!([{ "insert": "Port", "wher": {} }]),
+                "`wher` is no part",
+            ),
+            (
+                json!([{ "insert": "Port", "row": { "nam": 1 } }]),
+                "did you mean `name`?",
+            ),
             (
                 json!([{ "insert": "Port", "row": { "tag": "canary" } }]),
                 "no value of the column `tag`",
