@@ -2,6 +2,7 @@
 
 use devgate_schemas::{Name, TypeSchema, Value};
 use devgate_transports::Request;
+use devgate_transports::error::Refused;
 use devgate_transports::netconf::Element;
 
 use super::deeds::{Deeds, Seen};
@@ -95,6 +96,11 @@ impl Requests for Netconf {
             }),
             ..Request::default()
         }
+    }
+
+    /// `delete` is refused then; `remove` is not, but devices of NETCONF 1.0 do not know it.
+    fn was_gone(&self, refused: &Refused) -> bool {
+        refused.status == "data-missing"
     }
 
     fn lines(
