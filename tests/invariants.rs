@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 /// Where secrets are looked into or leave for a device or a child: the file, and its calls outside its tests.
 const REVEALS: &[(&str, usize)] = &[
     ("devices/src/declared.rs", 1),
+    ("devices/src/declared/body.rs", 1),
+    ("devices/src/declared/netconf.rs", 1),
     ("devices/src/line.rs", 2),
     ("devices/src/safety/checkpoint.rs", 1),
-    ("devices/src/template/scope.rs", 3),
+    ("devices/src/template/scope.rs", 4),
     ("gateway/src/practice/serve.rs", 2),
     ("gateway/src/practice/server/session.rs", 1),
     ("gateway/src/practice/switch.rs", 1),
@@ -22,7 +24,8 @@ const REVEALS: &[(&str, usize)] = &[
     ("schemas/src/value.rs", 3),
     ("transports/src/cli/line.rs", 2),
     ("transports/src/info.rs", 1),
-    ("transports/src/ovsdb/data.rs", 1),
+    ("transports/src/netconf/change.rs", 1),
+    ("transports/src/ovsdb/data.rs", 2),
     ("transports/src/snmp/agent.rs", 1),
     ("transports/src/snmp/usm.rs", 4),
     ("transports/src/ssh/auth.rs", 1),

@@ -63,7 +63,7 @@ struct Get {
 #[derive(Debug)]
 enum Form {
     /// Lines of configuration.
-    Cli(Cli),
+    Cli(Box<Cli>),
     /// Requests that change data.
     Data(Box<dyn Requests>),
 }

@@ -86,7 +86,9 @@ impl DeclaredType {
         let get: Option<Vec<Get>> = get.into_iter().collect();
         let depth = get.iter().flatten().map(|get| get.source.depth()).next();
         let form = match speaks {
-            Speaks::Commands | Speaks::Reads => Cli::read(&spot, &schema, problems).map(Form::Cli),
+            Speaks::Commands | Speaks::Reads => {
+                Cli::read(&spot, &schema, problems).map(|cli| Form::Cli(Box::new(cli)))
+            }
             Speaks::Rest => Rest::read(&spot, &schema, problems).map(Form::data),
             Speaks::Netconf => {
                 Netconf::read(&spot, &schema, depth.unwrap_or(0), problems).map(Form::data)

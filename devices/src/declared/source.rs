@@ -16,7 +16,7 @@ use crate::{Error, Result, textfsm};
 /// Where rows come from.
 #[derive(Debug)]
 pub(crate) enum Source {
-    Output(Output),
+    Output(Box<Output>),
     Document(Box<Query>),
 }
 
@@ -94,7 +94,7 @@ impl Source {
         match speaks {
             Speaks::Commands => {
                 top.only(&["command", "textfsm", "textfsm_file", also], problems);
-                Output::read(top, read, problems).map(Self::Output)
+                Output::read(top, read, problems).map(|output| Self::Output(Box::new(output)))
             }
             Speaks::Rest | Speaks::Netconf | Speaks::Ovsdb | Speaks::Reads => {
                 top.only(

@@ -104,7 +104,10 @@ impl Change {
 /// # Errors
 /// [`Error::Unsupported`], saying what was `expected`.
 pub(super) fn xml<'r>(request: &'r Request, is: &str, expected: &str) -> Result<&'r str> {
-    let body = request.body.as_ref().and_then(Value::as_str);
+    let body = match &request.body {
+        Some(Value::Sensitive(secret)) => secret.reveal().as_str(),
+        body => body.as_ref().and_then(Value::as_str),
+    };
     match (request.what.trim(), body) {
         ("", Some(body)) => Ok(body),
         (what, None) if what.starts_with('<') => Ok(what),

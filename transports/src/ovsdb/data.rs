@@ -55,7 +55,7 @@ impl OvsdbSession {
             return Err(Error::Unsupported(problem.to_owned()));
         }
         let schema = self.schema(ctx).await?;
-        let body = request.body.as_ref().map(Value::reveal_json);
+        let body = request.body.as_ref().map(|body| body.reveal_json());
         let edits = Edits::read(body, &schema).map_err(Error::Unsupported)?;
         let results = self.transact(ctx, &edits.operations).await;
         let results = results.map_err(|error| match error {
