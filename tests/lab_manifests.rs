@@ -33,8 +33,10 @@ fn a_catalog_that_puppet_has_compiled_is_applied() {
     let run = project.devgate(&apply).succeeded().says(&[skipped]);
     let value = run.item()["value"].clone();
     assert_eq!(counts(&value)[1], 0, "{value:#}");
+    let ours = |line: &String| (4..10).any(|net| line.contains(&format!("10.{net}.0.0/16")));
+    let routes: Vec<String> = lines(&device, "Null0").into_iter().filter(ours).collect();
     assert_eq!(
-        lines(&device, "Null0"),
+        routes,
         ["4", "8", "9"].map(|net| {
             let distance = if net == "4" { "" } else { " 20" };
             format!("ip route 10.{net}.0.0/16 Null0{distance}")

@@ -1,6 +1,7 @@
 //! The whole, through the binary: against the lab's devices, which `tests/run` starts, and without any.
 
 mod contract;
+mod device_conf;
 mod lab_awkward;
 mod lab_declared;
 mod lab_errors;

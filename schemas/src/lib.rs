@@ -1,10 +1,12 @@
 //! What may be said: data types, schemas, metadata, secrets, events. No I/O, no async.
 
 mod attribute;
+pub mod device_conf;
 mod event;
 mod facts;
 #[doc(hidden)]
 pub mod fuzz;
+pub mod hocon;
 mod mask;
 mod nearest;
 mod problem;

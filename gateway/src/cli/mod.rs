@@ -78,6 +78,14 @@ pub(crate) struct Global {
         help_heading = "Global options"
     )]
     pub(crate) inventoryfile: Option<PathBuf>,
+    /// A device.conf, whose devices are targets, too (default: that of puppet device)
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        help_heading = "Global options"
+    )]
+    pub(crate) deviceconfig: Option<PathBuf>,
     /// Refuse an inventory with a target that is wrong, instead of leaving that target out
     #[arg(long, global = true, help_heading = "Global options")]
     pub(crate) strict: bool,

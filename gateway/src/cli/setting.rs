@@ -6,16 +6,21 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use anyhow::bail;
 use devgate_schemas::Level;
 
 use super::{Global, Targets, When};
 use crate::budget;
-use crate::inventory::{Inventory, Listed, Overrides, Problem, Source, Target};
+use crate::failure::Failure;
+use crate::inventory::{
+    Inventory, Listed, Overrides, Problem, Source, Target, default_file, read_device_conf,
+};
 use crate::output::Output;
 use crate::plugins::Plugins;
 use crate::project::Project;
 use crate::registry::Registry;
-use crate::session::Pool;
+use crate::results::counted;
+use crate::session::{Claims, Pool};
 use crate::tasks::Catalogue;
 use crate::voice::Voice;
 
@@ -34,9 +39,11 @@ const OWN_FILES: usize = 20;
 pub(crate) struct Setting {
     inventoryfile: Option<PathBuf>,
     strict: bool,
+    deviceconfig: Option<PathBuf>,
     pub(crate) project: Project,
     pub(crate) registry: Registry,
     pub(crate) sessions: Pool,
+    pub(crate) claims: Claims,
     pub(crate) voice: Voice,
 }
 
@@ -72,9 +79,11 @@ impl Setting {
         Ok(Self {
             inventoryfile: global.inventoryfile.clone(),
             strict: global.strict,
+            deviceconfig: global.deviceconfig.clone(),
             project,
             registry,
             sessions: Pool::default(),
+            claims: Claims::default(),
             voice,
         })
     }
@@ -88,11 +97,72 @@ impl Setting {
         let default = self.project.inventory_file();
         let source = Source::choose(self.inventoryfile.clone(), environment, default)?;
         let plugins = Rc::new(Plugins::new(&self.project));
-        let inventory = Inventory::load(source, plugins, self.strict).await?;
+        let mut inventory = Inventory::load(source, plugins, self.strict).await?;
         for warning in inventory.warnings() {
             self.voice.say(Level::Warning, &warning.to_string());
         }
+        self.add_devices(&mut inventory)?;
         Ok(inventory)
+    }
+
+    /// Adds the devices of the `device.conf`. One that nobody has named stops nobody.
+    fn add_devices(&self, inventory: &mut Inventory) -> anyhow::Result<()> {
+        let Some(file) = self.device_file() else {
+            return Ok(());
+        };
+        let devices = match read_device_conf(&file, &self.registry) {
+            Ok(devices) => devices,
+            Err(message) if self.deviceconfig.is_some() => {
+                bail!(Failure::new("devgate/invalid-device-conf", message))
+            }
+            Err(message) => {
+                self.voice.say(Level::Warning, &message);
+                return Ok(());
+            }
+        };
+        for name in inventory.add_devices(devices) {
+            let message = format!(
+                "{name} is in the inventory and in {}: the inventory's counts",
+                file.display()
+            );
+            self.voice.say(Level::Notice, &message);
+        }
+        Ok(())
+    }
+
+    /// The `device.conf`, where there is one.
+    pub(crate) fn device_file(&self) -> Option<PathBuf> {
+        self.deviceconfig.clone().or_else(default_file)
+    }
+
+    /// The targets that a command is for; where nobody names one, all devices of the `device.conf`.
+    /// Nothing, where there is none either.
+    ///
+    /// # Errors
+    /// What is wrong with the inventory or that file, or which name they do not know.
+    pub(crate) async fn select_or_devices(
+        &self,
+        targets: &Targets,
+    ) -> anyhow::Result<Option<Vec<Arc<Target>>>> {
+        if !targets.targets.is_empty() {
+            return self.select(targets).await.map(Some);
+        }
+        let Some(file) = self.device_file() else {
+            return Ok(None);
+        };
+        let overrides = targets.overrides(None).await?;
+        let inventory = self.inventory().await?;
+        let names: Vec<String> = inventory.device_names().map(str::to_owned).collect();
+        if names.is_empty() {
+            let message = format!("No device found in {}", file.display());
+            bail!(Failure::new("devgate/no-devices", message));
+        }
+        let devices = counted(names.len()).replace("target", "device");
+        let message = format!("no --target: {devices} of {}", file.display());
+        self.voice.say(Level::Notice, &message);
+        self.choose_from(&inventory, &names, &overrides)
+            .await
+            .map(Some)
     }
 
     /// The name of the inventory, for programs.
@@ -147,6 +217,17 @@ impl Setting {
         if targets.is_empty() {
             let message = "no target was chosen: nothing was done";
             self.voice.say(Level::Warning, message);
+        }
+        for target in &targets {
+            for warning in &target.warnings {
+                self.voice
+                    .say(Level::Warning, &format!("{target}: {warning}"));
+            }
+            if let (Listed::No, Some(file)) = (target.listed, &self.deviceconfig) {
+                let file = file.display();
+                let message = format!("Target device / certificate '{target}' not found in {file}");
+                self.voice.say(Level::Warning, &message);
+            }
         }
         if targets.iter().any(|target| target.listed == Listed::No) {
             self.tell_missing(inventory);

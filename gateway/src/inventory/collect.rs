@@ -83,6 +83,9 @@ impl Inventory {
         lookup: &mut Lookup<'_>,
     ) -> Target {
         let entry = self.tree.entries.get(name);
+        if let (None, Some(device)) = (entry, self.devices.get(name)) {
+            return device.target(overrides);
+        }
         let groups = self.tree.groups_of(entry);
         let target = Target {
             name: name.to_owned(),

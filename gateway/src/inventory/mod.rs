@@ -6,6 +6,7 @@
 
 mod collect;
 mod data;
+mod device_conf;
 mod entry;
 mod error;
 mod expand;
@@ -30,7 +31,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use devgate_schemas::yaml;
+use indexmap::IndexMap;
 
+pub(crate) use device_conf::{Device, default_file, read as read_device_conf};
 pub(crate) use error::{InventoryError, Problem};
 pub(crate) use glob::Glob;
 pub(crate) use group::Group;
@@ -55,6 +58,8 @@ pub(crate) struct Inventory {
     plugins: Rc<Plugins>,
     strict: bool,
     missing: Option<PathBuf>,
+    /// Those of a `device.conf`.
+    devices: IndexMap<String, Device>,
 }
 
 impl Inventory {
@@ -130,6 +135,7 @@ impl Inventory {
             plugins,
             strict,
             missing: None,
+            devices: IndexMap::new(),
         })
     }
 

@@ -120,6 +120,9 @@ impl Inventory {
         if let Some((name, _)) = self.tree.entries.get_key_value(&name) {
             return vec![name];
         }
+        if let Some((name, _)) = self.devices.get_key_value(&name) {
+            return vec![name];
+        }
         let folded = self
             .folded
             .get(&name.to_lowercase())
@@ -144,6 +147,7 @@ impl Inventory {
         members
             .chain(names)
             .chain(aliases.map(|(_, name)| name.as_str()))
+            .chain(self.device_names().filter(|name| glob.matches(name)))
             .collect()
     }
 

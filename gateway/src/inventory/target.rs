@@ -44,6 +44,8 @@ pub(crate) struct Target {
     pub plugin_hooks: Hash,
     /// Why it cannot be used: whatever is asked of it fails with this.
     pub fault: Option<Arc<InventoryError>>,
+    /// What is to be told when it is used.
+    pub warnings: Vec<String>,
     /// The options of its own transport (`config.ssh` of an SSH target).
     pub(super) options: Hash,
 }
@@ -74,6 +76,13 @@ pub(crate) enum Kind {
     },
     /// By a transport that exists in Bolt and not here, or nobody can tell which.
     Other(&'static str),
+}
+
+/// Shown as a number that says nothing but that.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
 }
 
 /// Where a target is: two in the same place are one device, whatever they are called.
@@ -239,6 +248,18 @@ impl Target {
         }
         text("proxyjump").hash(&mut place);
         Place(place.finish())
+    }
+
+    /// Where it is, for people, without credentials.
+    pub(crate) fn address(&self) -> String {
+        let info = self.connection_info();
+        let text = |key: &str| info.get(key).and_then(Value::as_str);
+        let port = info.get("port").and_then(Value::as_integer);
+        let port = port.map_or_else(String::new, |port| format!(":{port}"));
+        let way = text("protocol").filter(|way| *way != self.kind.name());
+        let way = way.or(self.remote_transport()).unwrap_or_default();
+        let host = text("host").unwrap_or(&self.name);
+        format!("{way}://{host}{port}")
     }
 
     /// These of its transport's options.

@@ -3,6 +3,7 @@
 
 mod ask;
 mod borrow;
+mod claim;
 mod device;
 mod kept;
 mod lend;
@@ -22,6 +23,7 @@ use crate::stop::Stage;
 
 pub(crate) use ask::{Asked, own};
 pub(crate) use borrow::Borrowed;
+pub(crate) use claim::{Busy, Claims};
 pub(crate) use device::Access;
 pub(crate) use lend::{Bound, Lender};
 pub(crate) use pool::Pool;

@@ -12,6 +12,7 @@ use devgate_schemas::{Level, Report, RunStatus};
 use devgate_transports::Mode;
 
 use super::exit::Codes;
+use super::splay::Splay;
 use super::{ACTION, Rollback, family};
 use crate::cli::{Ending, Setting};
 use crate::device_run::{self, Audited, Options, Plan, Ref};
@@ -21,7 +22,7 @@ use crate::manifest;
 use crate::output::Output;
 use crate::results::{Answer, Status};
 use crate::run;
-use crate::session::{self, Access};
+use crate::session::{self, Access, Busy};
 use crate::store::Store;
 
 /// What is to be applied, and how.
@@ -31,6 +32,8 @@ pub(super) struct Wish<'w> {
     pub(super) rollback: Rollback,
     /// Whether every change is shown.
     pub(super) diff: bool,
+    pub(super) busy: Busy,
+    pub(super) splay: Splay,
 }
 
 /// Applies a manifest to every target.
@@ -79,6 +82,10 @@ pub(super) async fn apply(
     let ran = run::over(setting, targets, concurrency, output, ACTION, async |job| {
         let family = family(setting, job.target)?;
         let plan = &plans[family.name()];
+        wish.splay.wait(job).await?;
+        let address = job.target.address();
+        let what = format!("starting applying configuration to {}", job.target);
+        job.context().info(format!("{what} at {address}"));
         let (report, unsaved) = enforce(setting, job, family, plan, wish).await?;
         codes.note(&report, unsaved.is_some());
         let mut value = serde_json::to_value(&report).expect("reports have text keys");
@@ -131,6 +138,10 @@ async fn enforce(
             None
         })
     });
+    let _claim = match access {
+        Access::Write => Some(setting.claims.take(job, wish.busy).await?),
+        Access::Read => None,
+    };
     let mut audited = kept.map_or_else(Audited::default, |kept| Audited::of(kept.what));
     session::within(setting, job, access, async |ctx, _| {
         let report = device_run::run(ctx, plan, options, safety, &mut audited, job.stop()).await;

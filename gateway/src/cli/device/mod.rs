@@ -4,6 +4,7 @@ mod apply;
 mod exit;
 mod puppet;
 mod show;
+mod splay;
 
 use std::path::PathBuf;
 
@@ -17,7 +18,7 @@ use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::output::Output;
 use crate::results::Action;
-use crate::session;
+use crate::session::{self, Busy};
 
 const ACTION: Action = Action::new("device");
 
@@ -67,6 +68,24 @@ pub(super) struct Device {
         default_value_t, conflicts_with_all = ["facts", "resource"]
     )]
     rollback: Rollback,
+    /// With --apply: what becomes of a device that another run is changing: `wait`, `wait=SECONDS`
+    /// (default: 300), or `refuse`
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "wait",
+        conflicts_with_all = ["facts", "resource"]
+    )]
+    busy: Busy,
+    /// Begin each device at its own moment within so many seconds, the same in each run
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 0,
+        hide_default_value = true,
+        conflicts_with = "facts"
+    )]
+    splay: u32,
     #[command(flatten)]
     exit_codes: exit::ExitCodes,
     /// Print the device's facts
@@ -130,16 +149,18 @@ impl Device {
         if self.resource && self.words.is_empty() {
             return Err(misused("You must specify the type to display"));
         }
-        if self.targets.targets.is_empty() {
+        let Some(targets) = setting.select_or_devices(&self.targets).await? else {
             let message = match self.apply {
                 Some(_) => "missing argument: --target is required when using --apply",
                 None if self.facts => "facts command requires target",
                 None => "resource command requires target",
             };
-            return Err(misused(message));
-        }
+            return Err(misused(&format!(
+                "{message}, or a device.conf with devices"
+            )));
+        };
         let concurrency = self.targets.concurrency;
-        let targets = setting.select(&self.targets).await?;
+        let splay = splay::Splay::within(self.splay);
         let Some(manifest) = &self.apply else {
             let [type_name, title @ ..] = self.words.as_slice() else {
                 return facts::collect(setting, &targets, concurrency, output).await;
@@ -148,6 +169,7 @@ impl Device {
                 type_name,
                 title: title.first().map(String::as_str),
                 as_yaml: self.to_yaml,
+                splay,
             };
             return show::show(setting, &targets, concurrency, &question, output).await;
         };
@@ -165,6 +187,8 @@ impl Device {
             options,
             rollback: self.rollback,
             diff: self.diff,
+            busy: self.busy,
+            splay,
         };
         let codes = exit::Codes::new(self.exit_codes);
         apply::apply(setting, &targets, concurrency, &wish, &codes, output).await

@@ -8,6 +8,7 @@ use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::{Context, Mode, Resources};
 use serde_json::json;
 
+use super::splay::Splay;
 use super::{ACTION, family};
 use crate::cli::{Ending, Setting};
 use crate::failure::Failure;
@@ -25,6 +26,7 @@ pub(super) struct Question<'q> {
     /// One resource; without it all of the type.
     pub(super) title: Option<&'q str>,
     pub(super) as_yaml: bool,
+    pub(super) splay: Splay,
 }
 
 /// Shows the resources of every target.
@@ -42,6 +44,7 @@ pub(super) async fn show(
         type_name,
         title,
         as_yaml,
+        splay,
     } = question;
     // Types are named as manifests name them, in any case.
     let name = &type_name.to_lowercase();
@@ -53,6 +56,10 @@ pub(super) async fn show(
             let message = format!("Could not find type {type_name}: {failure}");
             Failure::new(&failure.kind, message)
         })?;
+        splay.wait(job).await?;
+        let what = format!("retrieving resource: {type_name} from {}", job.target);
+        job.context()
+            .info(format!("{what} at {}", job.target.address()));
         let rows = session::within(setting, job, Access::Read, async |ctx, _| {
             rows(ctx, kind, title).await
         });

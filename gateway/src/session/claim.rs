@@ -1,0 +1,219 @@
+//! Claims on devices, which other processes of devgate on this node respect: two runs never change
+//! one device at once.
+//!
+//! A claim is a locked file, which the system lets go of whatever becomes of its process. It stands in
+//! a folder of this user, so that runs of other users are not kept away.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::rc::{Rc, Weak};
+use std::str::FromStr;
+use std::time::Duration;
+
+use nix::unistd::Uid;
+use tokio::time::{Instant, interval};
+
+use crate::failure::Failure;
+use crate::inventory::Place;
+use crate::run::{Job, interrupted};
+use crate::stop::Stage;
+
+/// What becomes of a run on a device that another run is changing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Busy {
+    /// It fails at once.
+    Refuse,
+    /// It waits at most so long.
+    Wait(Duration),
+}
+
+/// How long another run is waited for when nobody says.
+pub(crate) const WAIT: Duration = Duration::from_secs(300);
+
+/// How often one looks whether the other is done.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How often it is told that one waits, in looks.
+const TELL: u32 = 10;
+
+impl FromStr for Busy {
+    type Err = &'static str;
+
+    /// `refuse`, `wait`, or `wait=SECONDS`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('=').unwrap_or((text, "")) {
+            ("refuse", "") => Ok(Self::Refuse),
+            ("wait", "") => Ok(Self::Wait(WAIT)),
+            ("wait", seconds) => seconds
+                .parse()
+                .map(|seconds| Self::Wait(Duration::from_secs(seconds)))
+                .map_err(|_| "expected a number of seconds behind `wait=`"),
+            _ => Err("expected `wait`, `wait=SECONDS` or `refuse`"),
+        }
+    }
+}
+
+/// The claims of this process. Targets in one place share theirs: the pool lets them take turns.
+#[derive(Debug, Default)]
+pub(crate) struct Claims(RefCell<HashMap<Place, Weak<Claim>>>);
+
+/// That no other process changes a device, as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Claim(#[expect(dead_code, reason = "it is locked as long as it is open")] File);
+
+impl Claims {
+    /// Claims the device of a job's target.
+    ///
+    /// # Errors
+    /// That another run is changing it, or that claims cannot be kept.
+    pub(crate) async fn take(&self, job: &Job<'_>, busy: Busy) -> Result<Rc<Claim>, Failure> {
+        let place = job.target.place();
+        let unusable = |error: io::Error| {
+            let message = format!("cannot see whether other runs change the device: {error}");
+            Failure::new("devgate/cannot-claim", message)
+        };
+        let path = folder().map_err(unusable)?.join(format!("{place}.lock"));
+        let begun = Instant::now();
+        let mut looks = interval(LOOK);
+        for look in 0_u32.. {
+            if let Some(ours) = self.0.borrow().get(&place).and_then(Weak::upgrade) {
+                return Ok(ours);
+            }
+            let owner = match claim(&path).map_err(unusable)? {
+                Ok(claim) => {
+                    let claim = Rc::new(claim);
+                    self.0.borrow_mut().insert(place, Rc::downgrade(&claim));
+                    return Ok(claim);
+                }
+                Err(owner) => owner,
+            };
+            let limit = match busy {
+                Busy::Refuse => Duration::ZERO,
+                Busy::Wait(limit) => limit,
+            };
+            if begun.elapsed() >= limit {
+                let message = format!(
+                    "another run is changing the device (process {owner}): nothing was done; \
+                     --busy wait=SECONDS waits for it"
+                );
+                return Err(Failure::new("devgate/busy", message));
+            }
+            if look.is_multiple_of(TELL) {
+                job.context().notice(format!(
+                    "another run is changing the device (process {owner}): waiting for it, at most \
+                     {} s",
+                    limit.as_secs()
+                ));
+            }
+            tokio::select! {
+                _ = looks.tick() => {}
+                () = job.stop().reaches(Stage::Finish) => return Err(interrupted(false)),
+            }
+        }
+        unreachable!("a wait has an end")
+    }
+}
+
+/// Locks a file and writes into it whose it is; or whose it is already.
+fn claim(path: &Path) -> io::Result<Result<Claim, String>> {
+    let mut options = File::options();
+    let mut file = options
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(path)?;
+    match file.try_lock() {
+        Ok(()) => {
+            file.set_len(0)?;
+            file.rewind()?;
+            write!(file, "{}", std::process::id())?;
+            Ok(Ok(Claim(file)))
+        }
+        Err(TryLockError::WouldBlock) => {
+            let mut owner = String::new();
+            file.read_to_string(&mut owner)?;
+            Ok(Err(owner))
+        }
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// The folder of this user's claims, which nobody else can write in.
+fn folder() -> io::Result<PathBuf> {
+    let name = format!("devgate-{}", Uid::effective());
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let places = [
+        Some(PathBuf::from("/run/lock")),
+        runtime,
+        Some(std::env::temp_dir()),
+    ];
+    let mut last = io::Error::from(io::ErrorKind::NotFound);
+    for place in places.into_iter().flatten() {
+        match private_folder(place.join(&name)) {
+            Ok(folder) => return Ok(folder),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn private_folder(folder: PathBuf) -> io::Result<PathBuf> {
+    match DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let data = fs::symlink_metadata(&folder)?;
+    let is_ours = data.is_dir()
+        && data.uid() == Uid::effective().as_raw()
+        && data.permissions().mode() & 0o022 == 0;
+    if is_ours {
+        Ok(folder)
+    } else {
+        let message = format!("{} is not this user's alone", folder.display());
+        Err(io::Error::other(message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_claimed_a_device_is_known_to_others_until_they_are_done() -> io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("1.lock");
+        let first = claim(&path)?.expect("nobody else has it");
+        assert_eq!(
+            claim(&path)?.expect_err("it is taken"),
+            std::process::id().to_string()
+        );
+        drop(first);
+        assert!(claim(&path)?.is_ok());
+        Ok(())
+    }
+
+    #[test]
+    fn a_folder_that_others_can_write_in_is_not_trusted() -> io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let open = dir.path().join("open");
+        fs::create_dir(&open)?;
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o777))?;
+        assert!(private_folder(open).is_err());
+        assert!(private_folder(dir.path().join("new")).is_ok());
+        assert!(private_folder(dir.path().join("new")).is_ok());
+        Ok(())
+    }
+
+    #[test]
+    fn how_to_wait_is_said_in_a_word() {
+        assert_eq!("refuse".parse(), Ok(Busy::Refuse));
+        assert_eq!("wait".parse(), Ok(Busy::Wait(WAIT)));
+        assert_eq!("wait=7".parse(), Ok(Busy::Wait(Duration::from_secs(7))));
+        assert!("wait=x".parse::<Busy>().is_err() && "now".parse::<Busy>().is_err());
+    }
+}

@@ -1,0 +1,421 @@
+//! HOCON, a superset of JSON that people can write: the credential files of `puppet device`.
+//!
+//! Comments (`#`, `//`), keys and texts without quotes, `=` or `:` or nothing before `{`, dotted keys,
+//! texts in `"""`, new lines instead of commas, objects that are merged, values that are put
+//! together. `include` and substitutions (`${x}`) are refused. No error quotes a value.
+
+use crate::yaml::Error;
+use crate::{Hash, Key, Value};
+
+/// How deep objects and lists may nest.
+const MAX_DEPTH: usize = 100;
+
+/// What must stand in quotes, beside white space at the ends.
+const RESERVED: &str = "$\"{}[]:=,+#`^?!@*&\\";
+
+/// Reads a document: an object, with or without its braces.
+///
+/// # Errors
+/// What was expected instead, with line and column.
+pub fn parse(text: &str) -> Result<Hash, Error> {
+    let mut reader = Reader {
+        text: text.strip_prefix('\u{feff}').unwrap_or(text),
+        at: 0,
+        depth: 0,
+    };
+    reader.blank(true);
+    let has_braces = reader.take("{");
+    let hash = reader.object(if has_braces { Some('}') } else { None })?;
+    reader.blank(true);
+    match reader.peek() {
+        None => Ok(hash),
+        Some(_) => Err(reader.error("expected the end of the document")),
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+}
+
+/// A part of a value: what stands on a line is put together.
+enum Part {
+    /// Without quotes: a number, true, false, null, or a text.
+    Bare(String),
+    Quoted(String),
+    Object(Hash),
+    List(Vec<Value>),
+}
+
+impl<'t> Reader<'t> {
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn take(&mut self, start: &str) -> bool {
+        let found = self.rest().starts_with(start);
+        self.at += if found { start.len() } else { 0 };
+        found
+    }
+
+    fn error(&self, message: &str) -> Error {
+        let before = &self.text[..self.at];
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        Error {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            path: String::new(),
+            message: message.to_owned(),
+        }
+    }
+
+    /// Passes over blanks and comments, and over ends of lines where that is said; the blanks.
+    fn blank(&mut self, lines: bool) -> &'t str {
+        let begun = self.at;
+        let mut blanks = "";
+        while let Some(c) = self.peek() {
+            if c == '#' || self.rest().starts_with("//") {
+                self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+            } else if c.is_whitespace() && (lines || c != '\n') {
+                self.at += c.len_utf8();
+                blanks = &self.text[begun..self.at];
+            } else {
+                break;
+            }
+        }
+        blanks
+    }
+
+    /// The pairs of an object up to its brace, or to the end of the document.
+    fn object(&mut self, close: Option<char>) -> Result<Hash, Error> {
+        let mut hash = Hash::new();
+        loop {
+            self.blank(true);
+            match (self.peek(), close) {
+                (None, None) => return Ok(hash),
+                (None, Some(_)) => return Err(self.error("expected `}` at the end of an object")),
+                (Some(c), Some(close)) if c == close => {
+                    self.at += 1;
+                    return Ok(hash);
+                }
+                _ => {}
+            }
+            let keys = self.keys()?;
+            self.blank(false);
+            let adds = self.take("+=");
+            if adds {
+                self.at -= 2;
+                return Err(self.error("`+=` is not read here: write the whole list"));
+            }
+            if !self.take("=") && !self.take(":") && self.peek() != Some('{') {
+                return Err(self.error("expected `=`, `:` or `{` behind a key"));
+            }
+            self.blank(true);
+            let value = self.value()?;
+            insert(&mut hash, &keys, value);
+            self.separator(close)?;
+        }
+    }
+
+    /// What stands between two pairs or items: a comma, or the end of a line.
+    fn separator(&mut self, close: Option<char>) -> Result<(), Error> {
+        let before = self.at;
+        self.blank(true);
+        let is_new_line = self.text[before..self.at].contains('\n');
+        let is_end = self.peek().is_none() || self.peek() == close;
+        if self.take(",") || is_new_line || is_end {
+            Ok(())
+        } else {
+            Err(self.error("expected a comma or a new line"))
+        }
+    }
+
+    /// A key, or several with dots between them.
+    fn keys(&mut self) -> Result<Vec<String>, Error> {
+        let mut keys = Vec::new();
+        loop {
+            let key = if self.peek() == Some('"') {
+                self.quoted()?
+            } else {
+                let rest = self.rest();
+                let end =
+                    rest.find(|c: char| c == '.' || c.is_whitespace() || RESERVED.contains(c));
+                let key = &rest[..end.unwrap_or(rest.len())];
+                if key.is_empty() {
+                    return Err(self.error("expected a key"));
+                }
+                if key == "include" {
+                    return Err(self.error("`include` is not read here: write it into this file"));
+                }
+                self.at += key.len();
+                key.to_owned()
+            };
+            keys.push(key);
+            if !self.take(".") {
+                return Ok(keys);
+            }
+        }
+    }
+
+    /// The parts of a value, put together.
+    fn value(&mut self) -> Result<Value, Error> {
+        let mut whole: Option<Part> = None;
+        loop {
+            let blanks = self.blank(false);
+            let Some(part) = self.part()? else {
+                break;
+            };
+            whole = Some(match (whole, part) {
+                (None, part) => part,
+                (Some(Part::Object(mut all)), Part::Object(more)) => {
+                    merge(&mut all, more);
+                    Part::Object(all)
+                }
+                (Some(Part::List(mut all)), Part::List(more)) => {
+                    all.extend(more);
+                    Part::List(all)
+                }
+                (
+                    Some(Part::Bare(all) | Part::Quoted(all)),
+                    Part::Bare(more) | Part::Quoted(more),
+                ) => Part::Quoted(format!("{all}{blanks}{more}")),
+                _ => return Err(self.error("objects, lists and texts cannot be put together")),
+            });
+        }
+        Ok(match whole {
+            None => return Err(self.error("expected a value")),
+            Some(Part::Object(hash)) => Value::Hash(hash),
+            Some(Part::List(items)) => Value::Array(items),
+            Some(Part::Quoted(text)) => Value::String(text),
+            Some(Part::Bare(text)) => bare(text),
+        })
+    }
+
+    /// The next part of a value, if there is one on this line.
+    fn part(&mut self) -> Result<Option<Part>, Error> {
+        let Some(first) = self.peek() else {
+            return Ok(None);
+        };
+        Ok(Some(match first {
+            '\n' | ',' | '}' | ']' => return Ok(None),
+            '"' => Part::Quoted(self.quoted()?),
+            '{' | '[' => {
+                if self.depth == MAX_DEPTH {
+                    return Err(self.error("this is nested too deeply"));
+                }
+                self.depth += 1;
+                self.at += 1;
+                let part = if first == '{' {
+                    Part::Object(self.object(Some('}'))?)
+                } else {
+                    Part::List(self.items()?)
+                };
+                self.depth -= 1;
+                part
+            }
+            '$' if self.rest().starts_with("${") => {
+                return Err(self.error("substitutions (`${…}`) are not read here: write the value"));
+            }
+            c if RESERVED.contains(c) => {
+                return Err(self.error("this character has a meaning: put the value in quotes"));
+            }
+            _ => {
+                let rest = self.rest();
+                let ends = |c: char| c.is_whitespace() || RESERVED.contains(c);
+                let end = rest.find(ends).unwrap_or(rest.len());
+                let end = rest[..end].find("//").unwrap_or(end);
+                self.at += end;
+                Part::Bare(rest[..end].to_owned())
+            }
+        }))
+    }
+
+    fn items(&mut self) -> Result<Vec<Value>, Error> {
+        let mut items = Vec::new();
+        loop {
+            self.blank(true);
+            if self.take("]") {
+                return Ok(items);
+            }
+            if self.peek().is_none() {
+                return Err(self.error("expected `]` at the end of a list"));
+            }
+            items.push(self.value()?);
+            self.separator(Some(']'))?;
+        }
+    }
+
+    fn quoted(&mut self) -> Result<String, Error> {
+        if self.rest().starts_with("\"\"\"") {
+            let Some(end) = self.rest()[3..].find("\"\"\"") else {
+                return Err(self.error("the text is not closed by `\"\"\"`"));
+            };
+            // Further quotes at the end belong to the text.
+            let behind = &self.rest()[3 + end + 3..];
+            let more = behind.len() - behind.trim_start_matches('"').len();
+            let text = self.rest()[3..3 + end + more].to_owned();
+            self.at += 3 + end + more + 3;
+            return Ok(text);
+        }
+        let begun = self.at;
+        let unclosed = Reader { at: begun, ..*self }.error("the text is not closed by `\"`");
+        let mut is_escaped = false;
+        for (at, c) in self.rest()[1..].char_indices() {
+            match c {
+                '\n' => return Err(unclosed),
+                '"' if !is_escaped => {
+                    let text = &self.rest()[..at + 2];
+                    let text = serde_json::from_str(&text.replace('\t', "\\t"));
+                    let wrong = "expected a text as JSON has it: this escape is none";
+                    let text = text.map_err(|_| self.error(wrong))?;
+                    self.at += at + 2;
+                    return Ok(text);
+                }
+                _ => is_escaped = c == '\\' && !is_escaped,
+            }
+        }
+        Err(unclosed)
+    }
+}
+
+/// What a value without quotes means.
+fn bare(text: String) -> Value {
+    match text.as_str() {
+        "true" => Value::Boolean(true),
+        "false" => Value::Boolean(false),
+        "null" => Value::Undef,
+        _ if !text.starts_with(|c: char| c.is_ascii_digit() || c == '-') => Value::String(text),
+        _ => match (text.parse(), text.parse::<f64>()) {
+            (Ok(number), _) => Value::Integer(number),
+            (_, Ok(number)) if number.is_finite() => Value::Float(number),
+            _ => Value::String(text),
+        },
+    }
+}
+
+/// Sets a value where a path of keys leads; an object is merged into one that is there.
+fn insert(hash: &mut Hash, keys: &[String], value: Value) {
+    let Some((first, others)) = keys.split_first() else {
+        return;
+    };
+    let mut value = value;
+    for key in others.iter().rev() {
+        value = Value::Hash([(Key::String(key.clone()), value)].into_iter().collect());
+    }
+    merge(
+        hash,
+        [(Key::String(first.clone()), value)].into_iter().collect(),
+    );
+}
+
+/// Lays objects over each other; what is no object replaces what was there.
+fn merge(hash: &mut Hash, more: Hash) {
+    for (key, value) in more {
+        match (hash.get_mut(&key), value) {
+            (Some(Value::Hash(there)), Value::Hash(value)) => merge(there, value),
+            (_, value) => {
+                hash.insert(key, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+
+    use super::*;
+
+    fn read(text: &str) -> Json {
+        Value::Hash(parse(text).expect(text)).to_json()
+    }
+
+    #[test]
+    fn json_is_hocon() {
+        let text = r#"{"host": "192.0.2.1", "port": 22, "deep": {"list": [1, 2.5, true, null, "a\n\u0041"]}}"#;
+        assert_eq!(
+            read(text),
+            serde_json::from_str::<Json>(text).expect("JSON")
+        );
+    }
+
+    #[test]
+    fn people_may_leave_out_what_says_nothing() {
+        let text = "# a device\nhost = 10.0.0.1 // where\nport : 2022,\n\nuser: net admin  \n\
+                    ssh {\n  ciphers = [a, b\n c\n]\n}\nssh.mac = x\nkey: \"\"\"two\nlines\"\"\"\"\n\
+                    enable = \"a\" b \"c\"\n";
+        assert_eq!(
+            read(text),
+            json!({
+                "host": "10.0.0.1", "port": 2022, "user": "net admin",
+                "ssh": { "ciphers": ["a", "b", "c"], "mac": "x" },
+                "key": "two\nlines\"", "enable": "a b c",
+            })
+        );
+        assert_eq!(read(" \n# nothing\n"), json!({}));
+    }
+
+    #[test]
+    fn later_values_replace_earlier_ones_and_objects_are_merged() {
+        assert_eq!(
+            read("a = 1\na = { b = 1 }\na { c = 2, b = 3 }\nd = { x = 1 } { y = 2 }\ne = [1] [2]"),
+            json!({ "a": { "b": 3, "c": 2 }, "d": { "x": 1, "y": 2 }, "e": [1, 2] })
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place_and_never_quoted() {
+        for (text, expected) in [
+            (
+                "password = ca!nary",
+                "line 1, column 14: this character has a meaning",
+            ),
+            (
+                "a = 1\npassword = ${canary}",
+                "line 2, column 12: substitutions",
+            ),
+            (
+                "include \"canary\"",
+                "line 1, column 1: `include` is not read here",
+            ),
+            (
+                "password = \"canary",
+                "line 1, column 12: the text is not closed",
+            ),
+            (
+                "password = \"canary\\q\"",
+                "line 1, column 12: expected a text as JSON has it",
+            ),
+            (
+                "password = \"\"\"canary",
+                "line 1, column 12: the text is not closed by `\"\"\"`",
+            ),
+            ("canary", "line 1, column 7: expected `=`, `:` or `{`"),
+            ("a =\n", "line 2, column 1: expected a value"),
+            ("{ a = canary", "line 1, column 13: expected `}`"),
+            ("a = [canary", "line 1, column 12: expected `]`"),
+            (
+                "a = canary } b",
+                "line 1, column 12: expected a comma or a new line",
+            ),
+            (
+                "a = canary {}",
+                "objects, lists and texts cannot be put together",
+            ),
+            ("a += canary", "line 1, column 3: `+=` is not read here"),
+            ("{} canary", "line 1, column 4: expected the end"),
+            ("= canary", "line 1, column 1: expected a key"),
+        ] {
+            let told = parse(text).expect_err(text).to_string();
+            assert!(told.contains(expected), "{text}: {told}");
+            assert!(!told.contains("canary"), "{text}: {told}");
+        }
+        assert!(parse(&"a={".repeat(5000)).is_err());
+        assert!(parse(&format!("a={}", "[".repeat(5000))).is_err());
+    }
+}
