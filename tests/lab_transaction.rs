@@ -309,3 +309,29 @@ fn a_diff_is_the_lines_that_the_router_is_sent() {
     let run = project.devgate("device --target router --facts --tags edge");
     run.failed().says(&["--tags"]);
 }
+
+#[test]
+fn a_way_back_brings_back_what_was_removed_and_its_secrets() {
+    let device = Device::lease();
+    let mut project = Project::with(&device);
+    let peer = format!("{} 192.0.2.77", 65000 + device.number());
+    let held = json!({ &peer: { "remote_as": 64901, "password": "a-canary-back", "description": "to be kept" } });
+    let manifest = project.manifest(json!({ "frr_bgp_neighbor": held }));
+    assert_ne!(applied(&project, &manifest, "").0["status"], "failed");
+    let before = device.vtysh("show running-config");
+    assert!(
+        before.contains("neighbor 192.0.2.77 password a-canary-back"),
+        "{before}"
+    );
+    let manifest = project.manifest(json!({
+        "frr_bgp_neighbor": { &peer: { "ensure": "absent" } },
+        "frr_static_route": { "10.87.0.0/16 via Null0": { "require": format!("Frr_bgp_neighbor[{peer}]") } },
+        "frr_prefix_list": { "BAD 6": {
+            "action": "permit", "prefix": "10.87.0.0/16", "le": 8,
+            "require": "Frr_static_route[10.87.0.0/16 via Null0]",
+        } },
+    }));
+    let (value, _) = applied(&project, &manifest, "--rollback on-error --log-level trace");
+    assert_eq!(value["rolled_back"], true, "{value:#}");
+    assert_eq!(device.vtysh("show running-config"), before);
+}

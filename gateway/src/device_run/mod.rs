@@ -12,6 +12,7 @@ mod of_type;
 mod plan;
 mod relate;
 mod rows;
+mod schedule;
 mod tags;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,6 @@
 //! so that a type is read once and changed at once where order allows. What depends on a failure is
 //! left alone.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -14,11 +13,11 @@ use devgate_transports::{Context, Mode};
 
 use super::audit::Audited;
 use super::entry::Entry;
-use super::graph::{Graph, Queue};
 use super::of_type::OfType;
 use super::plan::{Node, Plan, Work};
 use super::relate;
 use super::rows::{Strict, Strictness};
+use super::schedule::Schedule;
 use super::tags;
 use super::way_back::WayBack;
 use super::words::time;
@@ -74,19 +73,24 @@ pub(crate) async fn run(
 struct Run<'a> {
     plan: &'a Plan<'a>,
     options: &'a Options,
-    /// The plan's graph, and the relations that resources have by themselves.
-    graph: Graph,
-    queue: Queue,
+    /// By the plan's graph, and the relations that resources have by themselves.
+    schedule: Schedule,
     types: Vec<OfType<'a>>,
     /// The resources that have not been begun, by their nodes.
     waiting: Vec<Option<Entry>>,
-    /// For each node that is settled, the failures that it or anything before it has met.
-    tainted: Vec<BTreeSet<usize>>,
-    /// For each resource, those before it that were changed and tell it so.
-    notified_by: Vec<Vec<String>>,
     way_back: WayBack<'a>,
     audited: &'a mut Audited,
     done: Vec<ResourceReport>,
+}
+
+/// What is to become of a node that nothing holds back any more.
+enum Verdict {
+    /// There is nothing to do about it.
+    Pass,
+    /// It is left alone; what is to be said of that, and how loud.
+    Skip(Level, Vec<String>),
+    /// It is to be brought about: its type, and its mode.
+    Do(usize, Mode),
 }
 
 impl<'a> Run<'a> {
@@ -132,10 +136,7 @@ impl<'a> Run<'a> {
             ));
         }
         Self {
-            queue: Queue::new(&graph),
-            tainted: vec![BTreeSet::new(); graph.len()],
-            notified_by: vec![Vec::new(); plan.nodes.len()],
-            graph,
+            schedule: Schedule::new(graph, plan.nodes.len()),
             plan,
             options,
             types,
@@ -158,97 +159,96 @@ impl<'a> Run<'a> {
         true
     }
 
-    /// Passes what needs no device, until something is ready that does: its type and its mode.
+    /// Passes what needs no device, then says what is first of all that is ready: its type and mode.
     fn next(&mut self, ctx: &Context<'_>) -> Option<(usize, Mode)> {
         loop {
-            let node = self.queue.ready().next()?;
-            // What stands for a container has no resource, and nothing else to do.
-            let Some(of) = self.plan.nodes.get(node) else {
-                self.pass(node);
-                continue;
-            };
-            let failures = self.failures_before(node);
-            let is_wanted = tags::are_wanted(&of.tags, &self.options.tags);
-            let skip = if !is_wanted {
-                Some((
-                    Level::Debug,
-                    vec![format!("Not tagged with {}", self.options.tags.join(", "))],
-                ))
-            } else if !failures.is_empty() {
-                let failed = failures
-                    .iter()
-                    .map(|&failed| &self.plan.nodes[failed].shown);
-                let mut messages: Vec<String> = failed
-                    .map(|failed| format!("Dependency {failed} has failures: true"))
-                    .collect();
-                messages.push("Skipping because of failed dependencies".to_owned());
-                Some((Level::Warning, messages))
-            } else {
-                match of.work {
-                    Work::Hold { kind, .. } | Work::Purge { kind } => {
-                        let mode = self.waiting[node].as_ref().map(|entry| entry.mode);
-                        return Some((kind, mode.unwrap_or(self.options.mode)));
+            let (mut first, mut has_passed) = (None, false);
+            let ready: Vec<usize> = self.schedule.ready().collect();
+            for node in ready {
+                match self.verdict(node) {
+                    Verdict::Do(kind, mode) => first = first.or(Some((kind, mode))),
+                    Verdict::Skip(level, messages) => {
+                        self.skip(ctx, node, level, messages);
+                        has_passed = true;
                     }
-                    Work::Nothing => None,
+                    Verdict::Pass => {
+                        self.schedule.pass(node);
+                        has_passed = true;
+                    }
                 }
-            };
-            let entry = self.waiting[node].take();
-            if let (Some((level, messages)), Some(mut entry)) = (skip, entry) {
-                let about = ctx.about(&entry.report.reference);
-                messages
-                    .iter()
-                    .for_each(|message| about.say(level, message));
-                entry.skip(messages);
-                entry.report.left_out = !is_wanted;
-                self.done.push(entry.report);
             }
-            self.pass(node);
+            if !has_passed {
+                return first;
+            }
         }
     }
 
-    /// The failures that whatever comes before a node has met.
-    fn failures_before(&self, node: usize) -> BTreeSet<usize> {
-        let before = self.graph.before(node).iter();
-        let failures = before.flat_map(|edge| &self.tainted[edge.node]);
-        failures.copied().collect()
+    /// What is to become of a node that nothing holds back any more.
+    fn verdict(&self, node: usize) -> Verdict {
+        // What stands for a container has no resource.
+        let Some(of) = self.plan.nodes.get(node) else {
+            return Verdict::Pass;
+        };
+        let (Some(entry), Work::Hold { kind, .. } | Work::Purge { kind }) =
+            (&self.waiting[node], &of.work)
+        else {
+            return Verdict::Pass;
+        };
+        if self.is_left_out(of) {
+            let message = format!("Not tagged with {}", self.options.tags.join(", "));
+            return Verdict::Skip(Level::Debug, vec![message]);
+        }
+        let failures = self.schedule.failures_before(node);
+        if failures.is_empty() {
+            return Verdict::Do(*kind, entry.mode);
+        }
+        let failed = failures
+            .iter()
+            .map(|&failed| &self.plan.nodes[failed].shown);
+        let mut messages: Vec<String> = failed
+            .map(|failed| format!("Dependency {failed} has failures: true"))
+            .collect();
+        messages.push("Skipping because of failed dependencies".to_owned());
+        Verdict::Skip(Level::Warning, messages)
     }
 
-    /// Settles a node for which nothing was done.
-    fn pass(&mut self, node: usize) {
-        self.queue.begin(node);
-        self.tainted[node] = self.failures_before(node);
-        self.queue.settle(&self.graph, node);
+    /// Whether a resource has none of the tags that are wanted.
+    fn is_left_out(&self, of: &Node) -> bool {
+        !tags::are_wanted(&of.tags, &self.options.tags)
+    }
+
+    /// Leaves a resource alone, and says why.
+    fn skip(&mut self, ctx: &Context<'_>, node: usize, level: Level, messages: Vec<String>) {
+        if let Some(mut entry) = self.waiting[node].take() {
+            let about = ctx.about(&entry.report.reference);
+            messages
+                .iter()
+                .for_each(|message| about.say(level, message));
+            entry.skip(messages);
+            entry.report.left_out = self.is_left_out(&self.plan.nodes[node]);
+            self.done.push(entry.report);
+        }
+        self.schedule.pass(node);
     }
 
     /// Does everything that is ready of one type, in one mode.
     async fn batch(&mut self, ctx: &Context<'_>, kind: usize, mode: Mode) {
         let (began, at) = (Instant::now(), time(SystemTime::now()));
-        let ready: Vec<usize> = self.queue.ready().collect();
         let plan = self.plan;
-        let mut nodes = Vec::new();
-        let mut batch = Vec::new();
+        let ready = self.schedule.ready();
+        let nodes: Vec<usize> = ready
+            .filter(
+                |&node| matches!(self.verdict(node), Verdict::Do(k, m) if (k, m) == (kind, mode)),
+            )
+            .collect();
+        let mut batch = Vec::with_capacity(nodes.len());
         let mut purge = None;
-        for node in ready {
-            let Some(of) = plan.nodes.get(node) else {
-                continue;
-            };
-            let is_of_batch = match of.work {
-                Work::Hold { kind: of_kind, .. } => of_kind == kind,
-                Work::Purge { kind: of_kind } => of_kind == kind,
-                Work::Nothing => false,
-            };
-            let has_mode = self.waiting[node]
-                .as_ref()
-                .is_some_and(|entry| entry.mode == mode);
-            let is_wanted = tags::are_wanted(&of.tags, &self.options.tags);
-            if !is_of_batch || !has_mode || !is_wanted || !self.failures_before(node).is_empty() {
-                continue;
-            }
+        for &node in &nodes {
+            let of = &plan.nodes[node];
             if matches!(of.work, Work::Purge { .. }) {
                 purge = Some((node, of));
             }
-            self.queue.begin(node);
-            nodes.push(node);
+            self.schedule.begin(node);
             batch.extend(self.waiting[node].take());
         }
         let (of_type, way_back) = (&mut self.types[kind], &mut self.way_back);
@@ -271,7 +271,7 @@ impl<'a> Run<'a> {
             self.finish(ctx, entry);
         }
         for node in nodes {
-            self.queue.settle(&self.graph, node);
+            self.schedule.settle(node);
         }
     }
 
@@ -281,36 +281,24 @@ impl<'a> Run<'a> {
         let report = &mut entry.report;
         let about = ctx.about(&report.reference);
         if report.failed {
-            self.tainted[entry.node].insert(entry.node);
+            self.schedule.fail(entry.node);
         } else {
             for event in &report.events {
                 about.say(of.level, &event.message);
             }
         }
-        report.notified_by = self.notified_by[entry.node].clone();
+        let told_by = self.schedule.notified_by(entry.node).iter();
+        let told_by = told_by.map(|&by| self.plan.nodes[by].shown.to_string());
+        report.notified_by = told_by.collect();
         for by in &report.notified_by {
             about.debug(format!(
                 "{by} has changed: there is nothing to refresh here"
             ));
         }
         if report.changed {
-            self.notify(entry.node, &report.reference);
+            self.schedule.notify(entry.node);
         }
         self.done.push(entry.report);
-    }
-
-    /// Tells what a node notifies that it was changed, through containers.
-    fn notify(&mut self, node: usize, changed: &str) {
-        let mut open = vec![node];
-        while let Some(node) = open.pop() {
-            for edge in self.graph.after(node).iter().filter(|edge| edge.notifies) {
-                match self.notified_by.get_mut(edge.node) {
-                    Some(by) if by.iter().any(|known| known == changed) => {}
-                    Some(by) => by.push(changed.to_owned()),
-                    None => open.push(edge.node),
-                }
-            }
-        }
     }
 
     /// Leaves everything alone that has not been begun.

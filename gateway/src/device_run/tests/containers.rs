@@ -65,6 +65,7 @@ fn sets(relations: &[&str]) -> Vec<String> {
 #[test]
 fn all_in_a_container_comes_before_all_in_another_however_deep() {
     assert_eq!(sets(&[]), ["set vlan a1,s1,b1"]);
+    assert_eq!(sets(&["Class[a] -> Class[none]"]), ["set vlan a1,s1,b1"]);
     assert_eq!(
         sets(&["Class[b] -> Class[A]"]),
         ["set vlan b1", "set vlan a1,s1"]

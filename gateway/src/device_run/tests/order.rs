@@ -293,8 +293,8 @@ fn tags_restrict_a_run_to_some_resources() {
     assert_eq!(
         ends,
         [
-            "Vlan[a] changed created",
             "Vlan[b] skipped Not tagged with edge, q",
+            "Vlan[a] changed created",
             "Port[p] changed created",
             "Port[q] changed created",
         ]

@@ -122,3 +122,17 @@ fn a_way_back_that_fails_is_told_and_what_was_changed_stays_told() {
         (RunStatus::Failed, 2)
     );
 }
+
+#[test]
+fn a_run_that_is_stopped_goes_back_too() {
+    let device = Device::default();
+    device.state().stopper = Some(crate::stop::Stopper::default());
+    let way = Way {
+        device: device.clone(),
+        fails: "",
+    };
+    let report = device.run(MANIFEST, &enforce(), &Heard::default(), Some(&way));
+    let report = report.expect("it is right");
+    assert!(report.rolled_back && !report.completed);
+    assert_eq!(device.log().last().map(String::as_str), Some("restore"));
+}

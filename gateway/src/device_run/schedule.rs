@@ -1,0 +1,83 @@
+//! The schedule of a run: what may be begun now, what failures hold back, who is told of changes.
+
+use std::collections::BTreeSet;
+
+use super::graph::{Graph, Queue};
+
+/// How far a run has come. Nodes are those of a plan: its resources, then what stands for containers.
+pub(super) struct Schedule {
+    graph: Graph,
+    queue: Queue,
+    /// How many nodes are resources.
+    resources: usize,
+    /// For each node that is settled, the failures that it or anything before it has met.
+    failures: Vec<BTreeSet<usize>>,
+    /// For each resource, those before it that were changed and tell it so.
+    notified_by: Vec<Vec<usize>>,
+}
+
+impl Schedule {
+    /// Nothing is begun. The graph has no cycle.
+    pub(super) fn new(graph: Graph, resources: usize) -> Self {
+        Self {
+            queue: Queue::new(&graph),
+            failures: vec![BTreeSet::new(); graph.len()],
+            notified_by: vec![Vec::new(); resources],
+            resources,
+            graph,
+        }
+    }
+
+    /// What nothing holds back any more, in its order.
+    pub(super) fn ready(&self) -> impl Iterator<Item = usize> {
+        self.queue.ready()
+    }
+
+    /// The failures that whatever comes before a node has met.
+    pub(super) fn failures_before(&self, node: usize) -> BTreeSet<usize> {
+        let before = self.graph.before(node).iter();
+        let failures = before.flat_map(|edge| &self.failures[edge.node]);
+        failures.copied().collect()
+    }
+
+    /// Settles a node for which nothing is done.
+    pub(super) fn pass(&mut self, node: usize) {
+        self.begin(node);
+        self.failures[node] = self.failures_before(node);
+        self.settle(node);
+    }
+
+    /// A node is no longer ready, but begun.
+    pub(super) fn begin(&mut self, node: usize) {
+        self.queue.begin(node);
+    }
+
+    /// A node that was begun has failed.
+    pub(super) fn fail(&mut self, node: usize) {
+        self.failures[node].insert(node);
+    }
+
+    /// A node is done with, whatever became of it.
+    pub(super) fn settle(&mut self, node: usize) {
+        self.queue.settle(&self.graph, node);
+    }
+
+    /// A resource was changed: whom it notifies, through containers too, learns that.
+    pub(super) fn notify(&mut self, changed: usize) {
+        let mut open = vec![changed];
+        while let Some(node) = open.pop() {
+            for edge in self.graph.after(node).iter().filter(|edge| edge.notifies) {
+                if edge.node >= self.resources {
+                    open.push(edge.node);
+                } else if !self.notified_by[edge.node].contains(&changed) {
+                    self.notified_by[edge.node].push(changed);
+                }
+            }
+        }
+    }
+
+    /// The changed resources that have told a resource so.
+    pub(super) fn notified_by(&self, resource: usize) -> &[usize] {
+        &self.notified_by[resource]
+    }
+}
