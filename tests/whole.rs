@@ -2,6 +2,7 @@
 
 mod contract;
 mod device_conf;
+mod external;
 mod lab_awkward;
 mod lab_declared;
 mod lab_errors;

@@ -14,6 +14,9 @@ use crate::tasks::TaskError;
 /// The kind of what a device refuses, or does not know.
 const DEVICE_ERROR: &str = "devgate/device-error";
 
+/// The kind of a failure of a program that is a transport or a resource type, where it names none.
+const PROGRAM_ERROR: &str = "devgate/program-error";
+
 /// The kind of what is wrong with a connection.
 const CONNECT_ERROR: &str = "puppetlabs.tasks/connect-error";
 
@@ -147,6 +150,7 @@ impl From<devgate_transports::Error> for Failure {
             Error::ControlCharacter { .. } | Error::Unsupported(_) | Error::Unconfirmed(_) => {
                 DEVICE_ERROR
             }
+            Error::Program(problem) => problem.kind.as_deref().unwrap_or(PROGRAM_ERROR),
             _ => CONNECT_ERROR,
         };
         let mut failure = Self::new(kind, with_causes(&error));
@@ -158,6 +162,11 @@ impl From<devgate_transports::Error> for Failure {
             if let Some(details) = &refused.details {
                 failure = failure.with("response", details.to_json());
             }
+        }
+        if let Error::Program(problem) = &error
+            && let Some(details) = &problem.details
+        {
+            failure = failure.with("response", details.to_json());
         }
         match error.partial_output() {
             Some(partial) => failure.with("partial_output", partial),

@@ -3,6 +3,7 @@
 mod budget;
 mod cli;
 mod device_run;
+mod external;
 mod failure;
 mod hosts;
 mod interrupt;

@@ -1,6 +1,7 @@
 //! Children: the one place where a process is started, fed, listened to within limits, and ended
 //! with all that it has started.
 
+mod dialogue;
 mod kin;
 mod pieces;
 mod room;
@@ -22,6 +23,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
+pub(crate) use self::dialogue::{Broken, Dialogue};
 use self::kin::Kin;
 pub(crate) use self::pieces::{Pieces, piped};
 use crate::budget;
@@ -139,11 +141,11 @@ pub(crate) fn writing_executables() -> RwLockReadGuard<'static, ()> {
 ///
 /// # Errors
 /// The program could not be started, took longer than it may, or was stopped.
-pub(crate) async fn run(
+pub(crate) async fn run<H: Hear + ?Sized>(
     program: &Program,
     limits: &Limits,
     stop: &Stop,
-    hear: &dyn Hear,
+    hear: &H,
 ) -> Result<Outcome, Failure> {
     let mark = kin::mark();
     let started = room::wait(|| start(program, &mark), stop).await;

@@ -1,24 +1,41 @@
 //! Everything that can be reached and managed: the built-in parts, and those of the module path.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+mod family;
 
-use devgate_devices::{Family, ResourceType};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Once, OnceLock};
+
+use devgate_devices::ResourceType;
 use devgate_schemas::{Level, did_you_mean, suggest};
 use devgate_transports::Connect;
 use indexmap::IndexMap;
 
+use crate::external::Programs;
 use crate::failure::Failure;
 use crate::voice::Voice;
 
-/// Transports by name, families by name, and through them the resource types.
+pub(crate) use family::Family;
+
+/// Protocols by name, families by name, and through them the resource types.
 #[derive(Debug)]
 pub(crate) struct Registry {
-    transports: IndexMap<String, Arc<dyn Connect>>,
-    families: IndexMap<String, Arc<Family>>,
+    protocols: IndexMap<String, Box<dyn Connect>>,
+    families: IndexMap<String, Found>,
     /// What is wrong with families of modules, by the name of their folder: they stop those who ask
     /// for them, and nobody else.
     broken: IndexMap<String, String>,
+    voice: Voice,
+}
+
+/// A family as its folder has it.
+#[derive(Debug)]
+struct Found {
+    declared: Option<Arc<devgate_devices::Family>>,
+    programs: Option<Programs>,
+    /// The family itself. Programs are asked what they are when somebody needs to know it.
+    whole: OnceLock<Result<Family, String>>,
+    /// That something is wrong with it is told once.
+    told: Once,
 }
 
 impl Registry {
@@ -31,31 +48,31 @@ impl Registry {
     /// That two modules define one family.
     pub(crate) fn load(modulepath: &[PathBuf], voice: &Voice) -> anyhow::Result<Self> {
         let mut registry = Self {
-            transports: IndexMap::new(),
+            protocols: IndexMap::new(),
             families: IndexMap::new(),
             broken: IndexMap::new(),
+            voice: voice.clone(),
         };
         for connect in devgate_transports::all() {
-            registry
-                .transports
-                .insert(connect.schema().name().to_owned(), connect.into());
+            let name = connect.schema().name().to_owned();
+            registry.protocols.insert(name, connect);
         }
         for family in devgate_devices::all() {
-            registry.add(Arc::new(family));
+            let name = family.name().to_owned();
+            let found = Found::new(Some(family), None);
+            registry.families.insert(name, found);
         }
         let mut found: IndexMap<String, PathBuf> = IndexMap::new();
         for folder in family_folders(modulepath) {
-            let family = match Family::load(&folder) {
+            let (name, family) = match Found::read(&folder) {
                 Ok(family) => family,
-                Err(error) => {
-                    let problem = error.to_string();
-                    let message = format!("family of {}: {problem}", folder.display());
-                    voice.say(Level::Warning, &message);
-                    registry.broken.insert(name_of(&folder), problem);
+                Err(problem) => {
+                    let name = name_of(&folder);
+                    registry.tell_broken(&folder.display().to_string(), &problem);
+                    registry.broken.insert(name, problem);
                     continue;
                 }
             };
-            let name = family.name().to_owned();
             if let Some(first) = found.insert(name.clone(), folder.clone()) {
                 anyhow::bail!(
                     "family `{name}` is defined twice: in {} and in {}; remove one of them",
@@ -63,32 +80,49 @@ impl Registry {
                     folder.display()
                 );
             }
-            if registry.transports.contains_key(&name) {
+            if registry.names().any(|known| known == name) {
                 let message = format!(
                     "family `{name}` of {} replaces the built-in one",
                     folder.display()
                 );
                 voice.say(Level::Notice, &message);
             }
-            registry.add(Arc::new(family));
+            registry.families.insert(name, family);
         }
         Ok(registry)
     }
 
-    fn add(&mut self, family: Arc<Family>) {
-        let name = family.name().to_owned();
-        self.transports.insert(name.clone(), family.clone());
-        self.families.insert(name, family);
+    fn tell_broken(&self, family: &str, problem: &str) {
+        let message = format!("family of {family}: {problem}");
+        self.voice.say(Level::Warning, &message);
+    }
+
+    /// The names of all transports, families included.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let protocols = self.protocols.keys();
+        protocols.chain(self.families.keys()).map(String::as_str)
     }
 
     /// Every transport, families included.
     pub(crate) fn transports(&self) -> impl Iterator<Item = &dyn Connect> {
-        self.transports.values().map(|connect| &**connect)
+        let protocols = self.protocols.iter();
+        let protocols = protocols.filter(|(name, _)| !self.families.contains_key(*name));
+        protocols
+            .map(|(_, connect)| &**connect)
+            .chain(self.families().map(Family::connect))
     }
 
-    /// Every family.
+    /// Every family; programs that do not say what they are, are told and left out.
     pub(crate) fn families(&self) -> impl Iterator<Item = &Family> {
-        self.families.values().map(|family| &**family)
+        let families = self.families.iter();
+        families.filter_map(|(name, found)| match found.whole() {
+            Ok(family) => Some(family),
+            Err(problem) => {
+                let tell = || self.tell_broken(&format!("`{name}`"), problem);
+                found.told.call_once(tell);
+                None
+            }
+        })
     }
 
     /// Every family, if the files of all are right.
@@ -96,8 +130,8 @@ impl Registry {
     /// # Errors
     /// What is wrong with one.
     pub(crate) fn sound_families(&self) -> Result<impl Iterator<Item = &Family>, Failure> {
-        for name in self.broken.keys() {
-            self.refuse_broken(name)?;
+        for name in self.broken.keys().chain(self.families.keys()) {
+            self.known_family(name)?;
         }
         Ok(self.families())
     }
@@ -107,8 +141,8 @@ impl Registry {
     /// # Errors
     /// That its files are wrong.
     pub(crate) fn known(&self, name: &str) -> Result<Option<&dyn Connect>, Failure> {
-        self.refuse_broken(name)?;
-        Ok(self.transports.get(name).map(|connect| &**connect))
+        let protocol = self.protocols.get(name).map(|connect| &**connect);
+        Ok(self.known_family(name)?.map(Family::connect).or(protocol))
     }
 
     /// The transport of this name.
@@ -117,7 +151,7 @@ impl Registry {
     /// That its files are wrong, or that there is none, with the nearest name.
     pub(crate) fn transport(&self, name: &str) -> Result<&dyn Connect, Failure> {
         self.known(name)?.ok_or_else(|| {
-            let hint = did_you_mean(name, self.transports.keys().map(String::as_str));
+            let hint = did_you_mean(name, self.names());
             let message = format!(
                 "there is no transport `{name}`{hint}; `devgate transport list` names them all"
             );
@@ -125,14 +159,16 @@ impl Registry {
         })
     }
 
-    fn refuse_broken(&self, name: &str) -> Result<(), Failure> {
-        match self.broken.get(name) {
-            None => Ok(()),
-            Some(problem) => {
-                let message = format!("family `{name}` cannot be used: {problem}");
-                Err(Failure::new("devgate/broken-family", message))
-            }
-        }
+    /// The family of this name, if anybody knows it.
+    fn known_family(&self, name: &str) -> Result<Option<&Family>, Failure> {
+        let found = self.families.get(name);
+        let whole = found.map(|found| found.whole().as_ref()).transpose();
+        let problem = match (self.broken.get(name), whole) {
+            (None, Ok(family)) => return Ok(family),
+            (Some(problem), _) | (None, Err(problem)) => problem,
+        };
+        let message = format!("family `{name}` cannot be used: {problem}");
+        Err(Failure::new("devgate/broken-family", message))
     }
 
     /// The family of this name.
@@ -140,20 +176,24 @@ impl Registry {
     /// # Errors
     /// That its files are wrong, or that there is none, with the nearest name.
     pub(crate) fn family(&self, name: &str) -> Result<&Family, Failure> {
-        self.refuse_broken(name)?;
-        self.families
-            .get(name)
-            .map(|family| &**family)
-            .ok_or_else(|| {
-                let hint = did_you_mean(name, self.families.keys().map(String::as_str));
-                let what = if self.transports.contains_key(name) {
-                    format!("`{name}` is a bare protocol without resource types")
-                } else {
-                    format!("there is no family `{name}`{hint}")
-                };
-                let message = format!("{what}; `devgate family list` names the families");
-                Failure::new("devgate/unknown-family", message)
-            })
+        self.known_family(name)?.ok_or_else(|| {
+            let hint = did_you_mean(name, self.families.keys().map(String::as_str));
+            let what = if self.protocols.contains_key(name) {
+                format!("`{name}` is a bare protocol without resource types")
+            } else {
+                format!("there is no family `{name}`{hint}")
+            };
+            let message = format!("{what}; `devgate family list` names the families");
+            Failure::new("devgate/unknown-family", message)
+        })
+    }
+
+    /// The resource type of this name that any family has; only the programs of such a family are
+    /// asked what they are.
+    pub(crate) fn type_of_any(&self, name: &str) -> Option<&dyn ResourceType> {
+        let found = self.families.values().filter(|found| found.has_type(name));
+        let mut families = found.filter_map(|found| found.whole().as_ref().ok());
+        families.find_map(|family| family.types().find(|kind| kind.schema().name() == name))
     }
 
     /// A resource type of a family.
@@ -178,6 +218,46 @@ impl Registry {
     }
 }
 
+impl Found {
+    fn new(declared: Option<devgate_devices::Family>, programs: Option<Programs>) -> Self {
+        Self {
+            declared: declared.map(Arc::new),
+            programs,
+            whole: OnceLock::new(),
+            told: Once::new(),
+        }
+    }
+
+    /// What a folder of a module has, and the family's name.
+    fn read(folder: &Path) -> Result<(String, Self), String> {
+        let programs = Programs::of(folder);
+        if !folder.join("family.yaml").is_file() {
+            return Ok((name_of(folder), Self::new(None, programs)));
+        }
+        let declared = devgate_devices::Family::load(folder).map_err(|error| error.to_string())?;
+        let name = declared.name().to_owned();
+        Ok((name, Self::new(Some(declared), programs)))
+    }
+
+    /// The family, once its programs have said what they are.
+    fn whole(&self) -> &Result<Family, String> {
+        let declared = || self.declared.clone();
+        self.whole
+            .get_or_init(|| match (&self.programs, declared()) {
+                (Some(programs), declared) => programs.ask(declared),
+                (None, Some(declared)) => Ok(Family::from(declared)),
+                (None, None) => unreachable!("a folder without both is no family's"),
+            })
+    }
+
+    fn has_type(&self, name: &str) -> bool {
+        let declared = self.declared.iter().flat_map(|family| family.types());
+        let programs = self.programs.iter().flat_map(Programs::type_names);
+        let mut names = declared.map(|kind| kind.schema().name()).chain(programs);
+        names.any(|known| known == name)
+    }
+}
+
 fn name_of(folder: &Path) -> String {
     let name = folder.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
@@ -189,7 +269,10 @@ fn family_folders(modulepath: &[PathBuf]) -> Vec<PathBuf> {
     for root in modulepath {
         for module in subfolders(root) {
             for family in subfolders(&module.join("devices")) {
-                if family.join("family.yaml").is_file() {
+                if ["family.yaml", "transport"]
+                    .iter()
+                    .any(|file| family.join(file).is_file())
+                {
                     folders.push(family);
                 }
             }

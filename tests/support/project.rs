@@ -108,6 +108,16 @@ impl Project {
             .copied()
             .chain([env!("CARGO_BIN_EXE_devgate")]);
         let words: Vec<&str> = words.chain(arguments.split_whitespace()).collect();
+        self.start_words(&words)
+    }
+
+    /// Runs another program to its end, as devgate would be run; what is empty is no argument.
+    pub(crate) fn start_alone(&self, words: &[&str]) -> Run {
+        let words = words.iter().copied().filter(|word| !word.is_empty());
+        self.start_words(&words.collect::<Vec<_>>()).finish()
+    }
+
+    fn start_words(&self, words: &[&str]) -> Running {
         #[expect(clippy::disallowed_methods, reason = "the tests run the binary itself")]
         let mut command = Command::new(words[0]);
         command

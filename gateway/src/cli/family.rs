@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Subcommand;
-use devgate_devices::{Case, Refresh};
-use devgate_transports::Connect as _;
+use devgate_devices::{Case, Family as Declared, Refresh};
 use serde_json::{Value as Json, json};
 
 use super::transport::{attributes_json, connection_info_text, first_line, groups_json};
 use super::{Ending, Setting};
+use crate::failure::Failure;
 use crate::output::{self, Output};
+use crate::registry;
 
 /// Look at device families, and test them without a device.
 #[derive(Debug, Subcommand)]
@@ -66,7 +67,7 @@ impl Family {
                 let [name] = names.as_slice() else {
                     bail!("--case needs the name of one family, whose case it is");
                 };
-                let family = setting.registry.family(name)?;
+                let family = declared(setting, name)?;
                 let cases = folders.iter();
                 let cases =
                     cases.map(|folder| Ok((family, family.test_folder(folder, refresh())?)));
@@ -74,9 +75,10 @@ impl Family {
             }
             Self::Test { names, .. } => {
                 let families: Vec<_> = if names.is_empty() {
-                    setting.registry.sound_families()?.collect()
+                    let families = setting.registry.sound_families()?;
+                    families.filter_map(registry::Family::declared).collect()
                 } else {
-                    let found = names.iter().map(|name| setting.registry.family(name));
+                    let found = names.iter().map(|name| declared(setting, name));
                     found.collect::<Result<_, _>>()?
                 };
                 test(&families, output)
@@ -85,7 +87,18 @@ impl Family {
     }
 }
 
-fn as_json(family: &devgate_devices::Family) -> Json {
+/// What is declared of a family: programs have no cases.
+fn declared<'s>(setting: &'s Setting, name: &str) -> Result<&'s Declared, Failure> {
+    setting.registry.family(name)?.declared().ok_or_else(|| {
+        let message = format!(
+            "family `{name}` is made of programs: only what is declared as data has cases, which \
+             are tested without a device"
+        );
+        Failure::new("devgate/no-cases", message)
+    })
+}
+
+fn as_json(family: &registry::Family) -> Json {
     let schema = family.schema();
     let types = family.types().map(|kind| {
         let schema = kind.schema();
@@ -102,7 +115,7 @@ fn as_json(family: &devgate_devices::Family) -> Json {
     })
 }
 
-fn as_text(family: &devgate_devices::Family) -> String {
+fn as_text(family: &registry::Family) -> String {
     let (name, schema) = (family.name(), family.schema());
     let mut text = format!(
         "{name}: {}\n\nprotocol: {}\n",
@@ -110,8 +123,11 @@ fn as_text(family: &devgate_devices::Family) -> String {
         family.protocol()
     );
     text.push_str(&connection_info_text(schema));
-    text.push_str("\nfacts, beside the protocol's, from:\n");
-    for command in family.fact_commands() {
+    let mut commands = family.fact_commands().peekable();
+    if commands.peek().is_some() {
+        text.push_str("\nfacts, beside the protocol's, from:\n");
+    }
+    for command in commands {
         text.push_str(&format!("  {command}\n"));
     }
     text.push_str("\ntypes:\n");
@@ -130,7 +146,7 @@ fn refresh() -> Refresh {
     }
 }
 
-fn test(families: &[&devgate_devices::Family], output: &Output) -> anyhow::Result<Ending> {
+fn test(families: &[&Declared], output: &Output) -> anyhow::Result<Ending> {
     let mut cases = Vec::new();
     for family in families {
         let of_family = family.test(refresh())?.into_iter();
@@ -140,7 +156,7 @@ fn test(families: &[&devgate_devices::Family], output: &Output) -> anyhow::Resul
 }
 
 /// Prints what became of cases.
-fn told(cases: &[(&devgate_devices::Family, Case)], output: &Output) -> anyhow::Result<Ending> {
+fn told(cases: &[(&Declared, Case)], output: &Output) -> anyhow::Result<Ending> {
     let cases = cases.iter().map(|(family, case)| {
         let problem = case.outcome.as_ref().err().cloned();
         json!({

@@ -12,6 +12,7 @@ use super::{Ending, Setting, Targets};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::record::{self, Recorded};
+use crate::registry::Family;
 use crate::results::{Action, Answer};
 use crate::run::{self, Job};
 use crate::session::{self, Access};
@@ -63,7 +64,7 @@ impl Record {
     async fn record(&self, setting: &Setting, job: &Job<'_>) -> Result<Answer, Failure> {
         let registry = &setting.registry;
         let name = job.target.remote_transport().unwrap_or_default();
-        let family = registry.families().find(|family| family.name() == name);
+        let family = registry.family(name).ok().and_then(Family::declared);
         let recorded = session::within(setting, job, Access::Read, async |ctx, transport| {
             record::record(job, ctx, transport, family, &self.commands).await
         });

@@ -11,8 +11,6 @@ pub(crate) use write::{to_pp, to_yaml};
 use std::fs;
 use std::path::Path;
 
-use devgate_schemas::TypeSchema;
-
 use crate::device_run::{Catalog, invalid};
 use crate::failure::Failure;
 use crate::registry::Registry;
@@ -30,15 +28,9 @@ pub(crate) fn read(path: &Path, registry: &Registry) -> Result<Catalog, Failure>
         return pp::read(&text, &shown);
     }
     match catalog::document(&text) {
-        Some(document) => catalog::read(document, &shown, |name| schema_of(registry, name)),
+        Some(document) => catalog::read(document, &shown, |name| {
+            Some(registry.type_of_any(name)?.schema())
+        }),
         None => data::read(&text, &shown),
     }
-}
-
-/// The type of this name that any family has.
-fn schema_of<'r>(registry: &'r Registry, name: &str) -> Option<&'r TypeSchema> {
-    let mut schemas = registry
-        .families()
-        .flat_map(|family| family.types().map(|kind| kind.schema()));
-    schemas.find(|schema| schema.name() == name)
 }

@@ -32,6 +32,7 @@ const KILLING: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A child's kin: killed when this is dropped before the child has ended by itself.
+#[derive(Debug)]
 pub(super) struct Kin {
     leader: Option<Pid>,
     mark: String,

@@ -45,8 +45,16 @@ pub(crate) async fn piped(words: Vec<OsString>) -> io::Result<(ChildStdin, Piece
         environment: Vec::new(),
         stdin: None,
     };
+    marked(&program, "").await
+}
+
+/// The same, of a program whose kin carries a mark.
+///
+/// # Errors
+/// It cannot be started.
+pub(super) async fn marked(program: &Program, mark: &str) -> io::Result<(ChildStdin, Pieces)> {
     let start = || {
-        let mut command = command(&program, "")?;
+        let mut command = command(program, mark)?;
         command
             .process_group(0)
             .stdin(Stdio::piped())
@@ -70,6 +78,11 @@ pub(crate) async fn piped(words: Vec<OsString>) -> io::Result<(ChildStdin, Piece
 }
 
 impl Pieces {
+    /// The child, as long as nobody has waited for it.
+    pub(super) fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
     /// The next piece. It may be dropped while it waits: no piece is lost.
     pub(crate) async fn next(&mut self) -> Piece {
         loop {

@@ -59,13 +59,18 @@ impl ConnectionInfo {
         self.info.secrets().chain(self.hidden.secrets())
     }
 
+    /// All of it, its secrets wrapped.
+    pub fn to_hash(&self) -> Hash {
+        let mut whole = self.info.clone();
+        for (key, value) in self.hidden.iter() {
+            whole.insert(key.clone(), value.clone());
+        }
+        whole
+    }
+
     /// All of it as JSON, its secrets redacted.
     pub fn to_json(&self) -> serde_json::Value {
-        let mut shown = self.info.clone();
-        for (key, value) in self.hidden.iter() {
-            shown.insert(key.clone(), value.clone());
-        }
-        Value::Hash(shown).to_json()
+        Value::Hash(self.to_hash()).to_json()
     }
 }
 

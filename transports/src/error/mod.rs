@@ -7,6 +7,7 @@ mod host_key;
 mod interrupted;
 mod not_led_on;
 mod patience_spent;
+mod program;
 mod refused;
 mod text;
 mod tls;
@@ -25,6 +26,7 @@ pub use host_key::HostKeyProblem;
 pub use interrupted::{Interrupted, Interruption};
 pub use not_led_on::{NotLedOn, Obstacle};
 pub use patience_spent::PatienceSpent;
+pub use program::ProgramProblem;
 pub use refused::Refused;
 pub(crate) use text::one_line;
 use text::{reason, saying, seconds};
@@ -247,6 +249,10 @@ pub enum Error {
         character: char,
     },
 
+    /// The program that stands for the transport, or manages the resources, failed.
+    #[error("{0}")]
+    Program(Box<ProgramProblem>),
+
     /// The run has waited for this target as long as it may.
     #[error("{0}")]
     PatienceSpent(Box<PatienceSpent>),
@@ -307,6 +313,7 @@ impl Error {
             | Self::Unconfirmed(_)
             | Self::Enable { .. }
             | Self::ControlCharacter { .. }
+            | Self::Program(_)
             | Self::PatienceSpent(_) => false,
         }
     }

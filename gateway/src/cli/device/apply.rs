@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::bail;
-use devgate_devices::Family;
 use devgate_schemas::{Level, Report, RunStatus};
 use devgate_transports::Mode;
 
@@ -20,6 +19,7 @@ use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::manifest;
 use crate::output::Output;
+use crate::registry::Family;
 use crate::results::{Answer, Status};
 use crate::run;
 use crate::session::{self, Access, Busy};

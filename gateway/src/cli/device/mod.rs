@@ -9,7 +9,6 @@ mod splay;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use devgate_devices::Family;
 use devgate_transports::Mode;
 
 use super::{Ending, Global, LogLevel, Setting, Targets, facts};
@@ -17,6 +16,7 @@ use crate::device_run::{Options, Strict};
 use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::output::Output;
+use crate::registry::Family;
 use crate::results::Action;
 use crate::session::{self, Busy};
 

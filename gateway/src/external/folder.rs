@@ -1,0 +1,256 @@
+//! The programs in a family's folder: which there are, and what they say that they are.
+
+use std::fs;
+use std::future::Future;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use devgate_schemas::{Hash, Problems, TransportSchema, TypeSchema, Value};
+use devgate_transports::{Connect, Error};
+use futures_util::future::join_all;
+
+use super::action::Action;
+use super::program::Program;
+use super::resource_type::ExternalType;
+use super::results::Problem;
+use super::session::{Asked, Reaching, Way};
+use crate::interrupt::Interrupts;
+use crate::process::Limits;
+use crate::registry::Family;
+
+/// The programs of a family that have not been asked yet what they are.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    /// The family's name.
+    name: String,
+    transport: Option<Program>,
+    /// By the names of the types.
+    types: Vec<(String, Program)>,
+    /// What lies there and cannot be run.
+    wrong: Vec<String>,
+}
+
+/// What a program may take to say what it is.
+const LIMITS: Limits = Limits {
+    time: Some(Duration::from_secs(10)),
+    stdout: 1024 * 1024,
+    stderr: 64 * 1024,
+    drain: Duration::from_secs(1),
+};
+
+/// What an operator says that the programs of any family may take.
+static SETTINGS: LazyLock<TransportSchema> =
+    LazyLock::new(|| TransportSchema::built_in(include_str!("settings.yaml")));
+
+impl Programs {
+    /// The programs in a family's folder: `transport`, and each file in `types` that has no extension.
+    /// None where there are none.
+    pub(crate) fn of(folder: &Path) -> Option<Self> {
+        let mut found = Self {
+            name: name_of(folder),
+            transport: None,
+            types: Vec::new(),
+            wrong: Vec::new(),
+        };
+        let transport = folder.join("transport");
+        if transport.is_file() {
+            found.take(&transport, None);
+        }
+        let types = fs::read_dir(folder.join("types"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        let mut types: Vec<PathBuf> = types.map(|entry| entry.path()).collect();
+        types.sort();
+        for file in types {
+            let name = name_of(&file);
+            if file.is_file() && !name.contains('.') {
+                found.take(&file, Some(name));
+            }
+        }
+        let some = found.transport.is_some() || !found.types.is_empty() || !found.wrong.is_empty();
+        some.then_some(found)
+    }
+
+    fn take(&mut self, file: &Path, type_name: Option<String>) {
+        let mode = fs::metadata(file).map_or(0, |metadata| metadata.permissions().mode());
+        let program = Program::new(file, type_name.as_deref());
+        match type_name {
+            _ if mode & 0o111 == 0 => {
+                let file = file.display();
+                let message = format!("{file} is not executable: `chmod +x` it, or take it away");
+                self.wrong.push(message);
+            }
+            None => self.transport = Some(program),
+            Some(name) => self.types.push((name, program)),
+        }
+    }
+
+    /// The names of the types that are programs.
+    pub(crate) fn type_names(&self) -> impl Iterator<Item = &str> {
+        self.types.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Asks every program what it is, and makes a family of them and of what is declared in the same
+    /// folder. This blocks, for ten seconds at most: it is done when somebody asks for the family.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub(crate) fn ask(
+        &self,
+        declared: Option<Arc<devgate_devices::Family>>,
+    ) -> Result<Family, String> {
+        let mut wrong = self.wrong.clone();
+        if let (Some(transport), Some(_)) = (&self.transport, &declared) {
+            wrong.push(format!(
+                "{} stands beside a family.yaml: a family is reached by one of them",
+                transport.file().display()
+            ));
+        }
+        if let (None, None) = (&self.transport, &declared) {
+            wrong.push("there is neither a family.yaml nor a program `transport`".to_owned());
+        }
+        let data = declared.iter().flat_map(|family| family.types());
+        for kind in data {
+            let name = kind.schema().name();
+            if self.type_names().any(|own| own == name) {
+                wrong.push(format!("the type `{name}` is declared and a program, too"));
+            }
+        }
+        if !wrong.is_empty() {
+            return Err(wrong.join("\n"));
+        }
+        let (transport, types) = elsewhere(async {
+            let types = self
+                .types
+                .iter()
+                .map(|(name, program)| type_of(name, program));
+            let transport = async {
+                match &self.transport {
+                    None => Ok(None),
+                    Some(program) => transport_of(&self.name, program).await.map(Some),
+                }
+            };
+            tokio::join!(transport, join_all(types))
+        })?;
+        let reached = transport.unwrap_or_else(|problem| {
+            wrong.push(problem);
+            None
+        });
+        let types = types.into_iter().filter_map(|kind| match kind {
+            Ok(kind) => Some(kind),
+            Err(problem) => {
+                wrong.push(problem);
+                None
+            }
+        });
+        let types: Vec<ExternalType> = types.collect();
+        if !wrong.is_empty() {
+            return Err(wrong.join("\n"));
+        }
+        let (schema, way) = match (reached, &declared) {
+            (Some((schema, asked)), _) => (schema, Way::Program(asked)),
+            (None, Some(family)) => {
+                let protocol: Arc<dyn Connect> = family.clone();
+                (family.schema().clone(), Way::Protocol(protocol))
+            }
+            (None, None) => unreachable!("it was told above"),
+        };
+        let schema = schema.with(&SETTINGS);
+        Ok(Family::new(
+            Arc::new(Reaching { schema, way }),
+            declared,
+            types,
+        ))
+    }
+}
+
+/// A transport as its program describes it.
+async fn transport_of(name: &str, program: &Program) -> Result<(TransportSchema, Asked), String> {
+    let (definition, asked) = described(program).await?;
+    let schema = TransportSchema::register(&definition);
+    let schema = schema.map_err(|problems| unfit(program, &problems))?;
+    check_name(program, schema.name(), name, "its family's folder")?;
+    Ok((schema, asked))
+}
+
+/// A resource type as its program describes it.
+async fn type_of(name: &str, program: &Program) -> Result<ExternalType, String> {
+    let (definition, asked) = described(program).await?;
+    let schema = TypeSchema::register(&definition);
+    let schema = schema.map_err(|problems| unfit(program, &problems))?;
+    check_name(program, schema.name(), name, "its file")?;
+    Ok(ExternalType { schema, asked })
+}
+
+/// What a program says that it is.
+async fn described(program: &Program) -> Result<(Value, Asked), String> {
+    let asked = program.once(Action::Schema, Hash::new(), &LIMITS);
+    let asked = asked.await.results.and_then(|mut definition| {
+        let stays = match definition.remove("persistent") {
+            None | Some(Value::Boolean(false)) => false,
+            Some(Value::Boolean(true)) => true,
+            Some(_) => return Err(Problem::new("expected `persistent` as true or false")),
+        };
+        Ok((definition, stays))
+    });
+    let (definition, stays) = asked.map_err(|problem| told(program, problem))?;
+    let program = program.clone();
+    Ok((Value::Hash(definition), Asked { program, stays }))
+}
+
+fn check_name(program: &Program, said: &str, name: &str, whose: &str) -> Result<(), String> {
+    if said == name {
+        return Ok(());
+    }
+    let problem = format!("it calls itself `{said}`: expected `{name}`, the name of {whose}");
+    Err(told(program, Problem::new(problem)))
+}
+
+/// Everything that is wrong with a definition.
+fn unfit(program: &Program, problems: &Problems) -> String {
+    let problems = problems.iter().map(|problem| {
+        let path = problem.path.join(".");
+        let place = if path.is_empty() {
+            path
+        } else {
+            format!("at {path}: ")
+        };
+        told(program, Problem::new(format!("{place}{}", problem.message)))
+    });
+    problems.collect::<Vec<_>>().join("\n")
+}
+
+fn told(program: &Program, problem: Problem) -> String {
+    Error::to_string(&program.error(Action::Schema, problem))
+}
+
+fn name_of(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// Does work that waits, in a thread of its own, while this one blocks; a signal that asks to stop
+/// ends it, and what it has started.
+///
+/// # Errors
+/// It cannot be begun, or was interrupted.
+fn elsewhere<T: Send>(work: impl Future<Output = T> + Send) -> Result<T, String> {
+    let done = async {
+        let mut interrupts = Interrupts::hear().map_err(|error| error.to_string())?;
+        tokio::select! {
+            done = work => Ok(done),
+            _ = interrupts.next() => Err("interrupted".to_owned()),
+        }
+    };
+    let work = || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.map_err(|error| error.to_string())?.block_on(done)
+    };
+    std::thread::scope(|scope| scope.spawn(work).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

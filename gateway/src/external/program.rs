@@ -1,0 +1,139 @@
+//! One program: what it is asked, and what it is told to do when it is started.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use devgate_schemas::task::Captured;
+use devgate_schemas::{Hash, Sensitive, Value};
+use devgate_transports::Error;
+use devgate_transports::error::ProgramProblem;
+
+use super::action::Action;
+use super::results::{self, Problem};
+use crate::process::{self, Deaf, Failure, Limits};
+use crate::stop::Stopper;
+
+/// A program that is a transport, or manages a type of resource.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    /// Where it was found.
+    file: PathBuf,
+    /// The same without links: two that are one file are asked in one process, where they stay.
+    real: PathBuf,
+    /// The resource type, if it is one.
+    type_name: Option<String>,
+}
+
+/// What came of asking a program.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) results: Result<Hash, Problem>,
+    /// Its words to people.
+    pub(super) stderr: Captured,
+}
+
+impl Program {
+    pub(super) fn new(file: &Path, type_name: Option<&str>) -> Self {
+        Self {
+            file: file.to_owned(),
+            real: file.canonicalize().unwrap_or_else(|_| file.to_owned()),
+            type_name: type_name.map(str::to_owned),
+        }
+    }
+
+    /// Where it was found.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Where it is.
+    pub(super) fn real(&self) -> &Path {
+        &self.real
+    }
+
+    /// Asks it one thing in a process of its own.
+    pub(super) async fn once(&self, action: Action, input: Hash, limits: &Limits) -> Reply {
+        let request = Value::Hash([("input", self.input(input))].into_iter().collect());
+        let program = process::Program {
+            stdin: Some(revealed(&request)),
+            ..started(&self.file, action)
+        };
+        // Who does not want to wait any longer drops this future, and the process is killed.
+        let stopper = Stopper::default();
+        match process::run(&program, limits, &stopper.stop(), &Deaf).await {
+            Ok(outcome) => Reply {
+                results: results::of(&outcome),
+                stderr: outcome.stderr,
+            },
+            Err(Failure::Start(error)) => Reply::failed(not_started(&error), Captured::default()),
+            Err(Failure::Ended(ended)) => Reply::failed(timed_out(limits), ended.stderr),
+        }
+    }
+
+    /// What it is asked about, and of which type.
+    pub(super) fn input(&self, mut input: Hash) -> Value {
+        if let Some(name) = &self.type_name {
+            input.insert("type", Value::from(name.as_str()));
+        }
+        Value::Hash(input)
+    }
+
+    /// That it failed, or did not do as it must.
+    pub(super) fn error(&self, action: Action, problem: Problem) -> Error {
+        Error::Program(Box::new(ProgramProblem {
+            program: self.file.display().to_string(),
+            action: action.name().to_owned(),
+            problem: problem.message,
+            kind: problem.kind,
+            details: problem.details,
+        }))
+    }
+}
+
+impl Reply {
+    pub(super) fn failed(message: String, stderr: Captured) -> Self {
+        Self {
+            results: Err(Problem::new(message)),
+            stderr,
+        }
+    }
+}
+
+/// How a program is started to do something.
+pub(super) fn started(file: &Path, action: Action) -> process::Program {
+    process::Program {
+        words: vec![file.into(), action.name().into()],
+        environment: Vec::new(),
+        stdin: None,
+    }
+}
+
+/// A request as it is written to a program, with its secrets.
+pub(super) fn revealed(request: &Value) -> Sensitive<Vec<u8>> {
+    let mut line = request.reveal_json().to_string();
+    line.push('\n');
+    Sensitive::new(line.into_bytes())
+}
+
+/// That a program has taken longer than it may.
+pub(super) fn timed_out(limits: &Limits) -> String {
+    let seconds = limits.time.unwrap_or_default().as_secs_f64();
+    format!(
+        "it gave no results within {seconds} s (`task-timeout`), and was ended with all its processes; \
+         what it had changed by then stands"
+    )
+}
+
+/// Why the operating system did not start a program.
+pub(super) fn not_started(error: &io::Error) -> String {
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => ": is the interpreter in its first line (`#!`) installed?",
+        io::ErrorKind::PermissionDenied => ": is it executable, and its file system?",
+        // ENOEXEC has no kind of its own.
+        _ if error.raw_os_error() == Some(nix::errno::Errno::ENOEXEC as i32) => {
+            ": a script begins with `#!` and its interpreter"
+        }
+        _ => "",
+    };
+    format!("it cannot be started ({error}){hint}")
+}

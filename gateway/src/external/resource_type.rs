@@ -1,0 +1,185 @@
+//! A resource type that a program manages.
+
+use async_trait::async_trait;
+use devgate_devices::{
+    Change, Changes, Current, Error, InSync, Provider, ResourceType, Result, Which,
+};
+use devgate_schemas::{Feature, Hash, Name, Resource, TypeSchema, Value};
+use devgate_transports::Context;
+
+use super::action::Action;
+use super::results::Problem;
+use super::session::{self, Asked};
+
+/// A resource type whose definition and whose providers are a program.
+#[derive(Clone, Debug)]
+pub(crate) struct ExternalType {
+    pub(super) schema: TypeSchema,
+    pub(super) asked: Asked,
+}
+
+impl ResourceType for ExternalType {
+    fn schema(&self) -> &TypeSchema {
+        &self.schema
+    }
+
+    fn provider(&self) -> Box<dyn Provider> {
+        Box::new(self.clone())
+    }
+}
+
+#[async_trait]
+impl Provider for ExternalType {
+    async fn get(&mut self, ctx: &Context<'_>, which: Which<'_>) -> Result<Vec<Resource>> {
+        let names = match which {
+            Which::Named([]) => return Ok(Vec::new()),
+            Which::Named(names) if self.schema.has(Feature::SimpleGetFilter) => {
+                Value::Array(names.iter().map(name).collect())
+            }
+            Which::Named(_) | Which::All => Value::Undef,
+        };
+        let input = [("names", names)].into_iter().collect();
+        let results = self.ask(ctx, Action::Get, input).await?;
+        self.resources(Action::Get, results)
+    }
+
+    async fn set(&mut self, ctx: &Context<'_>, changes: Changes) -> Result<()> {
+        let changes = changes.iter().map(|(name, change)| asked_for(name, change));
+        let input = [
+            ("noop", Value::from(ctx.noop())),
+            ("changes", Value::Array(changes.collect())),
+        ];
+        let asked = self.ask(ctx, Action::Set, input.into_iter().collect());
+        asked.await.map(drop)
+    }
+
+    async fn canonicalize(&mut self, ctx: &Context<'_>, resources: &mut [Resource]) -> Result<()> {
+        if !self.schema.has(Feature::Canonicalize) || resources.is_empty() {
+            return Ok(());
+        }
+        let given = resources.iter().map(hash).collect();
+        let input = [("resources", Value::Array(given))].into_iter().collect();
+        let results = self.ask(ctx, Action::Canonicalize, input).await?;
+        let standard = self.resources(Action::Canonicalize, results)?;
+        if standard.len() != resources.len() {
+            let problem = format!(
+                "expected as many `resources` as it was given, {}, it gave {}",
+                resources.len(),
+                standard.len()
+            );
+            return Err(self.misfit(Action::Canonicalize, problem));
+        }
+        for (resource, standard) in resources.iter_mut().zip(standard) {
+            *resource = standard;
+        }
+        Ok(())
+    }
+
+    async fn insync(
+        &mut self,
+        ctx: &Context<'_>,
+        title: &Name,
+        property: &str,
+        is: &Resource,
+        should: &Resource,
+    ) -> Result<InSync> {
+        if !self.schema.has(Feature::CustomInsync) {
+            return Ok(InSync::ByValue);
+        }
+        let input = [
+            ("title", Value::from(title.title())),
+            ("name", name(title)),
+            ("property", Value::from(property)),
+            ("is", hash(is)),
+            ("should", hash(should)),
+        ];
+        let asked = self.ask(ctx, Action::Insync, input.into_iter().collect());
+        let results = asked.await?;
+        let why = results.get("message").filter(|why| !why.is_undef());
+        match (results.get("in_sync"), why) {
+            (None | Some(Value::Undef), None) => Ok(InSync::ByValue),
+            (Some(Value::Boolean(true)), _) => Ok(InSync::Yes),
+            (Some(Value::Boolean(false)), None) => Ok(InSync::No { why: None }),
+            (Some(Value::Boolean(false)), Some(Value::String(why))) => Ok(InSync::No {
+                why: Some(why.clone()),
+            }),
+            _ => {
+                let expected = "expected `in_sync` as true, false or null, and `message` as a text";
+                Err(self.misfit(Action::Insync, expected))
+            }
+        }
+    }
+}
+
+impl ExternalType {
+    async fn ask(&self, ctx: &Context<'_>, action: Action, input: Hash) -> Result<Hash> {
+        let session = session::of(ctx)?;
+        Ok(session.ask(ctx, &self.asked, action, input).await?)
+    }
+
+    /// The resources among results, their secrets wrapped.
+    fn resources(&self, action: Action, mut results: Hash) -> Result<Vec<Resource>> {
+        let misfit = || self.misfit(action, "expected `resources` as a list of objects");
+        let Some(Value::Array(rows)) = results.remove("resources") else {
+            return Err(misfit());
+        };
+        let rows = rows.into_iter().map(|row| match row {
+            Value::Hash(row) => Ok(self.resource(row)),
+            _ => Err(misfit()),
+        });
+        rows.collect()
+    }
+
+    fn resource(&self, row: Hash) -> Resource {
+        let attributes = self.schema.attributes();
+        let row = row.into_iter().map(|(key, value)| {
+            let attribute = key.as_str().and_then(|key| attributes.get(key));
+            let is_secret = attribute.is_some_and(|attribute| attribute.sensitive);
+            if is_secret && !value.is_undef() {
+                (key, value.into_sensitive())
+            } else {
+                (key, value)
+            }
+        });
+        Resource::from(row.collect::<Hash>())
+    }
+
+    fn misfit(&self, action: Action, problem: impl Into<String>) -> Error {
+        self.asked
+            .program
+            .error(action, Problem::new(problem))
+            .into()
+    }
+}
+
+/// What identifies a resource: the value of its namevar, or of several as an object.
+fn name(name: &Name) -> Value {
+    let mut namevars = name.namevars().iter();
+    match (namevars.next(), namevars.next()) {
+        (Some((_, only)), None) => only.clone(),
+        _ => Value::Hash(name.namevars().clone()),
+    }
+}
+
+fn hash(resource: &Resource) -> Value {
+    let attributes = resource.iter();
+    Value::Hash(
+        attributes
+            .map(|(key, value)| (key, value.clone()))
+            .collect(),
+    )
+}
+
+fn asked_for(title: &Name, change: &Change) -> Value {
+    let mut asked: Hash = [("title", Value::from(title.title())), ("name", name(title))]
+        .into_iter()
+        .collect();
+    match &change.is {
+        Current::NotAsked => {}
+        Current::Absent => drop(asked.insert("is", Value::Undef)),
+        Current::Present(is) => drop(asked.insert("is", hash(is))),
+    }
+    let should = change.should.as_ref().map_or(Value::Undef, hash);
+    asked.insert("should", should);
+    Value::Hash(asked)
+}

@@ -1,0 +1,166 @@
+//! What a program says that it was asked: its results, or why it has none.
+
+use devgate_schemas::task::{Captured, Exit, Outcome};
+use devgate_schemas::{Hash, Mask, Value};
+use serde_json::Value as Json;
+
+/// Why a program has no results: what it said itself, or what was expected of it.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Problem {
+    pub(super) message: String,
+    pub(super) kind: Option<String>,
+    pub(super) details: Option<Value>,
+}
+
+impl Problem {
+    /// That it does not keep to the contract.
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The same, without these secrets.
+    pub(super) fn masked(self, mask: &Mask) -> Self {
+        Self {
+            message: mask.text(&self.message).into_owned(),
+            details: self.details.map(|details| mask.value(details)),
+            ..self
+        }
+    }
+}
+
+/// The results of a program that was asked one thing and has ended.
+///
+/// # Errors
+/// What it says that went wrong, or what was expected of its output. None of that is quoted, for it
+/// may hold what a device keeps secret.
+pub(super) fn of(outcome: &Outcome) -> Result<Hash, Problem> {
+    let Outcome {
+        exit,
+        stdout,
+        stderr,
+    } = outcome;
+    let results = object(stdout);
+    if let Ok(results) = &results
+        && let Some(error) = results.get("_error").filter(|error| !error.is_undef())
+    {
+        return Err(said(error));
+    }
+    let how = match exit {
+        Exit::Code(0) => return results.map_err(Problem::new),
+        Exit::Code(code) => format!("it ended with exit code {code}"),
+        Exit::Signal(signal) => format!("it was ended by signal {signal}"),
+    };
+    Err(Problem::new(ended(&how, stderr)))
+}
+
+/// What an error says that a program has written: the specification's `{kind, msg, details}`, or a text.
+pub(super) fn said(error: &Value) -> Problem {
+    let text = |key: &str| error.as_hash()?.get(key)?.as_str().map(str::to_owned);
+    match error.as_str().map(str::to_owned).or_else(|| text("msg")) {
+        Some(message) => Problem {
+            message,
+            kind: text("kind"),
+            details: error
+                .as_hash()
+                .and_then(|error| error.get("details"))
+                .cloned(),
+        },
+        None => Problem::new("it failed; expected its error as `{\"msg\": …}`, or as a text"),
+    }
+}
+
+/// How a program ended, behind what it says of it at last.
+pub(super) fn ended(how: &str, stderr: &Captured) -> String {
+    match last_words(stderr) {
+        None => format!("{how}, without a word on stderr"),
+        Some(words) => format!("{words} ({how})"),
+    }
+}
+
+/// The last line of what it wrote to stderr: tracebacks end with what they are about.
+fn last_words(stderr: &Captured) -> Option<String> {
+    let text = String::from_utf8_lossy(&stderr.bytes);
+    let mut lines = text.lines().rev().map(str::trim);
+    lines.find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// The one JSON object on stdout.
+fn object(stdout: &Captured) -> Result<Hash, String> {
+    let bytes = &stdout.bytes;
+    let expected = "expected one JSON object on stdout";
+    if stdout.cut {
+        return Err(format!(
+            "{expected}, it wrote more than {} bytes (`output-limit`)",
+            bytes.len()
+        ));
+    }
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(format!("{expected}, it wrote nothing"));
+    }
+    match serde_json::from_slice::<Json>(bytes).map(Value::from) {
+        Ok(Value::Hash(results)) => Ok(results),
+        Ok(_) => Err(format!("{expected}, it wrote other JSON")),
+        // An error of syntax quotes nothing.
+        Err(error) => Err(format!("{expected}: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(code: i32, stdout: &str, stderr: &str) -> Outcome {
+        let captured = |text: &str| Captured {
+            bytes: text.as_bytes().to_vec(),
+            cut: false,
+        };
+        Outcome {
+            exit: Exit::Code(code),
+            stdout: captured(stdout),
+            stderr: captured(stderr),
+        }
+    }
+
+    fn problem(code: i32, stdout: &str, stderr: &str) -> String {
+        let problem = of(&outcome(code, stdout, stderr)).expect_err("it has no results");
+        problem.message
+    }
+
+    #[test]
+    fn results_are_one_object_of_a_program_that_ended_well() {
+        let results = of(&outcome(0, " {\"facts\": {}}\n", "chatter")).expect("results");
+        assert_eq!(results.len(), 1);
+        assert!(problem(0, "", "").ends_with("it wrote nothing"));
+        assert!(problem(0, "[1]", "").ends_with("other JSON"));
+        assert!(problem(0, "{\"a\": 1} {}", "").contains("trailing characters"));
+        assert!(problem(0, "{\"a\": \"canary", "").contains("EOF"));
+        let mut cut = outcome(0, "{}", "");
+        cut.stdout.cut = true;
+        let told = of(&cut).expect_err("it is not whole").message;
+        assert!(told.contains("more than 2 bytes"), "{told}");
+    }
+
+    #[test]
+    fn a_failure_is_told_in_the_programs_own_words() {
+        let error =
+            r#"{"_error": {"kind": "shelf/full", "msg": "no room", "details": {"left": 0}}}"#;
+        for code in [0, 1] {
+            let problem = of(&outcome(code, error, "chatter")).expect_err("it failed");
+            assert_eq!(problem.message, "no room");
+            assert_eq!(problem.kind.as_deref(), Some("shelf/full"));
+            assert!(problem.details.is_some());
+        }
+        assert_eq!(
+            problem(3, "{}", "Traceback:\n  ...\nKeyError: 'x'\n\n"),
+            "KeyError: 'x' (it ended with exit code 3)"
+        );
+        assert_eq!(
+            problem(3, "", " \n"),
+            "it ended with exit code 3, without a word on stderr"
+        );
+        assert!(problem(0, r#"{"_error": {"message": "x"}}"#, "").contains("`{\"msg\": …}`"));
+    }
+}

@@ -1,0 +1,178 @@
+//! Sessions of families that have programs: who is asked what about the target, and with what.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use devgate_schemas::{ConnectionInfo, Facts, Hash, Level, Mask, TransportSchema, Value};
+use devgate_transports::{Connect, Context, Error, Result, Transport};
+
+use super::action::Action;
+use super::event;
+use super::program::Program;
+use super::results::Problem;
+use super::talk::Talks;
+use crate::process::Limits;
+
+/// The factory of a family with programs.
+#[derive(Debug)]
+pub(super) struct Reaching {
+    pub(super) schema: TransportSchema,
+    pub(super) way: Way<Arc<dyn Connect>>,
+}
+
+/// How a target is reached.
+#[derive(Debug)]
+pub(super) enum Way<P> {
+    /// By a program.
+    Program(Asked),
+    /// By a protocol: its factory, or its session.
+    Protocol(P),
+}
+
+/// A program, and whether it stays to be asked more.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub(super) program: Program,
+    pub(super) stays: bool,
+}
+
+/// What is asked of programs about one target.
+#[derive(Debug)]
+pub(super) struct Session {
+    way: Way<Box<dyn Transport>>,
+    info: ConnectionInfo,
+    limits: Limits,
+    talks: Talks,
+}
+
+/// How long a program may take where nobody says anything.
+const TIME: Duration = Duration::from_secs(300);
+
+#[async_trait]
+impl Connect for Reaching {
+    fn schema(&self) -> &TransportSchema {
+        &self.schema
+    }
+
+    async fn connect(
+        &self,
+        ctx: &Context<'_>,
+        info: &ConnectionInfo,
+    ) -> Result<Box<dyn Transport>> {
+        let way = match &self.way {
+            // It logs in when it is first asked.
+            Way::Program(asked) => Way::Program(asked.clone()),
+            Way::Protocol(protocol) => Way::Protocol(protocol.connect(ctx, info).await?),
+        };
+        Ok(Box::new(Session {
+            way,
+            info: info.clone(),
+            limits: limits(info),
+            talks: Talks::default(),
+        }))
+    }
+}
+
+/// What programs may take of a target that is reached with this info.
+fn limits(info: &ConnectionInfo) -> Limits {
+    let time = info.number("task-timeout");
+    // More seconds than there are mean no limit.
+    let time = time.map_or(Some(TIME), |time| Duration::try_from_secs_f64(time).ok());
+    let limits = Limits::default();
+    let output = info.integer("output-limit");
+    let output = output.and_then(|bytes| usize::try_from(bytes).ok());
+    Limits {
+        time,
+        stdout: output.unwrap_or(limits.stdout),
+        ..limits
+    }
+}
+
+impl Session {
+    /// Asks a program about the target; gives its results, its events told.
+    ///
+    /// # Errors
+    /// What it says went wrong, or that it did not do as it must.
+    pub(super) async fn ask(
+        &self,
+        ctx: &Context<'_>,
+        Asked { program, stays }: &Asked,
+        action: Action,
+        mut input: Hash,
+    ) -> Result<Hash> {
+        let mut target = self.info.to_hash();
+        target.insert("name", Value::from(ctx.target()));
+        input.insert("_target", Value::Hash(target));
+        let mask = &Mask::new(input.secrets());
+        let reply = if *stays {
+            let tell = |event: &Value| event::tell(ctx, mask, event);
+            let talks = &self.talks;
+            talks.ask(program, action, input, &self.limits, tell).await
+        } else {
+            program.once(action, input, &self.limits).await
+        };
+        for line in String::from_utf8_lossy(&reply.stderr.bytes).lines() {
+            ctx.say(Level::Info, format!("stderr: {}", mask.text(line)));
+        }
+        let results = reply.results.and_then(|mut results| {
+            match results.remove("events") {
+                None => {}
+                Some(events) => event::tell_all(ctx, mask, &events).map_err(Problem::new)?,
+            }
+            Ok(results)
+        });
+        results.map_err(|problem| program.error(action, problem.masked(mask)))
+    }
+}
+
+#[async_trait]
+impl Transport for Session {
+    async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
+        match &self.way {
+            Way::Protocol(session) => session.verify(ctx).await,
+            Way::Program(asked) => {
+                let asked = self.ask(ctx, asked, Action::Verify, Hash::new());
+                asked.await.map(drop)
+            }
+        }
+    }
+
+    async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
+        let asked = match &self.way {
+            Way::Protocol(session) => return session.facts(ctx).await,
+            Way::Program(asked) => asked,
+        };
+        let mut results = self.ask(ctx, asked, Action::Facts, Hash::new()).await?;
+        let Some(Value::Hash(told)) = results.remove("facts") else {
+            let problem = Problem::new("expected `facts` as an object");
+            return Err(asked.program.error(Action::Facts, problem));
+        };
+        let mut facts = Facts::new();
+        for (name, value) in told {
+            facts.set_at([name.to_string().as_str()], value);
+        }
+        Ok(facts)
+    }
+
+    async fn close(self: Box<Self>, ctx: &Context<'_>) {
+        self.talks.end().await;
+        if let Way::Protocol(session) = self.way {
+            session.close(ctx).await;
+        }
+    }
+
+    fn inner(&self) -> Option<&dyn Transport> {
+        match &self.way {
+            Way::Program(_) => None,
+            Way::Protocol(session) => Some(&**session),
+        }
+    }
+}
+
+/// The session that programs are asked in.
+pub(super) fn of<'c>(ctx: &Context<'c>) -> Result<&'c Session> {
+    ctx.transport::<Session>().ok_or_else(|| {
+        Error::Unsupported("the session is none of a family that has programs".to_owned())
+    })
+}

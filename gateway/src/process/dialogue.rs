@@ -1,0 +1,190 @@
+//! A child that is asked one thing after the other: a line is written to it, and lines are read of it
+//! until there is an answer.
+
+use std::io;
+
+use bytes::BytesMut;
+use devgate_schemas::Sensitive;
+use devgate_schemas::task::Captured;
+use devgate_transports::ssh_host::{Exit, Piece};
+use tokio::io::AsyncWriteExt;
+use tokio::process::ChildStdin;
+use tokio::time::timeout;
+
+use super::kin::{self, Kin};
+use super::{GRACE, Limits, Pieces, Program, pieces};
+use crate::stop::Stopper;
+
+/// A child that waits for what it is asked. Dropped, it is killed with all that it has started.
+pub(crate) struct Dialogue {
+    stdin: ChildStdin,
+    // Before the pieces: its mark is looked for while the child is there.
+    kin: Kin,
+    pieces: Pieces,
+    heard: Heard,
+}
+
+/// What has come and was not taken yet.
+#[derive(Default)]
+struct Heard {
+    stdout: BytesMut,
+    /// How much of it has no end of a line.
+    searched: usize,
+    stderr: Captured,
+}
+
+/// Why there is no answer.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Broken {
+    /// It has ended.
+    Ended(Exit),
+    /// It wrote a line that is longer than any may be.
+    TooLong,
+    /// It answered before it had read the whole of what it was asked.
+    Unread,
+}
+
+impl Dialogue {
+    /// Starts the child.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub(crate) async fn begin(program: &Program) -> io::Result<Self> {
+        let mark = kin::mark();
+        let (stdin, mut pieces) = pieces::marked(program, &mark).await?;
+        Ok(Self {
+            stdin,
+            kin: Kin::of(pieces.child(), mark),
+            pieces,
+            heard: Heard::default(),
+        })
+    }
+
+    /// Whether it has ended while nobody asked it anything.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        let ended = !matches!(self.pieces.child().try_wait(), Ok(None));
+        if ended {
+            self.kin.ended();
+        }
+        ended
+    }
+
+    /// Writes a line, and gives `hear` each line that comes until one of them is the answer. It may take
+    /// for ever, and is dropped then.
+    ///
+    /// # Errors
+    /// Why there is none. It is of no more use then.
+    pub(crate) async fn ask<T>(
+        &mut self,
+        line: &Sensitive<Vec<u8>>,
+        limits: &Limits,
+        mut hear: impl FnMut(&[u8]) -> Option<T>,
+    ) -> Result<T, Broken> {
+        let Self {
+            stdin,
+            kin,
+            pieces,
+            heard,
+        } = self;
+        let write = stdin.write_all(line.reveal());
+        tokio::pin!(write);
+        let mut writing = true;
+        loop {
+            while let Some(line) = heard.line() {
+                match hear(&line) {
+                    Some(_) if writing => return Err(Broken::Unread),
+                    Some(answer) => return Ok(answer),
+                    None => {}
+                }
+            }
+            if heard.stdout.len() > limits.stdout {
+                return Err(Broken::TooLong);
+            }
+            let piece = tokio::select! {
+                biased;
+                // That it does not read is known by its end.
+                _ = &mut write, if writing => {
+                    writing = false;
+                    continue;
+                }
+                piece = pieces.next() => piece,
+            };
+            match piece {
+                Piece::Ended(exit) => {
+                    kin.ended();
+                    // What it wrote at last may still be in its pipes.
+                    let drained = async { while !heard.take(pieces.next().await, limits) {} };
+                    drop(timeout(limits.drain, drained).await);
+                    if !heard.stdout.contains(&b'\n') {
+                        return Err(Broken::Ended(exit));
+                    }
+                }
+                Piece::Exit(exit) => return Err(Broken::Ended(exit)),
+                piece => drop(heard.take(piece, limits)),
+            }
+        }
+    }
+
+    /// What it has written to stderr since this was last asked.
+    pub(crate) fn stderr(&mut self) -> Captured {
+        std::mem::take(&mut self.heard.stderr)
+    }
+
+    /// Lets it end by itself, as it should when nobody writes to it any more; else ends it.
+    pub(crate) async fn end(self) {
+        let Self {
+            stdin,
+            mut kin,
+            mut pieces,
+            ..
+        } = self;
+        drop(stdin);
+        let ended = async { while !matches!(pieces.next().await, Piece::Ended(_)) {} };
+        if timeout(GRACE, ended).await.is_ok() {
+            kin.ended();
+        } else {
+            kin.end(&Stopper::default().stop()).await;
+        }
+    }
+
+    /// Ends it, whatever it does.
+    pub(crate) async fn kill(mut self) {
+        self.kin.end(&Stopper::default().stop()).await;
+    }
+}
+
+impl Heard {
+    /// Takes a piece; whether it was the last.
+    fn take(&mut self, piece: Piece, limits: &Limits) -> bool {
+        match piece {
+            Piece::Stdout(bytes) => self.stdout.extend_from_slice(&bytes),
+            Piece::Stderr(bytes) => self.stderr.keep(&bytes, limits.stderr),
+            Piece::Ended(_) => {}
+            Piece::Exit(_) => return true,
+        }
+        false
+    }
+
+    /// The next whole line, without its end.
+    fn line(&mut self) -> Option<BytesMut> {
+        let new = &self.stdout[self.searched..];
+        match new.iter().position(|byte| *byte == b'\n') {
+            None => {
+                self.searched = self.stdout.len();
+                None
+            }
+            Some(end) => {
+                let mut line = self.stdout.split_to(self.searched + end + 1);
+                line.truncate(line.len() - 1);
+                self.searched = 0;
+                Some(line)
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Dialogue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Dialogue with {:?}", self.kin)
+    }
+}
