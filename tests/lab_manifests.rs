@@ -42,7 +42,10 @@ fn a_catalog_that_puppet_has_compiled_is_applied() {
             format!("ip route 10.{net}.0.0/16 Null0{distance}")
         })
     );
-    assert_eq!(lines(&device, "a-canary-bgp").len(), 1);
+    assert_eq!(
+        lines(&device, "neighbor 192.0.2.7 password a-canary-bgp").len(),
+        1
+    );
     let again = project.devgate(&apply).succeeded().item()["value"].clone();
     assert_eq!(counts(&again)[0], 0, "{again:#}");
 }

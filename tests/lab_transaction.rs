@@ -314,13 +314,13 @@ fn a_diff_is_the_lines_that_the_router_is_sent() {
 fn a_way_back_brings_back_what_was_removed_and_its_secrets() {
     let device = Device::lease();
     let mut project = Project::with(&device);
-    let peer = format!("{} 192.0.2.77", 65000 + device.number());
+    let peer = format!("{} 192.0.2.177", 65000 + device.number());
     let held = json!({ &peer: { "remote_as": 64901, "password": "a-canary-back", "description": "to be kept" } });
     let manifest = project.manifest(json!({ "frr_bgp_neighbor": held }));
     assert_ne!(applied(&project, &manifest, "").0["status"], "failed");
     let before = device.vtysh("show running-config");
     assert!(
-        before.contains("neighbor 192.0.2.77 password a-canary-back"),
+        before.contains("neighbor 192.0.2.177 password a-canary-back"),
         "{before}"
     );
     let manifest = project.manifest(json!({
