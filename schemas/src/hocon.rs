@@ -80,7 +80,7 @@ impl<'t> Reader<'t> {
         let mut blanks = "";
         while let Some(c) = self.peek() {
             if c == '#' || self.rest().starts_with("//") {
-                self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+                self.at += self.rest().find('\n').unwrap_or_else(|| self.rest().len());
             } else if c.is_whitespace() && (lines || c != '\n') {
                 self.at += c.len_utf8();
                 blanks = &self.text[begun..self.at];

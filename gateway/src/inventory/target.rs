@@ -257,7 +257,7 @@ impl Target {
         let port = info.get("port").and_then(Value::as_integer);
         let port = port.map_or_else(String::new, |port| format!(":{port}"));
         let way = text("protocol").filter(|way| *way != self.kind.name());
-        let way = way.or(self.remote_transport()).unwrap_or_default();
+        let way = way.or_else(|| self.remote_transport()).unwrap_or_default();
         let host = text("host").unwrap_or(&self.name);
         format!("{way}://{host}{port}")
     }

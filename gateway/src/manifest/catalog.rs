@@ -234,7 +234,8 @@ fn leave_to_title(attributes: &mut Hash, schema: &TypeSchema, title: &str) {
     for (name, value) in namevars.iter() {
         let name = name.to_string();
         let added = attributes.get(&name).and_then(Value::as_str);
-        if added.is_some_and(|added| value.to_json().to_string() == added) {
+        let added = added.and_then(|text| text.parse().ok()).map(Value::Integer);
+        if added.as_ref() == Some(value) {
             attributes.remove(&name);
         }
     }

@@ -61,7 +61,7 @@ impl Lexer<'_> {
     pub(super) fn heredoc(&mut self) -> Result<(), Fault> {
         let offset = self.at;
         let open = self.rest().find('(').expect("it was seen") + 1;
-        let line = self.rest().find('\n').unwrap_or(self.rest().len());
+        let line = self.rest().find('\n').unwrap_or_else(|| self.rest().len());
         let header = self.rest()[open..line]
             .find(')')
             .map(|end| &self.rest()[open..open + end]);
