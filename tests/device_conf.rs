@@ -74,6 +74,20 @@ fn devices_of_a_device_conf_are_targets_of_every_command() {
             "frr_interface { 'swp1':",
             "retrieving resource: frr_interface from sw1 at frr://127.0.0.1:",
         ]);
+    let quiet = project
+        .devgate(&format!(
+            "device -t sw1 {deviceconfig} -r frr_interface -d -l run.log,run.jsonl"
+        ))
+        .succeeded();
+    assert_eq!(quiet.stderr, "", "{quiet}");
+    for file in ["run.log", "run.jsonl"] {
+        let log = fs::read_to_string(project.path().join(file)).expect("it is written");
+        assert!(
+            log.contains("retrieving resource: frr_interface from sw1"),
+            "{log}"
+        );
+        assert!(!log.contains("canary"), "{log}");
+    }
     project
         .devgate(&format!("device -t sw9 {deviceconfig} -f"))
         .failed()

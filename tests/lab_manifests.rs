@@ -42,10 +42,8 @@ fn a_catalog_that_puppet_has_compiled_is_applied() {
             format!("ip route 10.{net}.0.0/16 Null0{distance}")
         })
     );
-    assert_eq!(
-        lines(&device, "neighbor 192.0.2.7 password a-canary-bgp").len(),
-        1
-    );
+    let password = "neighbor 192.0.2.7 password a-canary-bgp";
+    assert_eq!(lines(&device, password).len(), 1);
     let again = project.devgate(&apply).succeeded().item()["value"].clone();
     assert_eq!(counts(&again)[0], 0, "{again:#}");
 }
@@ -131,6 +129,37 @@ fn what_the_router_holds_is_printed_as_a_manifest_that_changes_nothing() {
     let manifest = project.write("undone.pp", &undone);
     let apply = format!("device -t router --apply {}", manifest.display());
     project.devgate(&apply).succeeded().says(&["2 changed"]);
+}
+
+#[test]
+fn reports_are_kept_as_puppets_own_without_secrets() {
+    let device = Device::lease();
+    let mut project = Project::with(&device);
+    let text = "frr_static_route { '10.65.0.0/16 via Null0': distance => 9 }\n\
+                frr_interface { 'swp2': description => \"two\\nlines\" }\n";
+    let manifest = project.write("site.pp", text).display().to_string();
+    for (format, file) in [
+        ("puppet-json", "router.json"),
+        ("puppet-yaml", "router.yaml"),
+    ] {
+        let run = project.devgate(&format!(
+            "device -t router --apply {manifest} --report kept --report-format {format}"
+        ));
+        assert_eq!(run.code(), Some(1), "{run}");
+        let kept = std::fs::read_to_string(project.path().join("kept").join(file));
+        let kept = kept.expect("it is kept");
+        let body = kept.strip_prefix("--- !ruby/object:Puppet::Transaction::Report\n");
+        let report: Value = serde_json::from_str(body.unwrap_or(&kept)).expect("JSON");
+        assert_eq!([&report["host"], &report["status"]], ["router", "failed"]);
+        let status = &report["resource_statuses"]["Frr_interface[swp2]"];
+        assert_eq!(status["failed"], true, "{report:#}");
+        assert!(!kept.contains("canary"), "{kept}");
+    }
+    let absent = "frr_static_route { '10.65.0.0/16 via Null0': ensure => absent }\n";
+    let absent = project.write("absent.pp", absent).display().to_string();
+    project
+        .devgate(&format!("device -t router --apply {absent}"))
+        .succeeded();
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod hosts;
 mod interrupt;
 mod inventory;
 mod lock;
+mod logdest;
 mod manifest;
 mod output;
 mod plugins;

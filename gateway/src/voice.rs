@@ -15,6 +15,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::cli::{Global, LogLevel, When};
 use crate::lock::locked;
+use crate::logdest::{LogDest, Logs};
 use crate::output;
 use crate::results::Answer;
 
@@ -29,6 +30,7 @@ struct Inner {
     bar: ProgressBar,
     /// The secrets of all targets that are worked on: no line leaves without passing these.
     masks: Mutex<Vec<Weak<Mutex<Mask>>>>,
+    logs: Mutex<Logs>,
 }
 
 /// Hears the events of one target, and speaks of them; as long as it lives, the target's secrets
@@ -54,6 +56,7 @@ impl Voice {
             choice,
             bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
             masks: Mutex::default(),
+            logs: Mutex::default(),
         }));
         voice.listen_to_libraries();
         voice
@@ -131,7 +134,21 @@ impl Voice {
             Level::Warning => (AnsiColor::Yellow.on_default(), "warning"),
             Level::Err => (AnsiColor::Red.on_default(), "error"),
         };
-        self.print(&format!("{style}{word}:{style:#} {line}\n"));
+        let line = self.masked(line);
+        let mut logs = locked(&self.0.logs);
+        logs.write(level, &line);
+        if logs.console {
+            self.show(&format!("{style}{word}:{style:#} {line}\n"));
+        }
+    }
+
+    /// Says everything in these places from now on.
+    ///
+    /// # Errors
+    /// Which one cannot be written to.
+    pub(crate) fn log_to(&self, places: &[LogDest]) -> Result<(), String> {
+        *locked(&self.0.logs) = Logs::open(places)?;
+        Ok(())
     }
 
     /// Whether a line of a level is loud enough to be said.
@@ -148,12 +165,20 @@ impl Voice {
 
     /// Prints a text as it is, but for the secrets.
     pub(crate) fn print(&self, text: &str) {
-        let text = locked(&self.0.masks)
+        self.show(&self.masked(text));
+    }
+
+    /// A text without the secrets of all targets that are worked on.
+    fn masked(&self, text: &str) -> String {
+        locked(&self.0.masks)
             .iter()
             .filter_map(Weak::upgrade)
             .fold(text.to_owned(), |text, mask| {
                 locked(&mask).text(&text).into_owned()
-            });
+            })
+    }
+
+    fn show(&self, text: &str) {
         self.0.bar.suspend(|| {
             let mut stderr = AutoStream::new(io::stderr(), self.0.choice);
             let _ = stderr.write_all(text.as_bytes());

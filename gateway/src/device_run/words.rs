@@ -21,7 +21,7 @@ pub(super) fn shown(value: &Value) -> String {
 }
 
 /// A time as Puppet's reports have it: RFC 3339 with nine decimals, in UTC.
-pub(super) fn time(at: SystemTime) -> String {
+pub(crate) fn time(at: SystemTime) -> String {
     let since = at
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default();

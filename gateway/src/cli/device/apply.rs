@@ -11,6 +11,7 @@ use devgate_schemas::{Level, Report, RunStatus};
 use devgate_transports::Mode;
 
 use super::exit::Codes;
+use super::report::ReportOptions;
 use super::splay::Splay;
 use super::{ACTION, Rollback, family};
 use crate::cli::{Ending, Setting};
@@ -34,6 +35,7 @@ pub(super) struct Wish<'w> {
     pub(super) diff: bool,
     pub(super) busy: Busy,
     pub(super) splay: Splay,
+    pub(super) report: ReportOptions,
 }
 
 /// Applies a manifest to every target.
@@ -78,6 +80,7 @@ pub(super) async fn apply(
         let find = |name: &str| setting.registry.resource_type(family, name);
         plans.insert(family, catalog.plan(find)?);
     }
+    wish.report.prepare()?;
     let plans = &plans;
     let ran = run::over(setting, targets, concurrency, output, ACTION, async |job| {
         let family = family(setting, job.target)?;
@@ -87,10 +90,12 @@ pub(super) async fn apply(
         let what = format!("starting applying configuration to {}", job.target);
         job.context().info(format!("{what} at {address}"));
         let (report, unsaved) = enforce(setting, job, family, plan, wish).await?;
-        codes.note(&report, unsaved.is_some());
         let mut value = serde_json::to_value(&report).expect("reports have text keys");
-        let well = report.status != RunStatus::Failed && unsaved.is_none();
-        if let Some(failure) = unsaved {
+        let kept = wish.report.keep(job, &report, &value);
+        let failure = unsaved.or_else(|| kept.err());
+        codes.note(&report, failure.is_some());
+        let well = report.status != RunStatus::Failed && failure.is_none();
+        if let Some(failure) = failure {
             value["_error"] = serde_json::to_value(failure).expect("failures have text keys");
         }
         Ok(Answer {

@@ -3,6 +3,7 @@
 mod apply;
 mod exit;
 mod puppet;
+mod report;
 mod show;
 mod splay;
 
@@ -15,6 +16,7 @@ use super::{Ending, Global, LogLevel, Setting, Targets, facts};
 use crate::device_run::{Options, Strict};
 use crate::failure::Failure;
 use crate::inventory::Target;
+use crate::logdest::LogDest;
 use crate::output::Output;
 use crate::registry::Family;
 use crate::results::Action;
@@ -87,6 +89,8 @@ pub(super) struct Device {
     )]
     splay: u32,
     #[command(flatten)]
+    report: report::ReportOptions,
+    #[command(flatten)]
     exit_codes: exit::ExitCodes,
     /// Print the device's facts
     #[arg(short, long)]
@@ -105,6 +109,9 @@ pub(super) struct Device {
         requires = "resource"
     )]
     to_yaml: bool,
+    /// Where words go instead of the terminal: `console`, `syslog`, and files; .json and .jsonl are JSON
+    #[arg(short, long, value_name = "PLACE,...", value_delimiter = ',')]
+    logdest: Vec<LogDest>,
     /// Tell everything that happens, as --log-level debug does
     #[arg(short, long)]
     debug: bool,
@@ -146,6 +153,10 @@ impl Device {
 
     pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
         self.puppet.obey()?;
+        if !self.logdest.is_empty() {
+            let opened = setting.voice.log_to(&self.logdest);
+            opened.map_err(|message| misused(&message))?;
+        }
         if self.resource && self.words.is_empty() {
             return Err(misused("You must specify the type to display"));
         }
@@ -189,6 +200,7 @@ impl Device {
             diff: self.diff,
             busy: self.busy,
             splay,
+            report: self.report,
         };
         let codes = exit::Codes::new(self.exit_codes);
         apply::apply(setting, &targets, concurrency, &wish, &codes, output).await

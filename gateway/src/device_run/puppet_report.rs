@@ -1,0 +1,358 @@
+//! The report of a device run as Puppet's own: what its servers, dashboards and PuppetDB take (report
+//! format 12).
+
+use devgate_schemas::{EventStatus, Report, ResourceEvent, ResourceReport, RunStatus, Value};
+use serde_json::{Map, Value as Json, json};
+use uuid::Uuid;
+
+/// The format's number (Puppet 7 and 8).
+const FORMAT: u32 = 12;
+
+/// A report about a device; `version` says which manifest was applied.
+pub(crate) fn puppet_report(report: &Report, device: &str, version: &str) -> Json {
+    let events = || {
+        report
+            .resources
+            .iter()
+            .flat_map(|resource| &resource.events)
+    };
+    let statuses: Map<String, Json> = report
+        .resources
+        .iter()
+        .map(|resource| {
+            (
+                resource.reference.clone(),
+                status(resource, &report.started),
+            )
+        })
+        .collect();
+    let resources = report.resources.iter();
+    let logs: Vec<Json> = resources.flat_map(|it| logs(it, &report.started)).collect();
+    json!({
+        "host": device,
+        "time": report.started,
+        "configuration_version": version,
+        "transaction_uuid": Uuid::new_v4().to_string(),
+        "report_format": FORMAT,
+        "puppet_version": concat!("devgate ", env!("CARGO_PKG_VERSION")),
+        "status": match report.status {
+            RunStatus::Unchanged => "unchanged",
+            RunStatus::Changed => "changed",
+            RunStatus::Failed => "failed",
+        },
+        "transaction_completed": report.completed,
+        "noop": report.noop,
+        "noop_pending": events().any(|event| event.status == EventStatus::Noop),
+        "environment": "production",
+        "corrective_change": false,
+        "cached_catalog_status": "not_used",
+        "logs": logs,
+        "metrics": metrics(report),
+        "resource_statuses": statuses,
+    })
+}
+
+/// The same in YAML, as Puppet keeps reports: JSON is YAML, under the class that is to be made of it.
+pub(crate) fn as_puppet_yaml(report: &Json) -> String {
+    format!("--- !ruby/object:Puppet::Transaction::Report\n{report:#}\n")
+}
+
+/// When a resource was begun; one that was left alone, when the run was: Puppet takes no report without.
+fn begun<'r>(resource: &'r ResourceReport, started: &'r str) -> &'r str {
+    match resource.time.as_str() {
+        "" => started,
+        time => time,
+    }
+}
+
+fn status(resource: &ResourceReport, started: &str) -> Json {
+    let made = resource
+        .events
+        .iter()
+        .filter(|event| event.status == EventStatus::Success);
+    let differing = resource
+        .events
+        .iter()
+        .filter(|event| event.status != EventStatus::Audit);
+    json!({
+        "title": resource.title,
+        "file": resource.file,
+        "line": resource.line,
+        "resource": resource.reference,
+        "resource_type": type_of(resource),
+        "provider_used": Json::Null,
+        "containment_path": resource.path,
+        "evaluation_time": resource.evaluation_time,
+        "tags": resource.tags,
+        "time": begun(resource, started),
+        "failed": resource.failed,
+        "failed_to_restart": false,
+        "changed": resource.changed,
+        "out_of_sync": resource.out_of_sync,
+        "skipped": resource.skipped,
+        "change_count": made.count(),
+        "out_of_sync_count": differing.count(),
+        "events": resource.events.iter().map(event).collect::<Vec<_>>(),
+        "corrective_change": false,
+    })
+}
+
+/// The type, as Puppet writes it: the reference without its title.
+fn type_of(resource: &ResourceReport) -> &str {
+    let reference = &resource.reference;
+    reference
+        .split_once('[')
+        .map_or(reference, |(name, _)| name)
+}
+
+fn event(event: &ResourceEvent) -> Json {
+    let shown = |value: &Option<Value>| value.as_ref().map(Value::to_json);
+    let is_secret = |value: &Option<Value>| value.as_ref().is_some_and(Value::has_secret);
+    let name = match event.property.as_deref() {
+        None | Some("ensure") => event.message.clone(),
+        Some(property) => format!("{property}_changed"),
+    };
+    json!({
+        "audited": event.status == EventStatus::Audit,
+        "property": event.property,
+        "previous_value": shown(&event.previous),
+        "desired_value": shown(&event.desired),
+        "historical_value": Json::Null,
+        "message": event.message,
+        "name": name,
+        "status": event.status,
+        "time": event.time,
+        "redacted": is_secret(&event.previous) || is_secret(&event.desired),
+        "corrective_change": false,
+    })
+}
+
+/// What Puppet would have logged of a resource: each event, and of a failure what was said.
+fn logs(resource: &ResourceReport, started: &str) -> Vec<Json> {
+    let log = |level: &str, message: &str, property: Option<&str>, time: &str| {
+        let mut source = format!("/{}", resource.path.join("/"));
+        if let Some(property) = property {
+            source.push_str(&format!("/{property}"));
+        }
+        let mut tags = vec![level.to_owned()];
+        tags.extend(resource.tags.iter().cloned());
+        json!({
+            "level": level,
+            "message": message,
+            "source": source,
+            "tags": tags,
+            "time": time,
+            "file": resource.file,
+            "line": resource.line,
+        })
+    };
+    let mut logs: Vec<Json> = Vec::new();
+    for event in &resource.events {
+        let level = match event.status {
+            EventStatus::Failure => "err",
+            EventStatus::Success | EventStatus::Noop | EventStatus::Audit => "notice",
+        };
+        let property = event.property.as_deref();
+        logs.push(log(level, &event.message, property, &event.time));
+    }
+    if resource.failed {
+        let said = |message: &&String| resource.events.iter().any(|it| it.message == **message);
+        let others = resource.messages.iter().filter(|message| !said(message));
+        let time = begun(resource, started);
+        logs.extend(others.map(|message| log("err", message, None, time)));
+    }
+    logs
+}
+
+fn metrics(report: &Report) -> Json {
+    let summary = &report.summary;
+    let events = |status: EventStatus| {
+        let events = report
+            .resources
+            .iter()
+            .flat_map(|resource| &resource.events);
+        json!(events.filter(|event| event.status == status).count())
+    };
+    let changes = events(EventStatus::Success);
+    let (failures, noops) = (events(EventStatus::Failure), events(EventStatus::Noop));
+    let audits = events(EventStatus::Audit);
+    let all: usize = report.resources.iter().map(|it| it.events.len()).sum();
+    let mut seconds: Vec<(&str, Json)> = Vec::new();
+    let mut total = 0.0;
+    for (name, spent) in &report.seconds {
+        seconds.push((name, json!(spent.get + spent.set)));
+        total += spent.get + spent.set;
+    }
+    seconds.extend([("config_retrieval", json!(0.0)), ("total", json!(total))]);
+    let mut metrics = Map::new();
+    for (name, label, values) in [
+        (
+            "resources",
+            "Resources",
+            vec![
+                ("total", json!(summary.total)),
+                ("skipped", json!(summary.skipped)),
+                ("failed", json!(summary.failed)),
+                ("failed_to_restart", json!(0)),
+                ("restarted", json!(0)),
+                ("changed", json!(summary.changed)),
+                ("out_of_sync", json!(summary.out_of_sync)),
+                ("scheduled", json!(0)),
+                ("corrective_change", json!(0)),
+            ],
+        ),
+        ("time", "Time", seconds),
+        ("changes", "Changes", vec![("total", changes.clone())]),
+        (
+            "events",
+            "Events",
+            vec![
+                ("total", json!(all)),
+                ("failure", failures),
+                ("success", changes),
+                ("noop", noops),
+                ("audit", audits),
+            ],
+        ),
+    ] {
+        let values: Vec<Json> = values
+            .into_iter()
+            .map(|(name, value)| json!([name, labelled(name), value]))
+            .collect();
+        metrics.insert(
+            name.to_owned(),
+            json!({ "name": name, "label": label, "values": values }),
+        );
+    }
+    Json::Object(metrics)
+}
+
+/// A name as Puppet shows it: `out_of_sync` is `Out of sync`.
+fn labelled(name: &str) -> String {
+    let text = name.replace('_', " ");
+    let (first, rest) = text.split_at(text.len().min(1));
+    format!("{}{rest}", first.to_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use devgate_schemas::Seconds;
+
+    use super::*;
+
+    fn report() -> Report {
+        let event = |property: &str, previous: Value, desired: Value, message: &str, status| {
+            ResourceEvent {
+                property: Some(property.to_owned()),
+                previous: Some(previous),
+                desired: Some(desired),
+                message: message.to_owned(),
+                status,
+                time: "2026-11-21T09:48:53.000000042+00:00".to_owned(),
+            }
+        };
+        let secret = || Value::from("canary").into_sensitive();
+        let resource = ResourceReport {
+            type_name: "frr_interface".to_owned(),
+            title: "swp1".to_owned(),
+            reference: "Frr_interface[swp1]".to_owned(),
+            file: Some("site.pp".to_owned()),
+            line: Some(3),
+            tags: vec!["frr_interface".to_owned()],
+            path: ["Stage[main]", "Main", "Frr_interface[swp1]"]
+                .map(str::to_owned)
+                .to_vec(),
+            out_of_sync: true,
+            changed: true,
+            failed: true,
+            events: vec![
+                event(
+                    "shutdown",
+                    true.into(),
+                    false.into(),
+                    "shutdown changed true to false",
+                    EventStatus::Success,
+                ),
+                event(
+                    "password",
+                    secret(),
+                    secret(),
+                    "changed [redacted] to [redacted]",
+                    EventStatus::Failure,
+                ),
+            ],
+            messages: vec![
+                "changed [redacted] to [redacted]".to_owned(),
+                "it said no".to_owned(),
+            ],
+            ..ResourceReport::default()
+        };
+        let mut report = Report {
+            resources: vec![resource],
+            completed: true,
+            started: "2026-11-21T09:48:50.000000042+00:00".to_owned(),
+            ..Report::default()
+        };
+        let seconds = Seconds {
+            get: 0.5,
+            set: 0.25,
+        };
+        report.seconds.insert("frr_interface".to_owned(), seconds);
+        report.sum_up();
+        report
+    }
+
+    #[test]
+    fn a_report_has_puppets_keys_and_counts_and_no_secrets() {
+        let report = puppet_report(&report(), "sw1", "1");
+        assert!(!report.to_string().contains("canary"), "{report:#}");
+        assert_eq!(report["status"], "failed");
+        let status = &report["resource_statuses"]["Frr_interface[swp1]"];
+        assert_eq!(
+            [
+                &status["resource_type"],
+                &status["change_count"],
+                &status["out_of_sync_count"]
+            ],
+            [&json!("Frr_interface"), &json!(1), &json!(2)]
+        );
+        assert_eq!(status["time"], report["time"], "it has none of its own");
+        let [shutdown, password] = status["events"].as_array().expect("events").as_slice() else {
+            panic!("{status:#}")
+        };
+        assert_eq!(
+            [
+                &shutdown["name"],
+                &shutdown["redacted"],
+                &password["redacted"]
+            ],
+            [&json!("shutdown_changed"), &json!(false), &json!(true)]
+        );
+        assert_eq!(
+            report["metrics"]["time"]["values"],
+            json!([
+                ["frr_interface", "Frr interface", 0.75],
+                ["config_retrieval", "Config retrieval", 0.0],
+                ["total", "Total", 0.75]
+            ])
+        );
+        let logs: Vec<&str> = report["logs"]
+            .as_array()
+            .expect("logs")
+            .iter()
+            .filter_map(|log| log["source"].as_str())
+            .collect();
+        let path = "/Stage[main]/Main/Frr_interface[swp1]";
+        let (shutdown, password) = (format!("{path}/shutdown"), format!("{path}/password"));
+        assert_eq!(logs, [shutdown.as_str(), password.as_str(), path]);
+    }
+
+    #[test]
+    fn in_yaml_it_is_the_same_under_the_name_of_puppets_class() {
+        let json = puppet_report(&report(), "sw1", "1");
+        let yaml = as_puppet_yaml(&json);
+        let body = yaml.strip_prefix("--- !ruby/object:Puppet::Transaction::Report\n");
+        let body: Json = serde_json::from_str(body.expect("the class")).expect("JSON");
+        assert_eq!(body, json);
+    }
+}
