@@ -204,6 +204,7 @@ impl Screen {
     }
 
     fn erase(&mut self, how: usize) {
+        let is_empty = self.last_line().is_empty();
         match (&mut self.overdrawn, how) {
             (Some(line), 0) => line.cells.truncate(line.cursor),
             (Some(line), 2) => line.cells.iter_mut().for_each(|cell| *cell = WIPED),
@@ -211,7 +212,7 @@ impl Screen {
                 let end = line.cells.len().min(line.cursor);
                 line.cells[..end].fill(WIPED);
             }
-            (None, 1 | 2) => {
+            (None, 1 | 2) if !is_empty => {
                 self.move_cursor(|cursor| cursor.saturating_sub(1));
                 self.erase(2);
             }
@@ -352,6 +353,15 @@ mod tests {
     fn characters_may_be_split_and_wrong_bytes_are_replaced() {
         assert_eq!(shown_however_cut("Zürich → €\n".as_bytes()), "Zürich → €\n");
         assert_eq!(shown_however_cut(b"Z\xfcrich\n"), "Z\u{fffd}rich\n");
+    }
+
+    #[test]
+    fn an_empty_line_is_erased_to_an_empty_line() {
+        for erased in ["\x1b[2K", "\x1b[1K", "\x1b[1J", "\x1b[P"] {
+            let mut screen = Screen::default();
+            screen.push(format!("one\r\n{erased}two").as_bytes());
+            assert_eq!(screen.text(), "one\ntwo");
+        }
     }
 
     #[test]
