@@ -3,12 +3,17 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use quick_xml::escape::{resolve_predefined_entity, unescape};
+use quick_xml::XmlVersion;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::{Namespace, PrefixDeclaration, QName, ResolveResult};
 use quick_xml::reader::NsReader;
 
 use super::{BASE, DEEPEST, Element, Node};
+
+/// By whose rules attributes are read.
+const VERSION: XmlVersion = XmlVersion::Explicit1_0;
 
 /// What is wrong with a text that should be XML. It quotes no text and no value: these may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,10 +146,16 @@ impl<'t> Reader<'t> {
         }
         let name = self.name(start.name())?;
         let namespace = match self.xml.resolver().resolve_element(start.name()).0 {
-            // The resolver leaves entities in it as they were written.
             ResolveResult::Bound(Namespace(namespace)) => {
-                Some(unescape(namespace).map_or_else(|_| namespace.to_owned(), Cow::into_owned))
-                    .filter(|namespace| !namespace.is_empty())
+                // The resolver has it as it was written, with entities and line ends.
+                let declaration = Attribute {
+                    key: QName("xmlns"),
+                    value: Cow::Borrowed(namespace),
+                };
+                let namespace = declaration.normalized_value(VERSION);
+                let namespace =
+                    namespace.map_err(|_| self.error("a namespace's name is malformed"))?;
+                Some(namespace.into_owned()).filter(|namespace| !namespace.is_empty())
             }
             ResolveResult::Unbound => None,
             ResolveResult::Unknown(_) if self.is_lenient => None,
@@ -160,7 +171,7 @@ impl<'t> Reader<'t> {
             {
                 return Err(self.undeclared(&prefix));
             }
-            let value = attribute.normalized_value(quick_xml::XmlVersion::Explicit1_0);
+            let value = attribute.normalized_value(VERSION);
             let value = value.map_err(|_| self.error("an attribute's value is malformed"))?;
             attributes.push((self.name(attribute.key)?, value.into_owned()));
         }

@@ -29,8 +29,8 @@ fn names_are_found_by_namespace_whatever_the_prefix() {
 
 #[test]
 fn a_namespace_is_what_its_entities_stand_for() {
-    let element = parse(r#"<a xmlns="urn:a?b&amp;c=&lt;"><b/></a>"#);
-    assert_eq!(element.namespace.as_deref(), Some("urn:a?b&c=<"));
+    let element = parse("<a xmlns='urn:a?b&amp;c=&lt;\n'><b/></a>");
+    assert_eq!(element.namespace.as_deref(), Some("urn:a?b&c=< "));
     assert_eq!(parse(&element.to_string()), element);
 }
 
