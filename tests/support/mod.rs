@@ -8,6 +8,7 @@ pub(crate) mod lab;
 pub(crate) mod line;
 pub(crate) mod link;
 pub(crate) mod peers;
+pub(crate) mod programs;
 pub(crate) mod project;
 pub(crate) mod run;
 pub(crate) mod tls;

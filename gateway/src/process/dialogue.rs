@@ -188,3 +188,67 @@ impl std::fmt::Debug for Dialogue {
         write!(f, "Dialogue with {:?}", self.kin)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    async fn shell(script: &str) -> Dialogue {
+        let program = Program {
+            words: ["sh", "-c", script].map(OsString::from).to_vec(),
+            environment: Vec::new(),
+            stdin: None,
+        };
+        Dialogue::begin(&program).await.expect("a shell")
+    }
+
+    /// What comes before the line that begins with `=`, and that line.
+    async fn asked(dialogue: &mut Dialogue, line: &str) -> Result<Vec<String>, Broken> {
+        let (mut lines, limits) = (
+            Vec::new(),
+            Limits {
+                stdout: 1000,
+                ..Limits::default()
+            },
+        );
+        let line = Sensitive::new(line.as_bytes().to_vec());
+        let hear = |line: &[u8]| {
+            lines.push(String::from_utf8_lossy(line).into_owned());
+            line.starts_with(b"=").then_some(())
+        };
+        dialogue.ask(&line, &limits, hear).await.map(|()| lines)
+    }
+
+    #[tokio::test]
+    async fn a_child_is_asked_again_until_its_input_ends() {
+        let mut dialogue =
+            shell("while read -r l; do echo a; echo \"=$l\"; done; echo end >&2").await;
+        for word in ["one", "two"] {
+            let lines = asked(&mut dialogue, &format!("{word}\n")).await;
+            assert_eq!(lines, Ok(vec!["a".to_owned(), format!("={word}")]));
+        }
+        assert!(!dialogue.has_ended());
+        dialogue.end().await;
+    }
+
+    #[tokio::test]
+    async fn what_a_child_writes_at_last_is_heard_and_its_end_is_known() {
+        let mut dialogue = shell("read -r l; echo \"=$l\"; echo why >&2; exit 7").await;
+        assert_eq!(asked(&mut dialogue, "x\n").await, Ok(vec!["=x".to_owned()]));
+        assert_eq!(
+            asked(&mut dialogue, "y\n").await,
+            Err(Broken::Ended(Exit::Code(7)))
+        );
+        assert_eq!(dialogue.stderr().bytes, b"why\n");
+        assert!(dialogue.has_ended());
+    }
+
+    #[tokio::test]
+    async fn a_line_without_an_end_is_not_heard_for_ever() {
+        let mut dialogue = shell("read -r l; yes | tr -d '\\n'").await;
+        assert_eq!(asked(&mut dialogue, "x\n").await, Err(Broken::TooLong));
+        dialogue.kill().await;
+    }
+}
