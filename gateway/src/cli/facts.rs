@@ -97,6 +97,9 @@ pub(super) async fn collect(
 
 /// What the target tells of itself now.
 async fn ask(setting: &Setting, job: &Job<'_>) -> Result<Json, Failure> {
+    let (target, address) = (job.target, job.target.address());
+    job.context()
+        .info(format!("retrieving facts from {target} at {address}"));
     let facts = session::within(setting, job, Access::Read, async |ctx, transport| {
         Ok(transport.facts(ctx).await?)
     });
