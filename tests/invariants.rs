@@ -11,6 +11,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("devices/src/declared/netconf.rs", 1),
     ("devices/src/line.rs", 2),
     ("devices/src/safety/checkpoint.rs", 1),
+    ("devices/src/safety/running.rs", 1),
     ("devices/src/template/scope.rs", 4),
     ("gateway/src/practice/serve.rs", 2),
     ("gateway/src/practice/server/session.rs", 1),

@@ -519,6 +519,31 @@ fn what_a_device_refuses_is_named_and_the_rest_of_its_set_is_made() {
 }
 
 #[test]
+fn a_run_that_fails_leaves_a_device_as_it_was_where_that_is_wanted() {
+    let lab = lab("netconf");
+    for name in ["old", "running"] {
+        let mut project = router(&lab, name);
+        let kept = json!({ "ietf_interface": { "kept1": { "type": "softwareLoopback", "description": "before" } } });
+        assert_eq!(apply(&mut project, &kept, "").0[1], 0);
+        let before = interface(&lab, name, "kept1");
+        let made = json!({
+            "ietf_system": { "system": { "contact": "canary@example.org" } },
+            "ietf_interface": {
+                "kept1": { "type": "softwareLoopback", "description": "after", "addresses": ["192.0.2.9/32"] },
+                "kept2": { "type": "softwareLoopback" },
+                "kept3": { "type": "noSuchType" },
+            },
+        });
+        let (_, value) = apply(&mut project, &made, "--rollback on-error");
+        assert_eq!(value["rolled_back"], true, "{value:#}");
+        assert_eq!(interface(&lab, name, "kept1"), before);
+        assert_eq!(interface(&lab, name, "kept2"), "nothing");
+        let gone = json!({ "ietf_interface": { "kept1": { "ensure": "absent" } } });
+        assert_eq!(apply(&mut project, &gone, "").0, [1, 0, 0]);
+    }
+}
+
+#[test]
 fn a_system_is_described_and_told_as_facts() {
     let lab = lab("netconf");
     let mut project = router(&lab, "startup");

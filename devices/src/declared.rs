@@ -2,6 +2,8 @@
 
 mod body;
 mod cli;
+#[cfg(test)]
+mod data_tests;
 mod deeds;
 mod document;
 #[cfg(test)]

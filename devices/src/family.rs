@@ -20,7 +20,7 @@ use devgate_transports::{Connect, Context, Dialect, Transport};
 
 use crate::declared::{DeclaredType, Speaks};
 use crate::error::Problem;
-use crate::safety::Checkpoint;
+use crate::safety::{Checkpoint, Running};
 use crate::{Error, ResourceType, Result, Safety};
 use facts::FactSources;
 use folder::Folder;
@@ -142,10 +142,14 @@ impl Family {
         }
     }
 
-    /// How a run that failed can leave a device as it found it, where the family says how.
+    /// How a run that failed can leave a device as it found it, where the family says how or the
+    /// protocol knows.
     pub fn safety(&self) -> Option<&dyn Safety> {
-        let checkpoint = self.checkpoint.as_ref();
-        checkpoint.map(|checkpoint| checkpoint as &dyn Safety)
+        match &self.checkpoint {
+            Some(checkpoint) => Some(checkpoint),
+            None if Speaks::of(self.protocol()) == Speaks::Netconf => Some(&Running),
+            None => None,
+        }
     }
 
     fn read(folder: Folder) -> Result<Self> {

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod checkpoint;
+mod running;
 
 use async_trait::async_trait;
 use devgate_schemas::Sensitive;
@@ -10,6 +11,7 @@ use devgate_transports::Context;
 use crate::Result;
 
 pub(crate) use checkpoint::Checkpoint;
+pub(crate) use running::Running;
 
 /// Brings a device back to where it was when a run began. Found by
 /// [`Family::safety`](crate::Family::safety).

@@ -50,6 +50,15 @@ impl Body {
         Some(Self::Pairs(pairs.into_iter().collect::<Option<_>>()?))
     }
 
+    /// How many keys or items it has at most.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Pairs(pairs) => pairs.len(),
+            Self::Items(items) => items.len(),
+            Self::Leaf(_) | Self::Each(..) => 1,
+        }
+    }
+
     /// The data, with its secrets; nothing for none.
     ///
     /// # Errors

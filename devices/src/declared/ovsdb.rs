@@ -7,6 +7,7 @@ use devgate_transports::error::Refused;
 use super::body::{Body, json};
 use super::deeds::{Deeds, Seen};
 use super::requests::Requests;
+use crate::error::Place;
 use crate::family::{Placed, Problems, Spot};
 use crate::template::{Expression, Medium};
 use crate::{Change, Error, Result, Shown};
@@ -26,7 +27,7 @@ struct Edit {
     /// Whether it is wanted.
     when: Option<Placed<Expression>>,
     /// Columns, under `where`, `row`, `add` and `remove`.
-    columns: Vec<(&'static str, Body)>,
+    columns: Vec<(&'static str, Body, Place)>,
 }
 
 /// What operations do to the rows of a table.
@@ -77,7 +78,8 @@ impl Edit {
         let mut columns = Vec::new();
         for key in COLUMNS {
             if let Some(spot) = top.get(key) {
-                columns.push(Body::read(&spot, &known, problems).map(|body| (key, body)));
+                let body = Body::read(&spot, &known, problems);
+                columns.push(body.map(|body| (key, body, spot.place())));
             }
         }
         let name = top.get("as").and_then(|spot| {
@@ -113,10 +115,17 @@ impl Edit {
             let named = seen.scope.text(name);
             operation.insert("as", Value::from(named));
         }
-        for (key, body) in &self.columns {
-            if let Some(columns) = body.value(&seen.scope, &seen.secrets)? {
-                operation.insert(*key, columns);
+        for (key, body, place) in &self.columns {
+            let Some(columns) = body.value(&seen.scope, &seen.secrets)? else {
+                continue;
+            };
+            // Without a value it would be about every row.
+            let found = columns.as_hash().map_or(0, Hash::len);
+            if *key == "where" && found < body.len() {
+                let message = "there is no value for a column that says which rows are meant";
+                return Err(Error::Data(place.problem(message)));
             }
+            operation.insert(*key, columns);
         }
         Ok(Some(Value::Hash(operation)))
     }

@@ -251,10 +251,13 @@ fn lines(kind: &dyn ResourceType, changes: &Spot<'_>) -> Result<Result<Vec<Strin
                 let (name, should) = schema.desire(Some(title), should).map_err(refused)?;
                 (name, Some(should))
             }
-            None => (
-                schema.desire(Some(title), Hash::new()).map_err(refused)?.0,
-                None,
-            ),
+            None => {
+                let mut gone = Hash::new();
+                if schema.is_ensurable() {
+                    gone.insert("ensure", Value::from("absent"));
+                }
+                (schema.desire(Some(title), gone).map_err(refused)?.0, None)
+            }
         };
         let is = match hash("is") {
             None => Current::Absent,

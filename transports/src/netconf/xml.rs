@@ -166,7 +166,7 @@ impl Element {
     }
 
     /// The elements directly in it, as elements of their own.
-    pub(crate) fn into_children(self) -> Vec<Self> {
+    pub fn into_children(self) -> Vec<Self> {
         let declared = self.attributes;
         let elements = self.children.into_iter().filter_map(|node| match node {
             Node::Element(element) => Some(element),

@@ -138,8 +138,16 @@ impl<'e> Edit<'e> {
         let mut operation = json!({ "op": self.does, "table": self.table });
         let mut operations = Vec::new();
         if self.does != "insert" {
-            let conditions: Vec<Json> = self
-                .values("where")?
+            let conditions = self.values("where")?;
+            let named = self
+                .edit
+                .get("where")
+                .map_or(0, |named| named.as_object().map_or(1, Map::len));
+            if conditions.len() < named || self.edit.contains_key("where") && named == 0 {
+                let problem = "`where` has no value for a column: it would be about all rows";
+                return Err(problem.to_owned());
+            }
+            let conditions: Vec<Json> = conditions
                 .into_iter()
                 .map(|(column, value)| json!([column, "==", value]))
                 .collect();

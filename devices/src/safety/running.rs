@@ -1,0 +1,100 @@
+//! The way back over NETCONF: the configuration that ran, in place of the one that runs.
+
+use async_trait::async_trait;
+use devgate_schemas::{Sensitive, Value};
+use devgate_transports::netconf::Element;
+use devgate_transports::{Context, DataStore, Document, Request};
+
+use super::{Mark, Safety};
+use crate::{Error, Result};
+
+/// Goes back by one change: each part that was there in place of what is there, and no other.
+#[derive(Debug)]
+pub(crate) struct Running;
+
+/// What is asked for.
+const RUNNING: &str = "running";
+
+async fn shown(ctx: &Context<'_>) -> Result<Mark> {
+    match store(ctx)?.get(ctx, RUNNING).await? {
+        Document::Text(text) => Ok(Mark(Sensitive::new(text))),
+        Document::Data(_) => Err(Error::Unsupported(
+            "the device does not show its configuration as XML".to_owned(),
+        )),
+    }
+}
+
+fn store<'a>(ctx: &Context<'a>) -> Result<&'a dyn DataStore> {
+    ctx.data_store()
+        .ok_or_else(|| Error::Unsupported("the open session has no data to change".to_owned()))
+}
+
+/// The parts of a configuration that stand at its top.
+fn parts(mark: &Mark) -> Result<Vec<Element>> {
+    let roots = Element::parse_all(mark.0.reveal());
+    let roots = roots.map_err(|error| {
+        let message = format!("it is not the XML that it should be: {error}");
+        Error::Answer {
+            ask: RUNNING.to_owned(),
+            row: None,
+            message,
+        }
+    })?;
+    let parts = roots.into_iter().flat_map(Element::into_children);
+    Ok(parts.collect())
+}
+
+fn is_same(one: &Element, other: &Element) -> bool {
+    one.name() == other.name() && one.namespace() == other.namespace()
+}
+
+/// The parts that one configuration has and another has not, or has otherwise.
+fn otherwise<'e>(from: &'e [Element], to: &'e [Element]) -> impl Iterator<Item = &'e Element> {
+    from.iter().filter(move |part| {
+        let same = to.iter().find(|other| is_same(part, other));
+        same.is_none_or(|same| same.to_string() != part.to_string())
+    })
+}
+
+#[async_trait]
+impl Safety for Running {
+    async fn begin(&self, ctx: &Context<'_>) -> Result<Mark> {
+        shown(ctx).await
+    }
+
+    /// A `default-operation` of `replace` would be less to say, but netconfd of yuma123 2.13 leaves
+    /// what it does not name.
+    async fn restore(&self, ctx: &Context<'_>, mark: Mark) -> Result<()> {
+        let (is, was) = (parts(&shown(ctx).await?)?, parts(&mark)?);
+        let mut change = String::new();
+        for part in otherwise(&was, &is) {
+            let part = part.clone().attribute("nc:operation", "replace");
+            change.push_str(&part.to_string());
+        }
+        for part in is
+            .iter()
+            .filter(|part| !was.iter().any(|was| is_same(part, was)))
+        {
+            let namespace = part.namespace().unwrap_or_default();
+            let gone = Element::within(namespace, part.name()).attribute("nc:operation", "delete");
+            change.push_str(&gone.to_string());
+        }
+        if change.is_empty() {
+            return Ok(());
+        }
+        let request = Request {
+            body: Some(Value::from(change).into_sensitive()),
+            ..Request::default()
+        };
+        store(ctx)?.set(ctx, &request).await?;
+        let is = parts(&shown(ctx).await?)?;
+        let left: Vec<String> = otherwise(&was, &is)
+            .chain(otherwise(&is, &was))
+            .map(|part| format!("`{}`", part.name()))
+            .collect();
+        if left.is_empty() {
+            return Ok(());
+        }
+        Err(Error::NotRestored(format!("{} differs", left.join(", "))))
+    }
+}
