@@ -527,7 +527,7 @@ fn a_run_that_fails_leaves_a_device_as_it_was_where_that_is_wanted() {
         assert_eq!(apply(&mut project, &kept, "").0[1], 0);
         let before = interface(&lab, name, "kept1");
         let made = json!({
-            "ietf_system": { "system": { "contact": "canary@example.org" } },
+            "ietf_system": { "system": { "contact": "noc@example.org" } },
             "ietf_interface": {
                 "kept1": { "type": "softwareLoopback", "description": "after", "addresses": ["192.0.2.9/32"] },
                 "kept2": { "type": "softwareLoopback" },
