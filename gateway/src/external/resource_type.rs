@@ -95,19 +95,24 @@ impl Provider for ExternalType {
         ];
         let asked = self.ask(ctx, Action::Insync, input.into_iter().collect());
         let results = asked.await?;
-        let why = results.get("message").filter(|why| !why.is_undef());
-        match (results.get("in_sync"), why) {
-            (None | Some(Value::Undef), None) => Ok(InSync::ByValue),
-            (Some(Value::Boolean(true)), _) => Ok(InSync::Yes),
-            (Some(Value::Boolean(false)), None) => Ok(InSync::No { why: None }),
-            (Some(Value::Boolean(false)), Some(Value::String(why))) => Ok(InSync::No {
-                why: Some(why.clone()),
-            }),
-            _ => {
-                let expected = "expected `in_sync` as true, false or null, and `message` as a text";
-                Err(self.misfit(Action::Insync, expected))
-            }
-        }
+        verdict(&results).ok_or_else(|| {
+            let expected = "expected `in_sync` as true, false or null, and `message` as a text";
+            self.misfit(Action::Insync, expected)
+        })
+    }
+}
+
+/// What a program says of a property; nothing where it says what nobody may say.
+fn verdict(results: &Hash) -> Option<InSync> {
+    let why = results.get("message").filter(|why| !why.is_undef());
+    match (results.get("in_sync"), why) {
+        (None | Some(Value::Undef), None) => Some(InSync::ByValue),
+        (Some(Value::Boolean(true)), _) => Some(InSync::Yes),
+        (Some(Value::Boolean(false)), None) => Some(InSync::No { why: None }),
+        (Some(Value::Boolean(false)), Some(Value::String(why))) => Some(InSync::No {
+            why: Some(why.clone()),
+        }),
+        _ => None,
     }
 }
 
@@ -182,4 +187,39 @@ fn asked_for(title: &Name, change: &Change) -> Value {
     let should = change.should.as_ref().map_or(Value::Undef, hash);
     asked.insert("should", should);
     Value::Hash(asked)
+}
+
+#[cfg(test)]
+mod tests {
+    use devgate_schemas::yaml;
+
+    use super::*;
+
+    #[test]
+    fn a_property_is_in_sync_or_not_or_left_to_be_compared_and_nothing_else() {
+        let said = |text: &str| match yaml::parse(text).expect("YAML").to_value() {
+            Value::Hash(results) => verdict(&results),
+            _ => panic!("a hash"),
+        };
+        let no = |why: Option<&str>| {
+            let why = why.map(str::to_owned);
+            Some(InSync::No { why })
+        };
+        assert_eq!(said("{}"), Some(InSync::ByValue));
+        assert_eq!(said("{in_sync: ~}"), Some(InSync::ByValue));
+        assert_eq!(said("{in_sync: true}"), Some(InSync::Yes));
+        assert_eq!(said("{in_sync: false, message: ~}"), no(None));
+        assert_eq!(
+            said("{in_sync: false, message: one more}"),
+            no(Some("one more"))
+        );
+        for wrong in [
+            "{in_sync: 1}",
+            "{in_sync: 'false'}",
+            "{in_sync: false, message: 1}",
+            "{message: x}",
+        ] {
+            assert_eq!(said(wrong), None, "{wrong}");
+        }
+    }
 }
