@@ -66,7 +66,7 @@ impl Program {
                 stderr: outcome.stderr,
             },
             Err(Failure::Start(error)) => Reply::failed(not_started(&error), Captured::default()),
-            Err(Failure::Ended(ended)) => Reply::failed(timed_out(limits), ended.stderr),
+            Err(Failure::Ended(ended)) => Reply::failed(timed_out(action, limits), ended.stderr),
         }
     }
 
@@ -116,11 +116,15 @@ pub(super) fn revealed(request: &Value) -> Sensitive<Vec<u8>> {
 }
 
 /// That a program has taken longer than it may.
-pub(super) fn timed_out(limits: &Limits) -> String {
+pub(super) fn timed_out(action: Action, limits: &Limits) -> String {
     let seconds = limits.time.unwrap_or_default().as_secs_f64();
+    let (limit, hint) = if action == Action::Schema {
+        ("", "what it is, it must say without a device")
+    } else {
+        (" (`task-timeout`)", "what it had changed by then stands")
+    };
     format!(
-        "it gave no results within {seconds} s (`task-timeout`), and was ended with all its processes; \
-         what it had changed by then stands"
+        "it gave no results within {seconds} s{limit}, and was ended with all its processes; {hint}"
     )
 }
 

@@ -75,7 +75,7 @@ impl Talks {
             }
             Err(_) => {
                 talk.dialogue.kill().await;
-                Reply::failed(timed_out(limits), stderr)
+                Reply::failed(timed_out(action, limits), stderr)
             }
         }
     }
