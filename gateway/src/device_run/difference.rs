@@ -65,7 +65,7 @@ impl Difference {
             Self::Whole { .. } => return format!("{} (noop)", self.open()),
             Self::Property { why: Some(why), .. } => return format!("{why} (noop)"),
             Self::Property { is, should, .. } => {
-                (is.as_ref().map(shown).unwrap_or_default(), shown(should))
+                (shown(is.as_ref().unwrap_or(&Value::Undef)), shown(should))
             }
         };
         format!("current_value {is}, should be {should} (noop)")
@@ -156,7 +156,7 @@ mod tests {
             (
                 property(None, 5.into()),
                 "defined 'n' as 5",
-                "current_value , should be 5 (noop)",
+                "current_value undef, should be 5 (noop)",
             ),
             (
                 property(Some(secret("x")), secret("y")),
