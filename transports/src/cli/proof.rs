@@ -154,7 +154,9 @@ impl Proof {
             // The line that was asked about: its blanks are perhaps still being shown.
             return Verdict::Wait;
         }
-        let asked_about = text[probe.line..probe.asked].trim_end_matches('\n');
+        // A line that was drawn anew since is not the one that was asked about, and may be cut anywhere.
+        let asked_about = text.get(probe.line..probe.asked).unwrap_or_default();
+        let asked_about = asked_about.trim_end_matches('\n');
         let found = match chain(screen, &same, manner, unsolicited, self.0.len()) {
             Some(found) if same(asked_about) && found.0 <= probe.line => {
                 Some((probe.line, found.1))
