@@ -106,6 +106,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     Some(Verdict::Proven(end, manner)) => {
                         let end = end + self.unended(end);
                         self.learn(end, manner);
+                        // Where nothing is echoed, the prompts may begin with the one that was typed at.
+                        let end = end.max(start);
                         self.check_step(&self.screen.text()[start..end])?;
                         self.last_proof = proof.clone();
                         return Ok(self.output(start, end, &answered, &proof));

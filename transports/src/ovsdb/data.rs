@@ -21,7 +21,7 @@ impl DataStore for OvsdbSession {
     }
 
     /// The body is the operations of one transaction, or with the method `edit` edits
-    /// ([`Edits`]); `what` names another database than the session's.
+    /// (`Edits`); `what` names another database than the session's.
     async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
         match request.method.as_deref() {
             None | Some("transact") => {}
