@@ -47,14 +47,11 @@ fn wrong_attributes_are_refused_by_name_and_nothing_is_sent() {
 #[test]
 fn a_wrong_password_is_told_at_once_and_not_tried_again() {
     let device = Device::lease();
-    let attempts = || {
-        let log = fs::read_to_string(device.path("log/ssh.log")).expect("the SSH server has a log");
-        log.matches("Failed password for admin").count()
-    };
-    let before = attempts();
+    let attempts = |least| device.logged("Failed password for admin", least);
+    let before = attempts(0);
     let error = verify_fails(&device, json!({ "password": "a-wrong-canary-pass" }));
     assert!(message(&error).contains("admin"), "{error:#}");
-    assert_eq!(attempts(), before + 1);
+    assert_eq!(attempts(before + 1), before + 1);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The pool of sessions: one login for all who mean the same, and every session is closed, not cut off.
 
-use std::fs;
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
@@ -10,26 +10,40 @@ use crate::support::awkward::{Awkward, PASSWORD};
 use crate::support::lab::{Device, pause};
 use crate::support::project::Project;
 
-/// How often somebody has logged in on the device, has said goodbye, and has gone in any way, by now.
-fn counts(device: &Device) -> [usize; 3] {
-    let log = fs::read_to_string(device.path("log/ssh.log")).expect("the server has a log");
-    let count = |mark| {
-        let of_users = log.lines().filter(|line| !line.contains("[preauth]"));
-        of_users.filter(|line| line.contains(mark)).count()
+/// What the server has written since `from` of those who logged in since then: how many logged in, how many
+/// of these said goodbye, and how many have gone in any way. Who logged in before may go late: a port tells
+/// whose line it is.
+fn sessions(device: &Device, from: usize) -> [usize; 3] {
+    let log = device.ssh_log();
+    let lines = |mark: &'static str| {
+        let ports = log[from..].lines().filter(move |line| line.contains(mark));
+        ports.filter(|line| !line.contains("[preauth]")).map(port)
     };
-    let [logins, goodbyes] = ["Accepted ", "Disconnected from user"].map(count);
-    [logins, goodbyes, goodbyes + count("Connection closed by")]
+    let logins: HashSet<&str> = lines("Accepted ").collect();
+    let ours = |mark| lines(mark).filter(|port| logins.contains(port)).count();
+    let goodbyes = ours("Disconnected from user");
+    [
+        logins.len(),
+        goodbyes,
+        goodbyes + ours("Connection closed by"),
+    ]
+}
+
+/// The client's port, which a line of the server's log names.
+fn port(line: &str) -> &str {
+    let mut words = line.split_whitespace();
+    words.find(|word| *word == "port");
+    words.next().expect("the line names a port")
 }
 
 /// How often somebody logged in during `work`, and how many of these said goodbye; the server writes
 /// that down in its own time.
 fn counted<T>(device: &Device, work: impl FnOnce() -> T) -> (T, [usize; 2]) {
-    let before = counts(device);
+    let from = device.ssh_log().len();
     let done = work();
     let patience = Instant::now() + Duration::from_secs(10);
     loop {
-        let after = counts(device);
-        let [logins, goodbyes, gone] = [0, 1, 2].map(|which| after[which] - before[which]);
+        let [logins, goodbyes, gone] = sessions(device, from);
         if gone >= logins || Instant::now() > patience {
             return (done, [logins, goodbyes]);
         }
@@ -58,13 +72,10 @@ fn a_wrong_password_is_sent_once_whatever_names_have_it() {
     let wrong = json!({ "password": "a-canary-typo" });
     let mut project = Project::with_settings(&device, wrong.clone());
     project.add("same", &device, wrong);
-    let failed = || {
-        let log = fs::read_to_string(device.path("log/ssh.log")).expect("the server has a log");
-        log.matches("Failed password").count()
-    };
-    let before = failed();
+    let failed = |least| device.logged("Failed password", least);
+    let before = failed(0);
     let run = project.devgate("facts -t all --format json").failed();
-    assert_eq!(failed(), before + 1);
+    assert_eq!(failed(before + 1), before + 1);
     for item in run.json()["items"].as_array().expect("items") {
         let kind = &item["value"]["_error"]["kind"];
         assert_eq!(kind, "puppetlabs.tasks/connect-error");
@@ -119,18 +130,18 @@ fn six_names(device: &Device, limit: usize) -> Project {
 
 /// How many sessions were open at once at most, by what the server wrote down from a place in its log.
 fn most_at_once(device: &Device, from: usize) -> usize {
-    let log = fs::read_to_string(device.path("log/ssh.log")).expect("the server has a log");
-    let (mut open, mut most) = (0_usize, 0);
+    let (mut open, mut most) = (HashSet::new(), 0);
+    let log = device.ssh_log();
     for line in log[from..]
         .lines()
         .filter(|line| !line.contains("[preauth]"))
     {
         if line.contains("Accepted ") {
-            open += 1;
+            open.insert(port(line));
         } else if line.contains("Disconnected from user") {
-            open -= 1;
+            open.remove(port(line));
         }
-        most = most.max(open);
+        most = most.max(open.len());
     }
     most
 }
@@ -140,16 +151,13 @@ fn so_many_sessions_are_open_at_once_as_the_limit_says_whatever_names_and_creden
     let device = Device::lease();
     for limit in [1, 3] {
         let project = six_names(&device, limit);
-        let from = fs::metadata(device.path("log/ssh.log"))
-            .expect("a log")
-            .len();
+        let from = device.ssh_log().len();
         let (run, [logins, goodbyes]) = counted(&device, || {
             project.devgate("facts -t all --format json").succeeded()
         });
         assert_eq!(run.json()["items"].as_array().map(Vec::len), Some(6));
         assert_eq!(logins, goodbyes);
         assert!((4..=6).contains(&logins), "{logins} logins");
-        let from = usize::try_from(from).expect("a log that fits");
         assert_eq!(most_at_once(&device, from), limit);
     }
 }
@@ -158,7 +166,7 @@ fn so_many_sessions_are_open_at_once_as_the_limit_says_whatever_names_and_creden
 fn who_interrupts_several_at_once_leaves_none_of_their_sessions_behind() {
     let device = Device::lease();
     let project = six_names(&device, 3);
-    let before = counts(&device);
+    let from = device.ssh_log().len();
     let mut running = project.start("facts -t all --log-level debug");
     running.wait_for("is open");
     running.signal(Signal::SIGINT);
@@ -167,8 +175,7 @@ fn who_interrupts_several_at_once_leaves_none_of_their_sessions_behind() {
     assert_eq!(run.code(), Some(130), "{run}");
     let patience = Instant::now() + Duration::from_secs(10);
     loop {
-        let after = counts(&device);
-        let [logins, gone] = [0, 2].map(|which| after[which] - before[which]);
+        let [logins, _, gone] = sessions(&device, from);
         if logins > 0 && gone == logins {
             break;
         }

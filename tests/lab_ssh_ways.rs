@@ -193,10 +193,7 @@ fn a_session_that_died_while_it_was_idle_is_found_out_and_opened_anew() {
         while [ ! -e answer ]; do sleep 0.1; done\n\
         devgate session exec show version\n";
     project.write("idle.sh", script);
-    let logins = || {
-        let log = fs::read_to_string(device.path("log/ssh.log")).expect("the server has a log");
-        log.matches("Accepted password").count()
-    };
+    let logins = || device.logged("Accepted password", 0);
     let before = logins();
     let running = project.start("session run -t router -- sh idle.sh");
     let until = Instant::now() + Duration::from_secs(60);

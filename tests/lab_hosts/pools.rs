@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 
 use super::*;
+use crate::support::line::closed_port;
 
 #[test]
 fn a_pools_tasks_go_to_all_of_its_hosts() {
@@ -26,15 +27,14 @@ fn a_pools_tasks_go_to_all_of_its_hosts() {
 #[test]
 fn of_three_proxies_those_that_cannot_be_reached_are_told_and_passed_over() {
     let mut lab = Lab::new();
-    let closed = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let (_held, closed) = closed_port();
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = |listener: &TcpListener| listener.local_addr().expect("an address").port();
-    lab.proxy("refuses", "h1", json!({"port": port(&closed)}));
-    drop(closed);
+    let hanging = silent.local_addr().expect("an address").port();
+    lab.proxy("refuses", "h1", json!({"port": closed}));
     lab.proxy(
         "hangs",
         "h1",
-        json!({"port": port(&silent), "connect-timeout": 1}),
+        json!({"port": hanging, "connect-timeout": 1}),
     );
     lab.proxy("works", "h1", json!({}));
     lab.devices(40, json!(["refuses", "hangs", "works"]));

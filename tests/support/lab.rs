@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -96,6 +96,24 @@ impl Device {
             "password": self.password(),
             "known_hosts_file": self.known_hosts(),
         })
+    }
+
+    /// What its SSH server has written by now.
+    pub(crate) fn ssh_log(&self) -> String {
+        fs::read_to_string(self.path("log/ssh.log")).expect("the SSH server has a log")
+    }
+
+    /// How often its SSH server has written `mark`, once it has `least` times: it may answer first, and write
+    /// then.
+    pub(crate) fn logged(&self, mark: &str, least: usize) -> usize {
+        let until = Instant::now() + Duration::from_secs(10);
+        loop {
+            let count = self.ssh_log().matches(mark).count();
+            if count >= least || Instant::now() > until {
+                return count;
+            }
+            pause(Duration::from_millis(20));
+        }
     }
 
     /// Asks the device past SSH and devgate.

@@ -1,10 +1,12 @@
-//! A slow line to a device: a test can act while bytes are under way.
+//! Lines to devices: slow ones, so that a test can act while bytes are under way, and one that is closed.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
+
+use tokio::net::TcpSocket;
 
 use super::lab::pause;
 
@@ -23,6 +25,15 @@ pub(crate) fn slow_line(port: u16, delay: Duration) -> u16 {
         }
     });
     own.port()
+}
+
+/// A port where nobody listens, and nobody else begins to while the socket lives.
+pub(crate) fn closed_port() -> (TcpSocket, u16) {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    let any = ([127, 0, 0, 1], 0).into();
+    socket.bind(any).expect("a port is free");
+    let port = socket.local_addr().expect("it is bound").port();
+    (socket, port)
 }
 
 /// Listens for datagrams on a port of its own, which it gives, and passes them to `port` and the answers back.

@@ -104,9 +104,10 @@ async fn silence_says_what_it_may_mean() {
 
 #[tokio::test]
 async fn a_port_where_nobody_listens_is_told_from_silence() {
-    let free = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
-    let port = free.local_addr().expect("it is bound").port();
-    drop(free);
+    // Who is bound to one peer takes nothing from others, and nobody else can have the port.
+    let held = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
+    held.connect("127.0.0.1:9").await.expect("a peer");
+    let port = held.local_addr().expect("it is bound").port();
     let patience = Patience::at_most(Duration::from_secs(1));
     let error = open(at(port), &patience).await.expect_err("nobody listens");
     assert!(error.to_string().contains("connection refused"), "{error}");

@@ -9,7 +9,7 @@ use devgate_schemas::Value;
 use russh::keys::ssh_key::LineEnding;
 use russh::{MethodKind, Preferred, cipher, kex, mac};
 use tokio::io::AsyncWriteExt;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use super::Ssh;
 use super::server::{How, PASSWORD, Round, Server, key};
@@ -32,6 +32,15 @@ async fn refused(server: &Server, more: &[(&str, Value)]) -> (Error, String) {
         "{text}"
     );
     (error, text)
+}
+
+/// A port where nobody listens, and nobody else begins to while the socket lives.
+fn closed_port() -> (TcpSocket, u16) {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    let any = "127.0.0.1:0".parse().expect("an address");
+    socket.bind(any).expect("a free port");
+    let port = socket.local_addr().expect("it is bound").port();
+    (socket, port)
 }
 
 #[tokio::test]
@@ -319,6 +328,8 @@ async fn another_protocol_and_a_closed_port_are_told_apart() {
     let (_, text) = refused(&server, &more).await;
     assert!(text.contains("during key exchange"), "{text}");
     web.await.expect("no panic");
+    let (_held, port) = closed_port();
+    let more = [("port", Value::from(i64::from(port)))];
     let (error, text) = refused(&server, &more).await;
     assert!(
         matches!(error, Error::Unreachable { .. }) && error.is_transient(),
@@ -344,9 +355,7 @@ async fn a_name_that_is_none_is_told_at_once() {
 #[tokio::test]
 async fn a_host_on_the_way_that_is_down_is_named_with_the_setting_that_names_it() {
     let target = Server::start(How::default()).await;
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let port = listener.local_addr().expect("an address").port();
-    drop(listener);
+    let (_held, port) = closed_port();
     let down = format!("127.0.0.1:{port}");
     let (error, text) = refused(&target, &[("proxyjump", Value::from(down.as_str()))]).await;
     assert!(
