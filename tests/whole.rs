@@ -17,6 +17,7 @@ mod lab_manifests;
 mod lab_netconf;
 mod lab_ovsdb;
 mod lab_pool;
+mod lab_puppet;
 mod lab_record;
 mod lab_rest;
 mod lab_restconf;

@@ -10,6 +10,7 @@ pub(crate) mod link;
 pub(crate) mod peers;
 pub(crate) mod programs;
 pub(crate) mod project;
+pub(crate) mod puppet;
 pub(crate) mod run;
 pub(crate) mod tls;
 pub(crate) mod vendors;

@@ -1,0 +1,44 @@
+//! The system's Puppet, with folders of its own in a project: nothing of this node's is read or written.
+
+use std::path::{Path, PathBuf};
+
+use super::project::Project;
+use super::run::Run;
+
+/// What Puppet's command line calls the folders that it would look for in `/etc`, `/var` and `/run`.
+const FOLDERS: [&str; 6] = [
+    "confdir",
+    "codedir",
+    "vardir",
+    "logdir",
+    "rundir",
+    "publicdir",
+];
+
+/// Runs `puppet` to its end, in the project, with these words.
+pub(crate) fn puppet(project: &Project, words: &[&str]) -> Run {
+    let folders = FOLDERS.map(|name| {
+        let folder = folder(project, name);
+        (format!("--{name}"), folder.display().to_string())
+    });
+    let settings = folders.iter().flat_map(|(option, folder)| [option, folder]);
+    let line: Vec<&str> = ["puppet"]
+        .into_iter()
+        .chain(words.iter().copied())
+        .chain(settings.map(String::as_str))
+        .chain(["--color", "false"])
+        .collect();
+    project.start_alone(&line)
+}
+
+/// Where Puppet keeps what `name` is the setting of.
+pub(crate) fn folder(project: &Project, name: &str) -> PathBuf {
+    project.path().join("puppet").join(name)
+}
+
+/// A file or folder of this checkout's tests.
+pub(crate) fn of_the_tests(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../tests")
+        .join(path)
+}
