@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use devgate_schemas::{Hash, Level};
 
+use super::metaparameters;
 use crate::failure::Failure;
 
 /// What a manifest or a compiled catalog declares.
@@ -124,6 +125,33 @@ impl Catalog {
             ..Self::default()
         };
         (catalog, 1)
+    }
+
+    /// A resource as it was written, its metaparameters among its attributes. What they say of others
+    /// becomes relations here; where the resource belongs is the caller's to know.
+    ///
+    /// # Errors
+    /// Everything that is wrong with its metaparameters, a sentence each.
+    pub(crate) fn declared(
+        &mut self,
+        name: Ref,
+        mut attributes: Hash,
+        place: Place,
+        within: Option<usize>,
+    ) -> Result<Declared, Vec<String>> {
+        let taken = metaparameters::take(&mut attributes, &name, &place);
+        let (meta, relations) = taken.map_err(|problems| {
+            let about = |problem| format!("{name}: {problem}");
+            problems.into_iter().map(about).collect::<Vec<_>>()
+        })?;
+        self.relations.extend(relations);
+        Ok(Declared {
+            name,
+            attributes,
+            meta,
+            place,
+            within,
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use super::catalog::{Audit, Meta, Place, Ref, Relation};
 ///
 /// # Errors
 /// What is wrong with them, a sentence each.
-pub(crate) fn take(
+pub(super) fn take(
     attributes: &mut Hash,
     subject: &Ref,
     place: &Place,

@@ -7,7 +7,7 @@ mod diff;
 mod difference;
 mod entry;
 mod graph;
-pub(crate) mod metaparameters;
+mod metaparameters;
 mod of_type;
 mod plan;
 mod puppet_report;
@@ -23,7 +23,7 @@ mod way_back;
 mod words;
 
 pub(crate) use audit::Audited;
-pub(crate) use catalog::{Catalog, Container, Declared, Meta, Place, Ref, Relation, invalid};
+pub(crate) use catalog::{Catalog, Container, Meta, Place, Ref, Relation, invalid};
 pub(crate) use plan::Plan;
 pub(crate) use puppet_report::{as_puppet_yaml, puppet_report};
 pub(crate) use rows::Strict;

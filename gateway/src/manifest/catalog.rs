@@ -14,7 +14,7 @@ use devgate_schemas::{Hash, Key, TypeSchema, Value};
 use serde_json::Value as Json;
 
 use super::host_types::is_host_type;
-use crate::device_run::{Catalog, Container, Declared, Meta, Place, Ref, invalid, metaparameters};
+use crate::device_run::{Catalog, Container, Meta, Place, Ref, invalid};
 use crate::failure::Failure;
 
 /// The document of a catalog in a text, if it is one: an object with a list of resources, or that in
@@ -130,32 +130,25 @@ impl Reader {
             // Where a class stands among the stages its edge says.
             attributes.remove("stage");
         }
-        let (mut meta, relations) = match metaparameters::take(&mut attributes, &name, &place) {
-            Ok(taken) => taken,
+        let at = place.to_string();
+        let mut declared = match self.catalog.declared(name, attributes, place, None) {
+            Ok(declared) => declared,
             Err(problems) => {
                 let problems = problems.into_iter();
-                self.wrong
-                    .extend(problems.map(|problem| format!("{place}: {name}: {problem}")));
+                self.wrong.extend(problems.map(|it| format!("{at}: {it}")));
                 return;
             }
         };
         let tags = resource["tags"].as_array().into_iter().flatten();
-        meta.tags
-            .extend(tags.filter_map(Json::as_str).map(str::to_lowercase));
-        self.catalog.relations.extend(relations);
+        let tags = tags.filter_map(Json::as_str).map(str::to_lowercase);
+        declared.meta.tags.extend(tags);
         if is_left_out {
-            self.catalog.left_out.push(name.clone());
+            self.catalog.left_out.push(declared.name.clone());
         }
         if contains || is_left_out {
-            self.waiting.insert(name, meta);
+            self.waiting.insert(declared.name, declared.meta);
         } else {
-            self.catalog.resources.push(Declared {
-                name,
-                attributes,
-                meta,
-                place,
-                within: None,
-            });
+            self.catalog.resources.push(declared);
         }
     }
 

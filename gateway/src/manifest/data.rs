@@ -8,7 +8,7 @@ use std::sync::Arc;
 use devgate_schemas::yaml::{self, Node};
 use devgate_schemas::{Hash, Value};
 
-use crate::device_run::{Catalog, Declared, Place, Ref, invalid, metaparameters};
+use crate::device_run::{Catalog, Place, Ref, invalid};
 use crate::failure::Failure;
 
 /// Reads a manifest that is YAML or JSON.
@@ -107,23 +107,14 @@ impl Reader {
         }
     }
 
-    fn declare(&mut self, name: Ref, mut attributes: Hash, place: Place) {
-        match metaparameters::take(&mut attributes, &name, &place) {
-            Ok((meta, relations)) => {
-                self.catalog.relations.extend(relations);
-                self.catalog.resources.push(Declared {
-                    name,
-                    attributes,
-                    meta,
-                    place,
-                    within: Some(self.main),
-                });
-            }
-            Err(problems) => {
-                for problem in problems {
-                    self.refuse(&place, &format!("{name}: {problem}"));
-                }
-            }
+    fn declare(&mut self, name: Ref, attributes: Hash, place: Place) {
+        let within = Some(self.main);
+        match self
+            .catalog
+            .declared(name, attributes, place.clone(), within)
+        {
+            Ok(declared) => self.catalog.resources.push(declared),
+            Err(problems) => problems.iter().for_each(|it| self.refuse(&place, it)),
         }
     }
 

@@ -198,15 +198,15 @@ attributes:
     fn what_is_written_is_read_as_what_it_was() {
         let schema = schema();
         let read = |catalog: Catalog| {
-            let of = |port: &crate::device_run::Declared| {
+            let ports = catalog.resources.iter().map(|port| {
                 let mut port = (
                     port.name.title.clone(),
                     Value::Hash(port.attributes.clone()),
                 );
                 port.1 = Value::from(port.1.to_json());
                 port
-            };
-            catalog.resources.iter().map(of).collect::<Vec<_>>()
+            });
+            ports.collect::<Vec<_>>()
         };
         let meant: Vec<(String, Value)> = ports()
             .iter()

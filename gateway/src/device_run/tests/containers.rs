@@ -3,7 +3,7 @@
 use devgate_schemas::Hash;
 
 use super::device::{Device, Heard, end, enforce};
-use crate::device_run::{Catalog, Container, Declared, Meta, Options, Place, Ref, Relation};
+use crate::device_run::{Catalog, Container, Meta, Options, Place, Ref, Relation};
 
 /// `Class[a]` has `Vlan[a1]` and the defined `Site[s]`, which has `Vlan[s1]`; `Class[b]` has `Vlan[b1]`,
 /// and `Class[none]` nothing. Relations are texts: `A -> B`, `A ~> B`.
@@ -27,13 +27,11 @@ fn catalog(relations: &[&str]) -> Catalog {
         });
     }
     for (name, within) in [("Vlan[a1]", 0), ("Vlan[s1]", 1), ("Vlan[b1]", 2)] {
-        catalog.resources.push(Declared {
-            name: Ref::parse(name).expect("a reference"),
-            attributes: Hash::new(),
-            meta: Meta::default(),
-            place: place.clone(),
-            within: Some(within),
-        });
+        let name = Ref::parse(name).expect("a reference");
+        let declared = catalog.declared(name, Hash::new(), place.clone(), Some(within));
+        catalog
+            .resources
+            .push(declared.expect("it says nothing wrong"));
     }
     for relation in relations {
         let arrow = if relation.contains("~>") {

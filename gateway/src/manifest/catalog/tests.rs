@@ -21,7 +21,7 @@ fn message(resource: Json) -> String {
 #[test]
 fn resources_are_in_what_contains_them() {
     let catalog = edge();
-    let path = |declared: &Declared| {
+    let paths = catalog.resources.iter().map(|declared| {
         let mut path = vec![declared.name.to_string()];
         let mut at = declared.within;
         while let Some(index) = at {
@@ -32,8 +32,8 @@ fn resources_are_in_what_contains_them() {
         }
         path.reverse();
         path.join(" / ")
-    };
-    let paths: Vec<String> = catalog.resources.iter().map(path).collect();
+    });
+    let paths: Vec<String> = paths.collect();
     assert_eq!(
         paths,
         [

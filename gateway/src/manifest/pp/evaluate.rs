@@ -7,7 +7,7 @@ use devgate_schemas::{Hash, Key, Value};
 use super::syntax::{Arrow, Attribute, Body, Expression, Form, Operand, Part, Statement};
 use super::unsupported::{self, refused};
 use super::{Fault, Source};
-use crate::device_run::{Catalog, Declared, Place, Ref, Relation, metaparameters};
+use crate::device_run::{Catalog, Place, Ref, Relation};
 
 /// The catalog of the resources that a file declares.
 ///
@@ -166,21 +166,11 @@ impl Evaluation<'_> {
         let given = attributes
             .into_iter()
             .filter(|(_, value)| !value.is_undef());
-        let mut attributes: Hash = given.collect();
-        match metaparameters::take(&mut attributes, &name, &place) {
-            Ok((meta, relations)) => {
-                self.catalog.relations.extend(relations);
-                self.catalog.resources.push(Declared {
-                    name,
-                    attributes,
-                    meta,
-                    place,
-                    within: Some(self.main),
-                });
-            }
+        let within = Some(self.main);
+        match self.catalog.declared(name, given.collect(), place, within) {
+            Ok(declared) => self.catalog.resources.push(declared),
             Err(problems) => {
-                let faults = problems.into_iter();
-                let faults = faults.map(|it| Fault::new(offset, format!("{name}: {it}")));
+                let faults = problems.into_iter().map(|it| Fault::new(offset, it));
                 self.wrong.extend(faults);
             }
         }
