@@ -232,7 +232,7 @@ mod tests {
         let runtime = runtime.expect("a runtime can be made");
         let wanted = runtime.block_on(compare(&schema, &mut provider, &ctx, &strict, sides));
         let wanted = wanted.expect("it can be compared");
-        let wanted = wanted.iter().map(Difference::settled).collect();
+        let wanted = wanted.iter().map(Difference::settled_whole).collect();
         (provider.asked, wanted)
     }
 

@@ -57,13 +57,12 @@ impl Difference {
         }
     }
 
-    /// What was found, and that nothing was done about it.
+    /// What was found, and that nothing was done about it. Puppet asks no provider for words here.
     pub(super) fn told(&self) -> String {
         let (is, should) = match self {
             Self::Missing => ("'absent'".to_owned(), "'present'".to_owned()),
             Self::Unwanted => ("'present'".to_owned(), "'absent'".to_owned()),
             Self::Whole { .. } => return format!("{} (noop)", self.open()),
-            Self::Property { why: Some(why), .. } => return format!("{why} (noop)"),
             Self::Property { is, should, .. } => {
                 (shown(is.as_ref().unwrap_or(&Value::Undef)), shown(should))
             }
@@ -77,11 +76,7 @@ impl Difference {
             Self::Missing => "created".to_owned(),
             Self::Unwanted => "removed".to_owned(),
             Self::Whole { .. } => self.open(),
-            Self::Property {
-                why: Some(why),
-                name,
-                ..
-            } => format!("{name}: {why}"),
+            Self::Property { why: Some(why), .. } => why.clone(),
             Self::Property {
                 name,
                 is: None,
@@ -98,6 +93,23 @@ impl Difference {
             } => {
                 format!("{name} changed {} to {}", shown(is), shown(should))
             }
+        }
+    }
+
+    /// The same for a person, who sees no property beside it.
+    pub(super) fn told_whole(&self) -> String {
+        match (self, self.property()) {
+            (Self::Property { why: Some(_), .. }, _) => format!("{} (noop)", self.open()),
+            (_, Some(property)) => format!("{property}: {}", self.told()),
+            (_, None) => self.told(),
+        }
+    }
+
+    /// As [`settled`](Self::settled), for a person.
+    pub(super) fn settled_whole(&self) -> String {
+        match self {
+            Self::Property { why: Some(_), .. } => self.open(),
+            _ => self.settled(),
         }
     }
 
@@ -174,5 +186,26 @@ mod tests {
                 (settled, told)
             );
         }
+    }
+
+    #[test]
+    fn a_providers_own_words_stand_alone_in_reports_and_behind_the_property_for_people() {
+        let difference = Difference::Property {
+            name: "mtu".to_owned(),
+            is: Some(1500.into()),
+            should: 9000.into(),
+            why: Some("the line card rounds it".to_owned()),
+        };
+        assert_eq!(
+            [difference.settled(), difference.settled_whole()],
+            ["the line card rounds it", "mtu: the line card rounds it"]
+        );
+        assert_eq!(
+            [difference.told(), difference.told_whole()],
+            [
+                "current_value 1500, should be 9000 (noop)",
+                "mtu: the line card rounds it (noop)"
+            ]
+        );
     }
 }

@@ -83,11 +83,8 @@ impl Entry {
         self.report.out_of_sync = true;
         self.report.noop = true;
         for difference in &self.wanted {
-            let told = difference.told();
-            let property = difference.property();
-            let message = property.map_or_else(|| told.clone(), |name| format!("{name}: {told}"));
-            self.report.messages.push(message);
-            let event = difference.event(EventStatus::Noop, told, now());
+            self.report.messages.push(difference.told_whole());
+            let event = difference.event(EventStatus::Noop, difference.told(), now());
             self.report.events.push(event);
         }
     }
@@ -97,9 +94,8 @@ impl Entry {
         self.report.out_of_sync = true;
         self.report.changed = true;
         for difference in &self.wanted {
-            let settled = difference.settled();
-            self.report.messages.push(settled.clone());
-            let event = difference.event(EventStatus::Success, settled, now());
+            self.report.messages.push(difference.settled_whole());
+            let event = difference.event(EventStatus::Success, difference.settled(), now());
             self.report.events.push(event);
         }
     }

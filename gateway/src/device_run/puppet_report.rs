@@ -1,7 +1,12 @@
 //! The report of a device run as Puppet's own: what its servers, dashboards and PuppetDB take (report
 //! format 12).
 
-use devgate_schemas::{EventStatus, Report, ResourceEvent, ResourceReport, RunStatus, Value};
+#[cfg(test)]
+mod tests;
+
+use devgate_schemas::{
+    EventStatus, HIDDEN_PROPERTY, Report, ResourceEvent, ResourceReport, RunStatus, Value,
+};
 use serde_json::{Map, Value as Json, json};
 use uuid::Uuid;
 
@@ -74,6 +79,7 @@ fn status(resource: &ResourceReport, started: &str) -> Json {
         .events
         .iter()
         .filter(|event| event.status != EventStatus::Audit);
+    let events = resource.events.iter().map(|it| event(resource, it));
     json!({
         "title": resource.title,
         "file": resource.file,
@@ -92,7 +98,7 @@ fn status(resource: &ResourceReport, started: &str) -> Json {
         "skipped": resource.skipped,
         "change_count": made.count(),
         "out_of_sync_count": differing.count(),
-        "events": resource.events.iter().map(event).collect::<Vec<_>>(),
+        "events": events.collect::<Vec<_>>(),
         "corrective_change": false,
     })
 }
@@ -105,12 +111,19 @@ fn type_of(resource: &ResourceReport) -> &str {
         .map_or(reference, |(name, _)| name)
 }
 
-fn event(event: &ResourceEvent) -> Json {
+fn event(resource: &ResourceReport, event: &ResourceEvent) -> Json {
     let shown = |value: &Option<Value>| value.as_ref().map(Value::to_json);
     let is_secret = |value: &Option<Value>| value.as_ref().is_some_and(Value::has_secret);
-    let name = match event.property.as_deref() {
-        None | Some("ensure") => event.message.clone(),
-        Some(property) => format!("{property}_changed"),
+    let is_gone = |value: &Value| value.as_str() == Some("absent");
+    // As Puppet::Property#event_name.
+    let name = match (event.property.as_deref(), &event.desired) {
+        (Some("ensure"), Some(value)) if is_gone(value) => {
+            format!("{}_removed", resource.type_name)
+        }
+        (Some("ensure"), Some(_)) => format!("{}_created", resource.type_name),
+        (Some(property), _) => format!("{property}_changed"),
+        (None, _) if event.status == EventStatus::Failure => "resource_error".to_owned(),
+        (None, _) => format!("{HIDDEN_PROPERTY}_changed"),
     };
     json!({
         "audited": event.status == EventStatus::Audit,
@@ -232,127 +245,4 @@ fn labelled(name: &str) -> String {
     let text = name.replace('_', " ");
     let (first, rest) = text.split_at(text.len().min(1));
     format!("{}{rest}", first.to_uppercase())
-}
-
-#[cfg(test)]
-mod tests {
-    use devgate_schemas::Seconds;
-
-    use super::*;
-
-    fn report() -> Report {
-        let event = |property: &str, previous: Value, desired: Value, message: &str, status| {
-            ResourceEvent {
-                property: Some(property.to_owned()),
-                previous: Some(previous),
-                desired: Some(desired),
-                message: message.to_owned(),
-                status,
-                time: "2026-11-21T09:48:53.000000042+00:00".to_owned(),
-            }
-        };
-        let secret = || Value::from("canary").into_sensitive();
-        let resource = ResourceReport {
-            type_name: "frr_interface".to_owned(),
-            title: "swp1".to_owned(),
-            reference: "Frr_interface[swp1]".to_owned(),
-            file: Some("site.pp".to_owned()),
-            line: Some(3),
-            tags: vec!["frr_interface".to_owned()],
-            path: ["Stage[main]", "Main", "Frr_interface[swp1]"]
-                .map(str::to_owned)
-                .to_vec(),
-            out_of_sync: true,
-            changed: true,
-            failed: true,
-            events: vec![
-                event(
-                    "shutdown",
-                    true.into(),
-                    false.into(),
-                    "shutdown changed true to false",
-                    EventStatus::Success,
-                ),
-                event(
-                    "password",
-                    secret(),
-                    secret(),
-                    "changed [redacted] to [redacted]",
-                    EventStatus::Failure,
-                ),
-            ],
-            messages: vec![
-                "changed [redacted] to [redacted]".to_owned(),
-                "it said no".to_owned(),
-            ],
-            ..ResourceReport::default()
-        };
-        let mut report = Report {
-            resources: vec![resource],
-            completed: true,
-            started: "2026-11-21T09:48:50.000000042+00:00".to_owned(),
-            ..Report::default()
-        };
-        let seconds = Seconds {
-            get: 0.5,
-            set: 0.25,
-        };
-        report.seconds.insert("frr_interface".to_owned(), seconds);
-        report.sum_up();
-        report
-    }
-
-    #[test]
-    fn a_report_has_puppets_keys_and_counts_and_no_secrets() {
-        let report = puppet_report(&report(), "sw1", "1");
-        assert!(!report.to_string().contains("canary"), "{report:#}");
-        assert_eq!(report["status"], "failed");
-        let status = &report["resource_statuses"]["Frr_interface[swp1]"];
-        assert_eq!(
-            [
-                &status["resource_type"],
-                &status["change_count"],
-                &status["out_of_sync_count"]
-            ],
-            [&json!("Frr_interface"), &json!(1), &json!(2)]
-        );
-        assert_eq!(status["time"], report["time"], "it has none of its own");
-        let [shutdown, password] = status["events"].as_array().expect("events").as_slice() else {
-            panic!("{status:#}")
-        };
-        assert_eq!(
-            [
-                &shutdown["name"],
-                &shutdown["redacted"],
-                &password["redacted"]
-            ],
-            [&json!("shutdown_changed"), &json!(false), &json!(true)]
-        );
-        assert_eq!(
-            report["metrics"]["time"]["values"],
-            json!([
-                ["frr_interface", "Frr interface", 0.75],
-                ["config_retrieval", "Config retrieval", 0.0],
-                ["total", "Total", 0.75]
-            ])
-        );
-        let logs: Vec<&str> = report["logs"]
-            .as_array()
-            .expect("logs")
-            .iter()
-            .filter_map(|log| log["source"].as_str())
-            .collect();
-        let path = "/Stage[main]/Main/Frr_interface[swp1]";
-        let (shutdown, password) = (format!("{path}/shutdown"), format!("{path}/password"));
-        assert_eq!(logs, [shutdown.as_str(), password.as_str(), path]);
-    }
-
-    #[test]
-    fn in_yaml_it_is_the_same_under_the_name_of_puppets_class() {
-        let json = puppet_report(&report(), "sw1", "1");
-        let yaml = as_puppet_yaml(&json);
-        let body = yaml.strip_prefix("--- !ruby/object:Puppet::Transaction::Report\n");
-        let body: Json = serde_json::from_str(body.expect("the class")).expect("JSON");
-        assert_eq!(body, json);
-    }
 }

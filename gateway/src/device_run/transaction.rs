@@ -283,8 +283,8 @@ impl<'a> Run<'a> {
         if report.failed {
             self.schedule.fail(entry.node);
         } else {
-            for event in &report.events {
-                about.say(of.level, &event.message);
+            for message in &report.messages {
+                about.say(of.level, message);
             }
         }
         let told_by = self.schedule.notified_by(entry.node).iter();
