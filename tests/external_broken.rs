@@ -6,6 +6,7 @@ use nix::sys::signal::Signal;
 use serde_json::json;
 
 use crate::support::programs::{PASSWORD, is_running, program, project, transport};
+use crate::support::run::Run;
 
 #[test]
 fn a_program_that_breaks_its_contract_is_told_by_file_action_and_what_was_expected() {
@@ -202,8 +203,8 @@ fn a_program_that_does_not_say_what_it_is_stops_only_those_who_ask_for_it() {
         .says(&["types/a_port is not executable"]);
 }
 
-#[test]
-fn rows_that_do_not_keep_to_their_type_are_told() {
+/// A program of the type `a_port` that stays or not, and answers everything so.
+fn kind(stays: bool, results: &str) -> String {
     let script = r#"#!/bin/sh
 case $1 in
 schema) echo '{"name": "a_port", "desc": "x", "persistent": STAYS, "features": ["remote_resource", "canonicalize"],
@@ -212,10 +213,12 @@ serve) while read -r line; do id=$((id + 1)); printf '{"id": %d, "results": %s}\
 *) echo 'RESULTS';;
 esac
 "#;
-    let kind = |stays: bool, results: &str| {
-        let script = script.replace("STAYS", &stays.to_string());
-        script.replace("RESULTS", results)
-    };
+    let script = script.replace("STAYS", &stays.to_string());
+    script.replace("RESULTS", results)
+}
+
+#[test]
+fn rows_that_do_not_keep_to_their_type_are_told() {
     for stays in [false, true] {
         for (results, told) in [
             (
@@ -278,4 +281,46 @@ fn who_stops_a_run_ends_its_programs() {
     assert_eq!(run.code(), Some(130), "{run}");
     let pid = fs::read_to_string(project.path().join("pid")).expect("it was started");
     assert!(!is_running(&pid), "it still runs");
+}
+
+#[test]
+fn a_row_that_is_wrong_hides_no_other() {
+    let rows = r#"{"resources": [{"name": "a"}, {"name": "b", "colour": "red"}, {"name": "c"}]}"#;
+    let transport = transport(false, "echo '{}'");
+    let project = project(&[
+        ("transport", &transport),
+        ("types/a_port", &kind(false, rows)),
+    ]);
+    let names = |run: &Run| -> Vec<String> {
+        let shown = run.item()["value"]["resources"].clone();
+        let shown = shown.as_array().expect("resources").iter();
+        shown.map(|row| row["name"].to_string()).collect()
+    };
+    let show = "device -t t --resource a_port --format json";
+    let some = project.devgate(show);
+    assert_eq!(some.code(), Some(1), "{some}");
+    assert_eq!(names(&some), [r#""a""#, r#""c""#]);
+    let error = &some.item()["value"]["_error"];
+    assert_eq!(error["kind"], "devgate/invalid-resource", "{some}");
+    assert!(error["msg"].to_string().contains("colour"), "{some}");
+    let warned = project
+        .devgate(&format!("{show} --rows warning"))
+        .succeeded();
+    assert_eq!(names(&warned).len(), 3);
+    let warned = warned.says(&["warning", "colour"]);
+    assert!(warned.item()["value"].get("_error").is_none(), "{warned}");
+    assert_eq!(
+        names(&project.devgate(&format!("{show} --rows off")).succeeded()).len(),
+        3
+    );
+    project
+        .devgate("device -t t --resource a_port c")
+        .succeeded()
+        .says(&["'c'"]);
+    let one = project.devgate("device -t t --resource a_port b").failed();
+    one.says(&["colour"]);
+    project
+        .devgate("device -t t --resource a_port d")
+        .failed()
+        .says(&["there is no a_port[d]"]);
 }

@@ -26,7 +26,7 @@ pub(crate) use audit::Audited;
 pub(crate) use catalog::{Catalog, Container, Meta, Place, Ref, Relation, invalid};
 pub(crate) use plan::Plan;
 pub(crate) use puppet_report::{as_puppet_yaml, puppet_report};
-pub(crate) use rows::Strict;
+pub(crate) use rows::{Checked, Strict, Strictness};
 pub(crate) use text::text;
 pub(crate) use transaction::{Options, run};
 pub(crate) use words::time;

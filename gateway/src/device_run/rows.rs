@@ -22,9 +22,21 @@ pub(crate) enum Strict {
 
 /// The same for one run on one device, which counts how often it has warned.
 #[derive(Debug)]
-pub(super) struct Strictness {
+pub(crate) struct Strictness {
     strict: Strict,
     warned: AtomicUsize,
+}
+
+/// Rows whose names are known and that keep to their type, as far as somebody asks for that; and the
+/// others.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    /// What can be used.
+    pub(crate) sound: Vec<Row>,
+    /// What does not keep to its type, and why.
+    pub(crate) wrong: Vec<(Name, String)>,
+    /// Why some rows cannot be told apart at all.
+    pub(crate) nameless: Option<String>,
 }
 
 /// What a device is known to hold of one type.
@@ -42,7 +54,7 @@ impl Strictness {
     /// As many warnings are told in a run as Puppet tells: a table may have a hundred thousand rows.
     const MOST_WARNINGS: usize = 100;
 
-    pub(super) fn new(strict: Strict) -> Self {
+    pub(crate) fn new(strict: Strict) -> Self {
         Self {
             strict,
             warned: AtomicUsize::new(0),
@@ -73,6 +85,34 @@ impl Strictness {
     }
 }
 
+impl Checked {
+    /// Checks what a provider's `get` returned, secrets wrapped from then on.
+    pub(crate) fn read(
+        ctx: &Context<'_>,
+        schema: &TypeSchema,
+        strict: &Strictness,
+        rows: Vec<Resource>,
+    ) -> Self {
+        let mut checked = Self::default();
+        for row in rows {
+            match schema.read_row(row) {
+                Err(nameless) => {
+                    let refused = strict.refuse(ctx, nameless.to_string());
+                    checked.nameless = refused.err().or(checked.nameless);
+                }
+                Ok(row) => {
+                    let mut doubts = row.doubts.iter().cloned();
+                    match doubts.try_for_each(|doubt| strict.refuse(ctx, doubt)) {
+                        Ok(()) => checked.sound.push(row),
+                        Err(message) => checked.wrong.push((row.name, message)),
+                    }
+                }
+            }
+        }
+        checked
+    }
+}
+
 impl Rows {
     /// Checks what a provider's `get` returned, secrets wrapped from then on.
     ///
@@ -85,25 +125,16 @@ impl Rows {
         strict: &Strictness,
         rows: Vec<Resource>,
     ) -> Result<Self, String> {
-        let mut read = Self::default();
-        let mut sound = Vec::with_capacity(rows.len());
-        for row in rows {
-            match schema.read_row(row) {
-                Err(nameless) => {
-                    let refused = strict.refuse(ctx, nameless.to_string());
-                    read.nameless = refused.err().or(read.nameless);
-                }
-                Ok(row) => {
-                    let mut doubts = row.doubts.iter().cloned();
-                    match doubts.try_for_each(|doubt| strict.refuse(ctx, doubt)) {
-                        Ok(()) => sound.push(row),
-                        Err(message) => {
-                            read.wrong.insert(row.name, message);
-                        }
-                    }
-                }
-            }
-        }
+        let Checked {
+            sound,
+            wrong,
+            nameless,
+        } = Checked::read(ctx, schema, strict, rows);
+        let mut read = Self {
+            known: IndexMap::new(),
+            wrong: wrong.into_iter().collect(),
+            nameless,
+        };
         let mut standard: Vec<Resource> = sound.iter().map(|row| row.resource.clone()).collect();
         let outcome = provider.canonicalize(ctx, &mut standard).await;
         outcome.map_err(|error| error.to_string())?;

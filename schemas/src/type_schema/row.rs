@@ -44,18 +44,6 @@ impl TypeSchema {
         }
     }
 
-    /// Checks the rows that a provider's `get` returned, their secrets wrapped from then on.
-    ///
-    /// # Errors
-    /// What is wrong with the first wrong row.
-    pub fn check_rows(&self, rows: &mut [Resource]) -> Result<(), InvalidResource> {
-        for row in rows {
-            self.wrap(row);
-            self.check_row(row)?;
-        }
-        Ok(())
-    }
-
     fn wrap(&self, row: &mut Resource) {
         for (name, value) in row.iter_mut() {
             if self.is_sensitive(name) {

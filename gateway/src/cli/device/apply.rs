@@ -72,8 +72,9 @@ pub(super) async fn apply(
         if wish.rollback == Rollback::OnError && setting.registry.family(family)?.safety().is_none()
         {
             let message = format!(
-                "devices of `{family}` have no way back: its family says no `checkpoint`; leave \
-                 --rollback on-error out, or apply to other devices"
+                "devices of `{family}` have no way back: those of NETCONF have one, and those with a \
+                 command line whose family says `checkpoint`; leave --rollback on-error out, or \
+                 apply to other devices"
             );
             bail!(Failure::new("devgate/no-way-back", message));
         }

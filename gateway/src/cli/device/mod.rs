@@ -54,12 +54,13 @@ pub(super) struct Device {
     /// With --apply: show every change as the lines that the device is sent, or as attributes
     #[arg(long, conflicts_with_all = ["facts", "resource"])]
     diff: bool,
-    /// With --apply: what becomes of rows from a device that do not keep to their type
+    /// With --apply and --resource: what becomes of rows from a device that do not keep to their type
     #[arg(
         long,
         value_name = "HOW",
         value_enum,
-        default_value_t, conflicts_with_all = ["facts", "resource"]
+        default_value_t,
+        conflicts_with = "facts"
     )]
     rows: Rows,
     /// With --apply: what becomes of a device on which something has failed
@@ -126,9 +127,19 @@ enum Rows {
     Off,
     /// Tell it as a warning, and use them
     Warning,
-    /// Fail the resource
+    /// Fail the resource; --resource shows the others
     #[default]
     Error,
+}
+
+impl From<Rows> for Strict {
+    fn from(rows: Rows) -> Self {
+        match rows {
+            Rows::Off => Self::Off,
+            Rows::Warning => Self::Warning,
+            Rows::Error => Self::Error,
+        }
+    }
 }
 
 /// When a device is brought back to where it was before the run.
@@ -180,6 +191,7 @@ impl Device {
                 type_name,
                 title: title.first().map(String::as_str),
                 as_yaml: self.to_yaml,
+                strict: self.rows.into(),
                 splay,
             };
             return show::show(setting, &targets, concurrency, &question, output).await;
@@ -187,11 +199,7 @@ impl Device {
         let options = Options {
             mode: if self.noop { Mode::Noop } else { Mode::Enforce },
             tags: self.tags,
-            strict: match self.rows {
-                Rows::Off => Strict::Off,
-                Rows::Warning => Strict::Warning,
-                Rows::Error => Strict::Error,
-            },
+            strict: self.rows.into(),
         };
         let wish = apply::Wish {
             manifest,

@@ -11,11 +11,12 @@ use serde_json::json;
 use super::splay::Splay;
 use super::{ACTION, family};
 use crate::cli::{Ending, Setting};
+use crate::device_run::{Checked, Strict, Strictness};
 use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::manifest;
 use crate::output::Output;
-use crate::results::Answer;
+use crate::results::{Answer, Status};
 use crate::run;
 use crate::session::{self, Access};
 
@@ -26,6 +27,8 @@ pub(super) struct Question<'q> {
     /// One resource; without it all of the type.
     pub(super) title: Option<&'q str>,
     pub(super) as_yaml: bool,
+    /// What becomes of rows that do not keep to their type.
+    pub(super) strict: Strict,
     pub(super) splay: Splay,
 }
 
@@ -44,6 +47,7 @@ pub(super) async fn show(
         type_name,
         title,
         as_yaml,
+        strict,
         splay,
     } = question;
     // Types are named as manifests name them, in any case.
@@ -60,24 +64,39 @@ pub(super) async fn show(
         let what = format!("retrieving resource: {type_name} from {}", job.target);
         job.context()
             .info(format!("{what} at {}", job.target.address()));
-        let rows = session::within(setting, job, Access::Read, async |ctx, _| {
-            rows(ctx, kind, title).await
+        let shown = session::within(setting, job, Access::Read, async |ctx, _| {
+            look(ctx, kind, title, strict).await
         });
-        let rows = rows.await?;
+        let Shown { rows, wrong } = shown.await?;
         let text = match as_yaml {
             true => manifest::to_yaml(kind.schema(), &rows),
             false => manifest::to_pp(kind.schema(), &rows),
         };
-        Ok(Answer::success(json!({ "resources": rows })).with_text(text))
+        let mut answer = Answer::success(json!({ "resources": rows })).with_text(text);
+        if !wrong.is_empty() {
+            let failure = Failure::new("devgate/invalid-resource", wrong.join("\n"));
+            let failure = failure.with("problems", wrong);
+            answer.status = Status::Failure;
+            answer.value["_error"] =
+                serde_json::to_value(failure).expect("failures have text keys");
+        }
+        Ok(answer)
     });
     Ok(ran.await?.ending)
 }
 
-async fn rows(
+/// What a device holds, and what is wrong with the rest of it.
+struct Shown {
+    rows: Vec<Resource>,
+    wrong: Vec<String>,
+}
+
+async fn look(
     ctx: &Context<'_>,
     kind: &dyn ResourceType,
     title: Option<&str>,
-) -> Result<Vec<Resource>, Failure> {
+    strict: Strict,
+) -> Result<Shown, Failure> {
     let schema = kind.schema();
     let wanted = title.map(|title| named(schema, title)).transpose()?;
     let resources = Resources::new(schema, Mode::Noop);
@@ -86,19 +105,25 @@ async fn rows(
     let which = wanted
         .as_ref()
         .map_or(Which::All, |name| Which::Named(std::slice::from_ref(name)));
-    let mut rows = provider.get(&ctx, which).await?;
-    schema
-        .check_rows(&mut rows)
-        .map_err(|invalid| Failure::new("devgate/invalid-resource", invalid.to_string()))?;
-    if let Some(wanted) = wanted {
-        rows.retain(|row| wanted.names(row));
-        if rows.is_empty() {
+    let rows = provider.get(&ctx, which).await?;
+    let mut checked = Checked::read(&ctx, schema, &Strictness::new(strict), rows);
+    if let Some(wanted) = &wanted {
+        checked.sound.retain(|row| row.name == *wanted);
+        checked.wrong.retain(|(name, _)| name == wanted);
+    }
+    let wrong = checked.wrong.into_iter().map(|(_, message)| message);
+    let shown = Shown {
+        rows: checked.sound.into_iter().map(|row| row.resource).collect(),
+        wrong: wrong.chain(checked.nameless).collect(),
+    };
+    match wanted {
+        Some(wanted) if shown.rows.is_empty() && shown.wrong.is_empty() => {
             let (name, target) = (schema.name(), ctx.target());
             let message = format!("there is no {name}[{wanted}] on {target}");
-            return Err(Failure::new("devgate/no-such-resource", message));
+            Err(Failure::new("devgate/no-such-resource", message))
         }
+        _ => Ok(shown),
     }
-    Ok(rows)
 }
 
 fn named(schema: &TypeSchema, title: &str) -> Result<Name, Failure> {
