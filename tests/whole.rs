@@ -28,6 +28,7 @@ mod lab_ssh_ways;
 mod lab_transaction;
 mod lab_vty;
 mod offline;
+mod ruby;
 mod run_as;
 mod support;
 mod tasks;

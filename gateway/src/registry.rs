@@ -10,7 +10,7 @@ use devgate_schemas::{Level, did_you_mean, suggest};
 use devgate_transports::Connect;
 use indexmap::IndexMap;
 
-use crate::external::Programs;
+use crate::external::{Programs, RubyTransport};
 use crate::failure::Failure;
 use crate::voice::Voice;
 
@@ -31,22 +31,35 @@ pub(crate) struct Registry {
 #[derive(Debug)]
 struct Found {
     declared: Option<Arc<devgate_devices::Family>>,
-    programs: Option<Programs>,
+    code: Option<Code>,
     /// The family itself. Programs are asked what they are when somebody needs to know it.
     whole: OnceLock<Result<Family, String>>,
     /// That something is wrong with it is told once.
     told: Once,
 }
 
+/// What there is of a family that must be asked what it is.
+#[derive(Debug)]
+enum Code {
+    Programs(Programs),
+    Ruby(RubyTransport),
+}
+
 impl Registry {
-    /// Composes the built-in transports and families with the families of the module path.
+    /// Composes the built-in transports and families with the families of the module path, and with
+    /// the modules in Ruby there and in `libdir`.
     ///
     /// A family of a module replaces a built-in one, which is told at `notice`. One whose files are
-    /// wrong is told as a warning, and refused where it is asked for.
+    /// wrong is told as a warning, and refused where it is asked for. Where a family is written for us
+    /// as well as in Ruby, Ruby is not needed.
     ///
     /// # Errors
     /// That two modules define one family.
-    pub(crate) fn load(modulepath: &[PathBuf], voice: &Voice) -> anyhow::Result<Self> {
+    pub(crate) fn load(
+        modulepath: &[PathBuf],
+        libdir: Option<&Path>,
+        voice: &Voice,
+    ) -> anyhow::Result<Self> {
         let mut registry = Self {
             protocols: IndexMap::new(),
             families: IndexMap::new(),
@@ -80,16 +93,25 @@ impl Registry {
                     folder.display()
                 );
             }
-            if registry.names().any(|known| known == name) {
-                let message = format!(
-                    "family `{name}` of {} replaces the built-in one",
-                    folder.display()
-                );
-                voice.say(Level::Notice, &message);
+            registry.add(name, family, &folder);
+        }
+        for transport in RubyTransport::all(modulepath, libdir) {
+            let (name, file) = (transport.name().to_owned(), transport.file().to_owned());
+            if !found.contains_key(&name) && !registry.broken.contains_key(&name) {
+                let family = Found::new(None, Some(Code::Ruby(transport)));
+                registry.add(name, family, &file);
             }
-            registry.families.insert(name, family);
         }
         Ok(registry)
+    }
+
+    fn add(&mut self, name: String, family: Found, place: &Path) {
+        if self.names().any(|known| known == name) {
+            let place = place.display();
+            let message = format!("family `{name}` of {place} replaces the built-in one");
+            self.voice.say(Level::Notice, &message);
+        }
+        self.families.insert(name, family);
     }
 
     fn tell_broken(&self, family: &str, problem: &str) {
@@ -207,22 +229,33 @@ impl Registry {
     ) -> Result<&dyn ResourceType, Failure> {
         let family = self.family(family)?;
         let types = || family.types().map(|kind| kind.schema().name());
+        for warning in family.warnings_of(name) {
+            self.voice.say(Level::Warning, &warning);
+        }
         family
             .types()
             .find(|kind| kind.schema().name() == name)
             .ok_or_else(|| {
-                let hint = suggest(name, types());
-                let message = format!("family `{}` has no type `{name}`{hint}", family.name());
+                let family_name = family.name();
+                let message = match family.why_left_out(name) {
+                    Some(why) => {
+                        format!("type `{name}` cannot be used by family `{family_name}`: {why}")
+                    }
+                    None => {
+                        let hint = suggest(name, types());
+                        format!("family `{family_name}` has no type `{name}`{hint}")
+                    }
+                };
                 Failure::new("devgate/unknown-type", message)
             })
     }
 }
 
 impl Found {
-    fn new(declared: Option<devgate_devices::Family>, programs: Option<Programs>) -> Self {
+    fn new(declared: Option<devgate_devices::Family>, code: Option<Code>) -> Self {
         Self {
             declared: declared.map(Arc::new),
-            programs,
+            code,
             whole: OnceLock::new(),
             told: Once::new(),
         }
@@ -230,7 +263,7 @@ impl Found {
 
     /// What a folder of a module has, and the family's name.
     fn read(folder: &Path) -> Result<(String, Self), String> {
-        let programs = Programs::of(folder);
+        let programs = Programs::of(folder).map(Code::Programs);
         if !folder.join("family.yaml").is_file() {
             return Ok((name_of(folder), Self::new(None, programs)));
         }
@@ -242,19 +275,23 @@ impl Found {
     /// The family, once its programs have said what they are.
     fn whole(&self) -> &Result<Family, String> {
         let declared = || self.declared.clone();
-        self.whole
-            .get_or_init(|| match (&self.programs, declared()) {
-                (Some(programs), declared) => programs.ask(declared),
-                (None, Some(declared)) => Ok(Family::from(declared)),
-                (None, None) => unreachable!("a folder without both is no family's"),
-            })
+        self.whole.get_or_init(|| match (&self.code, declared()) {
+            (Some(Code::Programs(programs)), declared) => programs.ask(declared),
+            (Some(Code::Ruby(transport)), _) => transport.ask(),
+            (None, Some(declared)) => Ok(Family::from(declared)),
+            (None, None) => unreachable!("a folder without both is no family's"),
+        })
     }
 
     fn has_type(&self, name: &str) -> bool {
         let declared = self.declared.iter().flat_map(|family| family.types());
-        let programs = self.programs.iter().flat_map(Programs::type_names);
-        let mut names = declared.map(|kind| kind.schema().name()).chain(programs);
-        names.any(|known| known == name)
+        let mut declared = declared.map(|kind| kind.schema().name());
+        declared.any(|known| known == name)
+            || match &self.code {
+                None => false,
+                Some(Code::Programs(programs)) => programs.type_names().any(|known| known == name),
+                Some(Code::Ruby(transport)) => transport.type_names().any(|known| known == name),
+            }
     }
 }
 

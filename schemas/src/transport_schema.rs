@@ -61,6 +61,22 @@ impl TransportSchema {
     /// Everything that is wrong with it, in the Resource API gem's words where it has them. The
     /// words that inventories reserve are refused, which the document asks for and the gem does not.
     pub fn register(definition: &Value) -> Result<Self, Problems> {
+        Self::of(definition, Attribute::register)
+    }
+
+    /// Reads a schema's definition that was written for Puppet. Like the gem it takes options of
+    /// attributes that are not the document's.
+    ///
+    /// # Errors
+    /// Those of [`register`](Self::register), but for unknown options.
+    pub fn register_foreign(definition: &Value) -> Result<Self, Problems> {
+        Self::of(definition, Attribute::read)
+    }
+
+    fn of(
+        definition: &Value,
+        attribute_of: fn(&str, &str, &str, &Value, &mut Problems) -> Option<Attribute>,
+    ) -> Result<Self, Problems> {
         let mut problems = Problems::default();
         let Value::Hash(definition) = definition else {
             let class = ruby_class(definition);
@@ -93,13 +109,8 @@ impl TransportSchema {
                         );
                         problems.add(&["connection_info", &key], message);
                     }
-                    let attribute = Attribute::register(
-                        name,
-                        "connection_info",
-                        &key,
-                        attribute,
-                        &mut problems,
-                    );
+                    let attribute =
+                        attribute_of(name, "connection_info", &key, attribute, &mut problems);
                     connection_info.extend(attribute.map(|attribute| (key, attribute)));
                 }
             }

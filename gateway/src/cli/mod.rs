@@ -127,6 +127,9 @@ pub(crate) struct Global {
     color: When,
     #[arg(long, global = true, hide = true)]
     no_color: bool,
+    /// Where Ruby is looked for beside the modules: an option of `device` alone.
+    #[arg(skip)]
+    pub(crate) libdir: Option<PathBuf>,
 }
 
 impl Global {

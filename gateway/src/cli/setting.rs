@@ -75,7 +75,7 @@ impl Setting {
         for warning in &project.warnings {
             voice.say(Level::Warning, warning);
         }
-        let registry = Registry::load(&project.modulepath, &voice)?;
+        let registry = Registry::load(&project.modulepath, global.libdir.as_deref(), &voice)?;
         Ok(Self {
             inventoryfile: global.inventoryfile.clone(),
             strict: global.strict,

@@ -15,8 +15,9 @@ const KEYS: [&str; 7] = [
 ];
 
 const EXPECTED: &str = "an event is an object of `level` (debug, info, notice, warning, err), `message` \
-                        and perhaps the `title` that it is about, or of `action` (created, updated, \
-                        deleted, unchanged, failed, attribute_changed), `title` and perhaps `message`";
+                        and perhaps the `title` (or titles) that it is about, or of `action` (created, \
+                        updated, deleted, unchanged, failed, attribute_changed), `title` and perhaps \
+                        `message`";
 
 /// Tells an event, without these secrets.
 ///
@@ -51,17 +52,25 @@ fn tell_known(ctx: &Context<'_>, mask: &Mask, event: &Value) -> Option<()> {
         None | Some(Value::Undef) => Some(None),
         Some(value) => Some(Some(value.as_str()?)),
     };
-    let (title, message) = (text("title")?, text("message")?);
+    let titles = match event.get("title") {
+        Some(Value::Array(titles)) => titles.iter().map(Value::as_str).collect(),
+        _ => text("title").map(|title| title.into_iter().collect::<Vec<_>>()),
+    };
+    let (titles, message) = (titles?, text("message")?);
     let message = message.map(|message| mask.text(message).into_owned());
     match (text("action")?, text("level")?) {
         (None, Some(level)) => {
             let (level, message) = (level_of(level)?, message?);
-            match title {
-                Some(title) => ctx.say_of(level, &[title], message),
-                None => ctx.say(level, message),
+            if titles.is_empty() {
+                ctx.say(level, message);
+            } else {
+                ctx.say_of(level, &titles, message);
             }
         }
-        (Some(action), None) => acted(ctx, mask, action, title?, message.as_deref(), event)?,
+        (Some(action), None) if !titles.is_empty() => {
+            acted(ctx, mask, action, &titles, message.as_deref(), event)?;
+        }
+        (Some(_), None) => return None,
         (None, None) | (Some(_), Some(_)) => return None,
     }
     Some(())
@@ -71,18 +80,21 @@ fn acted(
     ctx: &Context<'_>,
     mask: &Mask,
     action: &str,
-    title: &str,
+    titles: &[&str],
     message: Option<&str>,
     event: &Hash,
 ) -> Option<()> {
     match (action, message) {
-        ("created", None) => ctx.created(title),
-        ("updated", None) => ctx.updated(title),
-        ("deleted", None) => ctx.deleted(title),
-        ("created" | "updated" | "deleted", Some(message)) => ctx.acted(message, &[title]),
-        ("unchanged", _) => ctx.unchanged(&[title]),
-        ("failed", message) => ctx.failed(title, message?),
+        ("created", message) => ctx.acted(message.unwrap_or("Created"), titles),
+        ("updated", message) => ctx.acted(message.unwrap_or("Updated"), titles),
+        ("deleted", message) => ctx.acted(message.unwrap_or("Deleted"), titles),
+        ("unchanged", _) => ctx.unchanged(titles),
+        ("failed", message) => {
+            let message = message?;
+            titles.iter().for_each(|title| ctx.failed(title, message));
+        }
         ("attribute_changed", message) => {
+            let &[title] = titles else { return None };
             let value = |key: &str| event.get(key).cloned().map(|value| mask.value(value));
             let (is, should) = (value("is"), value("should"));
             let attribute = event.get("attribute")?.as_str()?;

@@ -41,7 +41,7 @@ const LIMITS: Limits = Limits {
 };
 
 /// What an operator says that the programs of any family may take.
-static SETTINGS: LazyLock<TransportSchema> =
+pub(super) static SETTINGS: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("settings.yaml")));
 
 impl Programs {
@@ -210,7 +210,7 @@ fn check_name(program: &Program, said: &str, name: &str, whose: &str) -> Result<
 }
 
 /// Everything that is wrong with a definition.
-fn unfit(program: &Program, problems: &Problems) -> String {
+pub(super) fn unfit(program: &Program, problems: &Problems) -> String {
     let problems = problems.iter().map(|problem| {
         let path = problem.path.join(".");
         let place = if path.is_empty() {
@@ -223,7 +223,7 @@ fn unfit(program: &Program, problems: &Problems) -> String {
     problems.collect::<Vec<_>>().join("\n")
 }
 
-fn told(program: &Program, problem: Problem) -> String {
+pub(super) fn told(program: &Program, problem: Problem) -> String {
     Error::to_string(&program.error(Action::Schema, problem))
 }
 
@@ -237,7 +237,7 @@ fn name_of(file: &Path) -> String {
 ///
 /// # Errors
 /// It cannot be begun, or was interrupted.
-fn elsewhere<T: Send>(work: impl Future<Output = T> + Send) -> Result<T, String> {
+pub(super) fn elsewhere<T: Send>(work: impl Future<Output = T> + Send) -> Result<T, String> {
     let done = async {
         let mut interrupts = Interrupts::hear().map_err(|error| error.to_string())?;
         tokio::select! {

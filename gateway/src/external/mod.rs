@@ -7,8 +7,10 @@ mod folder;
 mod program;
 mod resource_type;
 mod results;
+mod ruby;
 mod session;
 mod talk;
 
 pub(crate) use folder::Programs;
 pub(crate) use resource_type::ExternalType;
+pub(crate) use ruby::RubyTransport;

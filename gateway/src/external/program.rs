@@ -1,5 +1,6 @@
 //! One program: what it is asked, and what it is told to do when it is started.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,8 @@ pub(super) struct Program {
     real: PathBuf,
     /// The resource type, if it is one.
     type_name: Option<String>,
+    /// How its host is started, if it is none that is started itself.
+    host: Option<Vec<OsString>>,
 }
 
 /// What came of asking a program.
@@ -38,6 +41,23 @@ impl Program {
             file: file.to_owned(),
             real: file.canonicalize().unwrap_or_else(|_| file.to_owned()),
             type_name: type_name.map(str::to_owned),
+            host: None,
+        }
+    }
+
+    /// A file that another program serves, which is started by these words.
+    pub(super) fn hosted(file: &Path, words: Vec<OsString>) -> Self {
+        Self {
+            host: Some(words),
+            ..Self::new(file, None)
+        }
+    }
+
+    /// The same program, asked about a resource type.
+    pub(super) fn of_type(&self, name: &str) -> Self {
+        Self {
+            type_name: Some(name.to_owned()),
+            ..self.clone()
         }
     }
 
@@ -56,7 +76,7 @@ impl Program {
         let request = Value::Hash([("input", self.input(input))].into_iter().collect());
         let program = process::Program {
             stdin: Some(revealed(&request)),
-            ..started(&self.file, action)
+            ..self.started(action)
         };
         // Who does not want to wait any longer drops this future, and the process is killed.
         let stopper = Stopper::default();
@@ -65,9 +85,44 @@ impl Program {
                 results: results::of(&outcome),
                 stderr: outcome.stderr,
             },
-            Err(Failure::Start(error)) => Reply::failed(not_started(&error), Captured::default()),
+            Err(Failure::Start(error)) => {
+                Reply::failed(self.not_started(&error), Captured::default())
+            }
             Err(Failure::Ended(ended)) => Reply::failed(timed_out(action, limits), ended.stderr),
         }
+    }
+
+    /// How it is started to do something.
+    pub(super) fn started(&self, action: Action) -> process::Program {
+        let mut words = match (&self.host, action) {
+            (Some(words), _) => words.clone(),
+            (None, Action::Serve) => vec![self.real.clone().into()],
+            (None, _) => vec![self.file.clone().into()],
+        };
+        words.push(action.name().into());
+        process::Program {
+            words,
+            environment: Vec::new(),
+            stdin: None,
+        }
+    }
+
+    /// Why the operating system did not start it.
+    pub(super) fn not_started(&self, error: &io::Error) -> String {
+        let hint = match error.kind() {
+            io::ErrorKind::NotFound if self.host.is_some() => {
+                ": Ruby modules need Ruby, Puppet and its Resource API; on Debian, `apt-get install \
+                 puppet-agent ruby-puppet-resource-api`"
+            }
+            io::ErrorKind::NotFound => ": is the interpreter in its first line (`#!`) installed?",
+            io::ErrorKind::PermissionDenied => ": is it executable, and its file system?",
+            // ENOEXEC has no kind of its own.
+            _ if error.raw_os_error() == Some(nix::errno::Errno::ENOEXEC as i32) => {
+                ": a script begins with `#!` and its interpreter"
+            }
+            _ => "",
+        };
+        format!("it cannot be started ({error}){hint}")
     }
 
     /// What it is asked about, and of which type.
@@ -99,15 +154,6 @@ impl Reply {
     }
 }
 
-/// How a program is started to do something.
-pub(super) fn started(file: &Path, action: Action) -> process::Program {
-    process::Program {
-        words: vec![file.into(), action.name().into()],
-        environment: Vec::new(),
-        stdin: None,
-    }
-}
-
 /// A request as it is written to a program, with its secrets.
 pub(super) fn revealed(request: &Value) -> Sensitive<Vec<u8>> {
     let mut line = request.reveal_json().to_string();
@@ -126,18 +172,4 @@ pub(super) fn timed_out(action: Action, limits: &Limits) -> String {
     format!(
         "it gave no results within {seconds} s{limit}, and was ended with all its processes; {hint}"
     )
-}
-
-/// Why the operating system did not start a program.
-pub(super) fn not_started(error: &io::Error) -> String {
-    let hint = match error.kind() {
-        io::ErrorKind::NotFound => ": is the interpreter in its first line (`#!`) installed?",
-        io::ErrorKind::PermissionDenied => ": is it executable, and its file system?",
-        // ENOEXEC has no kind of its own.
-        _ if error.raw_os_error() == Some(nix::errno::Errno::ENOEXEC as i32) => {
-            ": a script begins with `#!` and its interpreter"
-        }
-        _ => "",
-    };
-    format!("it cannot be started ({error}){hint}")
 }

@@ -140,6 +140,7 @@ impl ExternalType {
         let row = row.into_iter().map(|(key, value)| {
             let attribute = key.as_str().and_then(|key| attributes.get(key));
             let is_secret = attribute.is_some_and(|attribute| attribute.sensitive);
+            let value = with_secrets(value);
             if is_secret && !value.is_undef() {
                 (key, value.into_sensitive())
             } else {
@@ -154,6 +155,26 @@ impl ExternalType {
             .program
             .error(action, Problem::new(problem))
             .into()
+    }
+}
+
+/// A value with its secrets wrapped, as Puppet's rich data marks them.
+fn with_secrets(value: Value) -> Value {
+    match value {
+        Value::Array(items) => Value::Array(items.into_iter().map(with_secrets).collect()),
+        Value::Hash(mut pairs) => {
+            let is_marked = pairs.get("__ptype").and_then(Value::as_str) == Some("Sensitive");
+            if is_marked && let Some(secret) = pairs.remove("__pvalue") {
+                return secret.into_sensitive();
+            }
+            let pairs = pairs.into_iter();
+            Value::Hash(
+                pairs
+                    .map(|(key, value)| (key, with_secrets(value)))
+                    .collect(),
+            )
+        }
+        plain => plain,
     }
 }
 

@@ -37,6 +37,16 @@ pub(super) struct Asked {
     pub(super) stays: bool,
 }
 
+impl Asked {
+    /// The same, asked about a resource type.
+    pub(super) fn of_type(&self, name: &str) -> Self {
+        Self {
+            program: self.program.of_type(name),
+            ..self.clone()
+        }
+    }
+}
+
 /// What is asked of programs about one target.
 #[derive(Debug)]
 pub(super) struct Session {

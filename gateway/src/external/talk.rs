@@ -14,7 +14,7 @@ use tokio::sync::Mutex as Turn;
 use tokio::time::timeout;
 
 use super::action::Action;
-use super::program::{Program, Reply, not_started, revealed, started, timed_out};
+use super::program::{Program, Reply, revealed, timed_out};
 use super::results::{self, Problem};
 use crate::lock::locked;
 use crate::process::{Broken, Dialogue, Limits};
@@ -52,7 +52,9 @@ impl Talks {
         // It is put back when it has answered: one that was left in the middle is asked nothing more.
         let mut talk = match Talk::going(place.take(), program).await {
             Ok(talk) => talk,
-            Err(error) => return Reply::failed(not_started(&error), Captured::default()),
+            Err(error) => {
+                return Reply::failed(program.not_started(&error), Captured::default());
+            }
         };
         let asked = talk.ask(action, program.input(input), limits, tell);
         let answer = match limits.time {
@@ -109,7 +111,7 @@ impl Talk {
         {
             return Ok(known);
         }
-        let dialogue = Dialogue::begin(&started(program.real(), Action::Serve)).await?;
+        let dialogue = Dialogue::begin(&program.started(Action::Serve)).await?;
         Ok(Self { dialogue, last: 0 })
     }
 

@@ -1,12 +1,14 @@
 //! A kind of device: how it is reached, and what can be managed on it, wherever that comes from.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use devgate_devices::{ResourceType, Result, Safety};
 use devgate_schemas::TransportSchema;
 use devgate_transports::{Connect, Context};
+use indexmap::IndexMap;
 
 use crate::external::ExternalType;
+use crate::lock::locked;
 
 /// A family: declared as data, programs of a module, or both.
 #[derive(Debug)]
@@ -14,6 +16,12 @@ pub(crate) struct Family {
     connect: Arc<dyn Connect>,
     declared: Option<Arc<devgate_devices::Family>>,
     programs: Vec<ExternalType>,
+    /// Where no protocol reaches it: what does.
+    by: &'static str,
+    /// Types that are there and cannot be used, and why.
+    left_out: IndexMap<String, String>,
+    /// What is to be told of types when they are used: once.
+    warnings: Mutex<IndexMap<String, Vec<String>>>,
 }
 
 impl Family {
@@ -27,6 +35,25 @@ impl Family {
             connect,
             declared,
             programs,
+            by: "program",
+            left_out: IndexMap::new(),
+            warnings: Mutex::default(),
+        }
+    }
+
+    /// A family of modules in Ruby, with why some of their types cannot be used, and what is to be told
+    /// of those that can.
+    pub(crate) fn of_ruby(
+        connect: Arc<dyn Connect>,
+        types: Vec<ExternalType>,
+        left_out: IndexMap<String, String>,
+        warnings: IndexMap<String, Vec<String>>,
+    ) -> Self {
+        Self {
+            by: "ruby",
+            left_out,
+            warnings: Mutex::new(warnings),
+            ..Self::new(connect, None, types)
         }
     }
 
@@ -50,10 +77,22 @@ impl Family {
         self.declared.as_deref()
     }
 
-    /// The name of the protocol by which it is reached; where a program does that, `program`.
+    /// The name of the protocol by which it is reached; where a program does that, `program`, and `ruby`
+    /// where a module for Puppet does.
     pub(crate) fn protocol(&self) -> &str {
         self.declared()
-            .map_or("program", devgate_devices::Family::protocol)
+            .map_or(self.by, devgate_devices::Family::protocol)
+    }
+
+    /// Why a type that is there cannot be used.
+    pub(crate) fn why_left_out(&self, type_name: &str) -> Option<&str> {
+        self.left_out.get(type_name).map(String::as_str)
+    }
+
+    /// What is to be told of a type that is used; nothing, when it has been told.
+    pub(crate) fn warnings_of(&self, type_name: &str) -> Vec<String> {
+        let warnings = locked(&self.warnings).shift_remove(type_name);
+        warnings.unwrap_or_default()
     }
 
     /// The resource types.

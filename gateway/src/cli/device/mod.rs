@@ -116,6 +116,9 @@ pub(super) struct Device {
     /// Tell everything that happens, as --log-level debug does
     #[arg(short, long)]
     debug: bool,
+    /// Look for Ruby in DIR/puppet/{type,provider,transport} first, then in the modules
+    #[arg(long, value_name = "DIR")]
+    libdir: Option<PathBuf>,
     #[command(flatten)]
     puppet: puppet::PuppetOptions,
 }
@@ -159,6 +162,7 @@ impl Device {
         if self.debug {
             global.log_level.get_or_insert(LogLevel::Debug);
         }
+        global.libdir.clone_from(&self.libdir);
         global
     }
 

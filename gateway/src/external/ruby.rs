@@ -1,0 +1,269 @@
+//! Modules for Puppet in Ruby: what their files say without Ruby, and what they say themselves when
+//! somebody needs to know. They are asked by a program of ours, the host, as docs/external.md has it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use devgate_schemas::{Hash, TransportSchema, TypeSchema, Value};
+use indexmap::IndexMap;
+use tempfile::TempDir;
+
+use super::action::Action;
+use super::folder::{SETTINGS, elsewhere, told, unfit};
+use super::program::Program;
+use super::resource_type::ExternalType;
+use super::session::{Asked, Reaching, Way};
+use crate::process::Limits;
+use crate::registry::Family;
+
+/// A transport in Ruby, which has not been asked yet what it is.
+#[derive(Debug)]
+pub(crate) struct RubyTransport {
+    name: String,
+    /// Its schema, by whose name it is known.
+    file: PathBuf,
+    modules: Arc<Modules>,
+}
+
+/// The folders in which Ruby is looked for, and what is in them.
+#[derive(Debug)]
+struct Modules {
+    libs: Vec<PathBuf>,
+    /// The files of all types, by their names: read when a type is asked for.
+    types: OnceLock<IndexMap<String, PathBuf>>,
+    /// The host's own folder, once it is needed.
+    host: OnceLock<Result<TempDir, String>>,
+}
+
+/// The files of the host.
+const HOST: [(&str, &str); 5] = [
+    ("host.rb", include_str!("ruby/host.rb")),
+    ("plain.rb", include_str!("ruby/plain.rb")),
+    ("context.rb", include_str!("ruby/context.rb")),
+    ("modules.rb", include_str!("ruby/modules.rb")),
+    ("target.rb", include_str!("ruby/target.rb")),
+];
+
+/// What modules may take to say what they are: a second, where nobody else wants the processor.
+const LIMITS: Limits = Limits {
+    time: Some(Duration::from_secs(60)),
+    stdout: 50 * 1024 * 1024,
+    stderr: 64 * 1024,
+    drain: Duration::from_secs(1),
+};
+
+impl RubyTransport {
+    /// The transports of a module path, and of a folder like `lib` of a module, which comes first. Of
+    /// modules with one name, the first counts.
+    pub(crate) fn all(modulepath: &[PathBuf], libdir: Option<&Path>) -> Vec<Self> {
+        let mut modules: IndexMap<String, PathBuf> = IndexMap::new();
+        for module in modulepath.iter().flat_map(|root| entries(root)) {
+            let lib = module.join("lib");
+            if lib.is_dir() {
+                modules.entry(name_of(&module)).or_insert(lib);
+            }
+        }
+        let libs = libdir.map(Path::to_owned).into_iter();
+        let libs: Vec<PathBuf> = libs.chain(modules.into_values()).collect();
+        let transports = named(&libs, "puppet/transport/schema");
+        let modules = Arc::new(Modules {
+            libs,
+            types: OnceLock::new(),
+            host: OnceLock::new(),
+        });
+        let transports = transports.into_iter().map(|(name, file)| Self {
+            name,
+            file,
+            modules: Arc::clone(&modules),
+        });
+        transports.collect()
+    }
+
+    /// The transport's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where its schema is.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The names of what may be types for its devices.
+    pub(crate) fn type_names(&self) -> impl Iterator<Item = &str> {
+        let names = self.modules.types().keys();
+        names
+            .map(String::as_str)
+            .filter(|name| self.has_provider(name))
+    }
+
+    /// Whether there is a provider of a type: one for this transport, or one for all.
+    fn has_provider(&self, type_name: &str) -> bool {
+        let files = [&self.name, type_name].map(|name| format!("{type_name}/{name}.rb"));
+        let folders = self
+            .modules
+            .libs
+            .iter()
+            .map(|lib| lib.join("puppet/provider"));
+        let mut files = folders.flat_map(|folder| files.each_ref().map(|file| folder.join(file)));
+        files.any(|file| file.is_file())
+    }
+
+    /// Asks the transport and all types what they are. This blocks: it is done when somebody asks for
+    /// the family.
+    ///
+    /// # Errors
+    /// That there is no Ruby for modules, or what is wrong with the transport. A type that is wrong is
+    /// left out, for types are everybody's.
+    pub(crate) fn ask(&self) -> Result<Family, String> {
+        let host = self.modules.host().map_err(|problem| {
+            format!("the host of Ruby modules has no place of its own: {problem}")
+        })?;
+        let libs = std::env::join_paths(&self.modules.libs).map_err(|error| error.to_string())?;
+        let words = [
+            "ruby".into(),
+            host.into_os_string(),
+            self.name.clone().into(),
+            libs,
+        ];
+        let program = Program::hosted(&self.file, words.to_vec());
+        let mut left_out = IndexMap::new();
+        let mut types = Vec::new();
+        for (name, file) in self.modules.types() {
+            match self.unfit_to_ask(name, file) {
+                None => types.push(Value::from(name.as_str())),
+                Some(why) => drop(left_out.insert(name.clone(), why)),
+            }
+        }
+        let input = [("types", Value::Array(types))].into_iter().collect();
+        let asked = program.once(Action::Schema, input, &LIMITS);
+        let results = elsewhere(async { asked.await.results })?;
+        let mut results = results.map_err(|problem| told(&program, problem))?;
+        let definition = results.remove("transport").unwrap_or(Value::Undef);
+        let schema = TransportSchema::register_foreign(&definition);
+        let schema = schema.map_err(|problems| unfit(&program, &problems))?;
+        let asked = Asked {
+            program,
+            stays: true,
+        };
+        let described = match results.remove("types") {
+            Some(Value::Hash(described)) => described,
+            _ => Hash::new(),
+        };
+        let (mut types, mut warnings) = (Vec::new(), IndexMap::new());
+        for (name, described) in described {
+            let name = name.to_string();
+            match type_of(&name, described) {
+                Ok((schema, warned)) => {
+                    let asked = asked.of_type(&name);
+                    types.push(ExternalType { schema, asked });
+                    warnings.insert(name, warned);
+                }
+                Err(why) => drop(left_out.insert(name, why)),
+            }
+        }
+        let connect = Arc::new(Reaching {
+            schema: schema.with(&SETTINGS),
+            way: Way::Program(asked),
+        });
+        Ok(Family::of_ruby(connect, types, left_out, warnings))
+    }
+
+    /// Why a type need not be asked what it is.
+    fn unfit_to_ask(&self, name: &str, file: &Path) -> Option<String> {
+        let text = match fs::read(file) {
+            Ok(text) => text,
+            Err(error) => return Some(format!("{}: {error}", file.display())),
+        };
+        if !text.windows(11).any(|word| word == b"ResourceApi") {
+            return Some(format!(
+                "{} is a type of Puppet's old kind: devgate manages those of the Resource API \
+                 (`Puppet::ResourceApi.register_type`)",
+                file.display()
+            ));
+        }
+        (!self.has_provider(name)).then(|| {
+            format!(
+                "there is neither a provider for `{transport}` (puppet/provider/{name}/{transport}.rb) \
+                 nor one for all devices (puppet/provider/{name}/{name}.rb)",
+                transport = self.name
+            )
+        })
+    }
+}
+
+/// A type as the host has described it, and the gem's warnings of it.
+fn type_of(name: &str, described: Value) -> Result<(TypeSchema, Vec<String>), String> {
+    let Value::Hash(mut described) = described else {
+        return Err("the host says nothing of it".to_owned());
+    };
+    if let Some(error) = described.remove("error") {
+        return Err(error.as_str().unwrap_or_default().to_owned());
+    }
+    let definition = described.remove("definition").unwrap_or(Value::Undef);
+    match TypeSchema::register_foreign(&definition) {
+        Ok((schema, _)) if schema.name() != name => {
+            Err(format!("it calls itself `{}`", schema.name()))
+        }
+        Ok(known) => Ok(known),
+        Err(problems) => {
+            let problems = problems.iter().map(|problem| problem.message.clone());
+            Err(problems.collect::<Vec<_>>().join("; "))
+        }
+    }
+}
+
+impl Modules {
+    fn types(&self) -> &IndexMap<String, PathBuf> {
+        self.types.get_or_init(|| named(&self.libs, "puppet/type"))
+    }
+
+    /// The host's main file, in a folder that nobody else can enter.
+    fn host(&self) -> Result<PathBuf, String> {
+        let written = self
+            .host
+            .get_or_init(|| written().map_err(|error| error.to_string()));
+        let folder = written.as_ref().map_err(String::clone)?;
+        Ok(folder.path().join(HOST[0].0))
+    }
+}
+
+fn written() -> io::Result<TempDir> {
+    let folder = tempfile::Builder::new()
+        .prefix("devgate-ruby-")
+        .permissions(fs::Permissions::from_mode(0o700))
+        .tempdir()?;
+    for (name, text) in HOST {
+        fs::write(folder.path().join(name), text)?;
+    }
+    Ok(folder)
+}
+
+/// The files of Ruby in one folder of each of these, by their names; the first of a name counts.
+fn named(libs: &[PathBuf], folder: &str) -> IndexMap<String, PathBuf> {
+    let mut found = IndexMap::new();
+    for file in libs.iter().flat_map(|lib| entries(&lib.join(folder))) {
+        let is_ruby = file.extension().is_some_and(|extension| extension == "rb");
+        if let (true, Some(name)) = (is_ruby, file.file_stem().and_then(|name| name.to_str())) {
+            found.entry(name.to_owned()).or_insert(file);
+        }
+    }
+    found
+}
+
+/// What is in a folder, sorted, so that every run is alike.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    entries.sort();
+    entries
+}
+
+fn name_of(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}

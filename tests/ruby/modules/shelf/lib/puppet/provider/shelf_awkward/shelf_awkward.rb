@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+# Does what it is told to do wrong.
+class Puppet::Provider::ShelfAwkward::ShelfAwkward
+  def get(context)
+    context.transport.data['awkward'].map { |name, how| { name: name, how: how } }
+  end
+
+  def set(context, changes)
+    changes.each do |name, change|
+      wrong(context, name, change[:should][:how])
+      context.transport.change { |data| data['awkward'][name] = change[:should][:how] }
+    end
+  end
+
+  private
+
+  def wrong(context, name, how)
+    case how
+    when 'raises' then {}.fetch(:key)
+    when 'fails in a block' then context.updating(name) { raise 'it is stuck' }
+    when 'says that it failed' then context.failed(name, message: 'no room left')
+    when 'gives up' then context.failing([name], message: 'Giving up') { context.warning('no way') }
+    when 'fails with another' then context.updating('nobody') { raise 'it was another' }
+    when 'leaves' then exit 3
+    when 'leaves at once' then exit! 3
+    when 'sleeps' then sleep
+    when 'speaks of another' then context.notice('nobody', 'is here')
+    when 'says much'
+      puts '{"id": 1, "results": {}}'
+      warn 'to people'
+      Puppet.warning('through Puppet')
+      context.err(name, "bytes \xFF".b)
+      context.updated([name], message: 'Made better')
+    when 'leaves a thread' then Thread.new { loop { sleep 0.01; context.info('still here') } }
+    end
+  end
+end
