@@ -20,7 +20,7 @@ mod template;
 mod textfsm;
 
 pub use error::{Error, Place, Problem, Result};
-pub use family::{Case, Family, Recording, Refresh, all};
+pub use family::{BuiltIn, Case, Family, Recording, Refresh, all};
 pub use provider::{Change, Changes, Current, InSync, Provider, ResourceType, Shown, Which};
 pub use safety::{Mark, Safety};
 pub use simple::SimpleProvider;

@@ -210,7 +210,7 @@ mod tests {
         // Without a session, whoever is asked for anything has to fail.
         let ctx = Context::new("sw1", &Silence, &patience);
         for family in crate::all() {
-            for kind in family.types() {
+            for kind in family.read().types() {
                 let mut provider = kind.provider();
                 let none = provider.get(&ctx, Which::Named(&[])).await;
                 assert_eq!(none.expect("nothing is asked"), []);

@@ -30,12 +30,21 @@ pub(crate) struct Registry {
 /// A family as its folder has it.
 #[derive(Debug)]
 struct Found {
-    declared: Option<Arc<devgate_devices::Family>>,
+    declared: Option<Declared>,
     code: Option<Code>,
-    /// The family itself. Programs are asked what they are when somebody needs to know it.
+    /// The family itself. What is built in is read, and programs are asked what they are, when somebody needs
+    /// to know it.
     whole: OnceLock<Result<Family, String>>,
     /// That something is wrong with it is told once.
     told: Once,
+}
+
+/// A family that is data.
+#[derive(Debug)]
+enum Declared {
+    BuiltIn(devgate_devices::BuiltIn),
+    /// Of a module: what is wrong with it is told at once.
+    Read(Arc<devgate_devices::Family>),
 }
 
 /// What there is of a family that must be asked what it is.
@@ -71,9 +80,8 @@ impl Registry {
             registry.protocols.insert(name, connect);
         }
         for family in devgate_devices::all() {
-            let name = family.name().to_owned();
-            let found = Found::new(Some(family), None);
-            registry.families.insert(name, found);
+            let found = Found::new(Some(Declared::BuiltIn(family)), None);
+            registry.families.insert(family.name().to_owned(), found);
         }
         let mut found: IndexMap<String, PathBuf> = IndexMap::new();
         for folder in family_folders(modulepath) {
@@ -252,9 +260,9 @@ impl Registry {
 }
 
 impl Found {
-    fn new(declared: Option<devgate_devices::Family>, code: Option<Code>) -> Self {
+    fn new(declared: Option<Declared>, code: Option<Code>) -> Self {
         Self {
-            declared: declared.map(Arc::new),
+            declared,
             code,
             whole: OnceLock::new(),
             told: Once::new(),
@@ -269,12 +277,13 @@ impl Found {
         }
         let declared = devgate_devices::Family::load(folder).map_err(|error| error.to_string())?;
         let name = declared.name().to_owned();
+        let declared = Declared::Read(Arc::new(declared));
         Ok((name, Self::new(Some(declared), programs)))
     }
 
     /// The family, once its programs have said what they are.
     fn whole(&self) -> &Result<Family, String> {
-        let declared = || self.declared.clone();
+        let declared = || self.declared.as_ref().map(Declared::family);
         self.whole.get_or_init(|| match (&self.code, declared()) {
             (Some(Code::Programs(programs)), declared) => programs.ask(declared),
             (Some(Code::Ruby(transport)), _) => transport.ask(),
@@ -284,14 +293,29 @@ impl Found {
     }
 
     fn has_type(&self, name: &str) -> bool {
-        let declared = self.declared.iter().flat_map(|family| family.types());
-        let mut declared = declared.map(|kind| kind.schema().name());
-        declared.any(|known| known == name)
+        let declared = self.declared.as_ref();
+        declared.is_some_and(|declared| declared.has_type(name))
             || match &self.code {
                 None => false,
                 Some(Code::Programs(programs)) => programs.type_names().any(|known| known == name),
                 Some(Code::Ruby(transport)) => transport.type_names().any(|known| known == name),
             }
+    }
+}
+
+impl Declared {
+    fn family(&self) -> Arc<devgate_devices::Family> {
+        match self {
+            Self::BuiltIn(family) => Arc::new(family.read()),
+            Self::Read(family) => Arc::clone(family),
+        }
+    }
+
+    fn has_type(&self, name: &str) -> bool {
+        match self {
+            Self::BuiltIn(family) => family.has_type(name),
+            Self::Read(family) => family.types().any(|kind| kind.schema().name() == name),
+        }
     }
 }
 

@@ -18,17 +18,17 @@ pub(crate) enum Folder {
     OnDisk(PathBuf),
 }
 
-impl Folder {
-    /// The folders of the built-in families.
-    pub(crate) fn built_in() -> Vec<Self> {
-        let mut names: Vec<&'static str> = BUILT_IN
-            .iter()
-            .filter_map(|(path, _)| path.strip_suffix("/family.yaml"))
-            .collect();
-        names.sort_unstable();
-        names.into_iter().map(Self::BuiltIn).collect()
-    }
+/// The names of the built-in families, sorted.
+pub(crate) fn built_in() -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = BUILT_IN
+        .iter()
+        .filter_map(|(path, _)| path.strip_suffix("/family.yaml"))
+        .collect();
+    names.sort_unstable();
+    names
+}
 
+impl Folder {
     /// The folder around one on disk, and that one's path in it.
     pub(crate) fn around(folder: &Path) -> (Self, String) {
         let whole = match folder.file_name() {

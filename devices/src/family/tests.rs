@@ -11,12 +11,19 @@ use super::*;
 use crate::Refresh;
 use crate::declared::fake::{FakeSession, Heard};
 
+fn built_in(name: &str) -> Family {
+    let found = all().find(|family| family.name() == name);
+    found.expect("it is built in").read()
+}
+
 #[test]
 fn every_case_of_every_built_in_family_comes_out_as_expected() {
     let update = env::var_os("UPDATE").is_some();
     let refresh = if update { Refresh::Yes } else { Refresh::No };
     let mut wrong = Vec::new();
-    for family in all() {
+    for built_in in all() {
+        let family = built_in.read();
+        assert_eq!(family.name(), built_in.name());
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("families")
             .join(family.name());
@@ -187,10 +194,7 @@ cli:
 
 #[tokio::test]
 async fn a_command_that_is_refused_loses_no_facts_but_its_own() {
-    let family = all()
-        .into_iter()
-        .find(|family| family.name() == "frr")
-        .expect("it is built in");
+    let family = built_in("frr");
     let said = "FRRouting 8.4.4 (r1.example.org).\nstatic 00:07:20 00:06:10 00:06:10 1/1 0/0\n";
     let inner = FakeSession::saying(said, "show interface");
     let session = Session::new(Box::new(inner), Arc::clone(&family.facts));
@@ -363,10 +367,7 @@ fn a_recording_is_written_and_read_again_as_it_was() {
 fn a_recording_is_a_case_of_its_family() {
     let folder = tempfile::tempdir().expect("a folder");
     recording().write(folder.path()).expect("written");
-    let mut families = all().into_iter();
-    let family = families
-        .find(|family| family.name() == "frr")
-        .expect("it is built in");
+    let family = built_in("frr");
     let case = family
         .test_folder(folder.path(), Refresh::Yes)
         .expect("it runs");
