@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use devgate_schemas::device_conf::{self, DeviceEntry};
 use devgate_schemas::{Hash, Key, hocon};
@@ -18,8 +19,8 @@ pub(crate) struct Device {
     type_name: String,
     /// May hold a password; it is never shown as it is.
     url: String,
-    /// The names in credential files that stand for others, where the transport has none of its own.
-    aliases: Vec<(&'static str, &'static str)>,
+    /// Where its transport is looked up when it is used: some must be asked what they are.
+    registry: Rc<Registry>,
 }
 
 /// Names of credential files, as modules for Puppet have them, and of transports here.
@@ -49,7 +50,7 @@ pub(crate) fn default_file() -> Option<PathBuf> {
 ///
 /// # Errors
 /// That it cannot be read, or everything that is wrong with it, in Puppet's words.
-pub(crate) fn read(path: &Path, registry: &Registry) -> Result<Vec<Device>, String> {
+pub(crate) fn read(path: &Path, registry: &Rc<Registry>) -> Result<Vec<Device>, String> {
     let shown = path.display().to_string();
     if !path.exists() {
         return Err(format!("No device found in {shown}: there is no such file"));
@@ -65,14 +66,9 @@ pub(crate) fn read(path: &Path, registry: &Registry) -> Result<Vec<Device>, Stri
 }
 
 impl Device {
-    fn new(entry: DeviceEntry, registry: &Registry) -> Self {
-        let transport = registry.known(&entry.type_name).ok().flatten();
-        let has = |name: &str| {
-            transport.is_some_and(|it| it.schema().connection_info().contains_key(name))
-        };
-        let aliases = ALIASES.into_iter().filter(|(alias, _)| !has(alias));
+    fn new(entry: DeviceEntry, registry: &Rc<Registry>) -> Self {
         Self {
-            aliases: aliases.collect(),
+            registry: Rc::clone(registry),
             name: entry.name,
             type_name: entry.type_name,
             url: entry.url,
@@ -143,13 +139,17 @@ impl Device {
         })
     }
 
+    /// The names in credential files stand for others, where the transport has none of its own.
     fn renamed(&self, info: Hash) -> Hash {
+        let transport = self.registry.known(&self.type_name).ok().flatten();
+        let has = |name: &str| {
+            transport.is_some_and(|it| it.schema().connection_info().contains_key(name))
+        };
         let mut renamed = Hash::new();
         for (key, value) in info {
-            let alias = self
-                .aliases
+            let alias = ALIASES
                 .iter()
-                .find(|(alias, _)| key.as_str() == Some(alias));
+                .find(|(alias, _)| key.as_str() == Some(alias) && !has(alias));
             match alias {
                 // What has the right name already counts.
                 Some((_, name)) if renamed.get(name).is_some() => {}
@@ -185,14 +185,21 @@ impl Inventory {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+    use crate::cli::{Cli, When};
+    use crate::voice::Voice;
 
     fn device(url: &str) -> Device {
+        let cli = Cli::parse_from(["devgate", "transport", "list"]);
+        let voice = Voice::new(cli.global(), When::Never);
+        let registry = Registry::load(&[], None, &voice).expect("built-in families are sound");
         Device {
+            registry: Rc::new(registry),
             name: "sw1".to_owned(),
             type_name: "frr".to_owned(),
             url: url.to_owned(),
-            aliases: ALIASES.to_vec(),
         }
     }
 

@@ -3,7 +3,8 @@
 module Devgate
   # The gem's context of a provider, whose words become events of the resources that they are about.
   class Context < Puppet::ResourceApi::PuppetContext
-    # The titles of the resources that may be spoken of, by what the provider calls them.
+    # The titles of the resources that may be spoken of, by what the provider calls them; nothing where
+    # none is to be changed.
     attr_writer :titles
 
     # Whether it has said that one of them failed.
@@ -39,9 +40,9 @@ module Devgate
 
     def processing(title, is, should, message: 'Processing', &block)
       alone(title)
-      start = "Starting processing of #{title} from #{Plain.shown(is)} to #{Plain.shown(should)}"
+      start = "Starting processing of #{title} from #{is} to #{should}"
       within(title, message, start, "Failed processing #{title}", block) do |took|
-        notice("Finished processing #{title} in #{took}: #{Plain.shown(should)}")
+        notice("Finished processing #{title} in #{took}: #{should}")
       end
     end
 
@@ -58,7 +59,7 @@ module Devgate
 
     def processed(title, is, should)
       alone(title)
-      notice(title, "Processed #{title} from #{Plain.shown(is)} to #{Plain.shown(should)}")
+      notice(title, "Processed #{title} from #{is} to #{should}")
     end
 
     def attribute_changed(title, attribute, is, should, message: nil)
@@ -119,13 +120,14 @@ module Devgate
       if known
         Devgate.wire.event('level' => level.to_s, 'title' => known, 'message' => Plain.text(message.to_s))
       else
-        Devgate.wire.say(level, "#{titles.nil? ? type.name : format_titles(titles)}: #{message}")
+        Devgate.wire.say(level, titles.nil? ? message : "#{format_titles(titles)}: #{message}")
       end
     end
 
     # The titles of resources; nothing where one of them is none that may be spoken of.
     def known(titles)
-      found = (titles.is_a?(Array) ? titles : [titles]).map { |title| @titles&.[](title) }
+      titles = [titles].compact unless titles.is_a?(Array)
+      found = titles.map { |title| @titles ? @titles[title] : Plain.text(title.to_s) }
       found unless found.empty? || found.include?(nil)
     end
   end

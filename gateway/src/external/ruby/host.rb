@@ -11,6 +11,10 @@ require 'set'
 require 'time'
 
 Encoding.default_external = Encoding::UTF_8
+# Errors quote no code: that is for who debugs it.
+if defined?(ErrorHighlight)
+  ErrorHighlight.formatter = Object.new.tap { |none| none.define_singleton_method(:message_for) { |_spot| '' } }
+end
 
 begin
   require 'puppet'
