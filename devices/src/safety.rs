@@ -35,8 +35,8 @@ pub trait Safety: Send + Sync {
     /// Lets what was changed since the mark stand.
     ///
     /// # Errors
-    /// Why the device may not keep it.
-    async fn keep(&self, _: &Context<'_>, _: Mark) -> Result<()> {
+    /// Why the device does not keep it: it is to be [restored](Self::restore) then.
+    async fn keep(&self, _: &Context<'_>, _: &Mark) -> Result<()> {
         Ok(())
     }
 }

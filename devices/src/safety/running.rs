@@ -1,14 +1,17 @@
-//! The way back over NETCONF: the configuration that ran, in place of the one that runs.
+//! The way back over NETCONF: the changes of a run are on probation until its end, where the device can do
+//! that, so that it goes back by itself if the run never ends. Elsewhere, the configuration that ran takes
+//! the place of the one that runs.
 
 use async_trait::async_trait;
 use devgate_schemas::{Sensitive, Value};
 use devgate_transports::netconf::Element;
-use devgate_transports::{Context, DataStore, Document, Request};
+use devgate_transports::{Context, DataStore, Document, NetconfSession, Request};
 
 use super::{Mark, Safety};
 use crate::{Error, Result};
 
-/// Goes back by one change: each part that was there in place of what is there, and no other.
+/// Goes back by taking back what is on probation, else by one change: each part that was there in place of
+/// what is there, and no other.
 #[derive(Debug)]
 pub(crate) struct Running;
 
@@ -58,13 +61,37 @@ fn otherwise<'e>(from: &'e [Element], to: &'e [Element]) -> impl Iterator<Item =
 
 #[async_trait]
 impl Safety for Running {
+    /// What runs is noted in either case: it shows whether the device has gone back.
     async fn begin(&self, ctx: &Context<'_>) -> Result<Mark> {
-        shown(ctx).await
+        let Some(session) = ctx.transport::<NetconfSession>() else {
+            return shown(ctx).await;
+        };
+        if !session.begin_probation(ctx).await? {
+            ctx.debug(
+                "the device has no confirmed commit, or `confirm_timeout` is 0: only this gateway \
+                 can bring it back",
+            );
+        }
+        let mark = shown(ctx).await;
+        if mark.is_err() {
+            session.take_back(ctx).await?;
+        }
+        mark
+    }
+
+    async fn keep(&self, ctx: &Context<'_>, _: &Mark) -> Result<()> {
+        match ctx.transport::<NetconfSession>() {
+            Some(session) => Ok(session.confirm(ctx).await?),
+            None => Ok(()),
+        }
     }
 
     /// A `default-operation` of `replace` would be less to say, but netconfd of yuma123 2.13 leaves
     /// what it does not name.
     async fn restore(&self, ctx: &Context<'_>, mark: Mark) -> Result<()> {
+        if let Some(session) = ctx.transport::<NetconfSession>() {
+            session.take_back(ctx).await?;
+        }
         let (is, was) = (parts(&shown(ctx).await?)?, parts(&mark)?);
         let mut change = String::new();
         for part in otherwise(&was, &is) {

@@ -35,13 +35,13 @@ impl<'a> WayBack<'a> {
             return;
         };
         if report.status != RunStatus::Failed {
-            if let Err(error) = safety.keep(ctx, mark).await {
-                add(
-                    report,
-                    format!("the device may not keep the changes: {error}"),
-                );
-            }
-            return;
+            let Err(error) = safety.keep(ctx, &mark).await else {
+                return;
+            };
+            add(
+                report,
+                format!("the device does not keep the changes: {error}"),
+            );
         }
         ctx.notice("something has failed: going back to where the device was before");
         match safety.restore(ctx, mark).await {

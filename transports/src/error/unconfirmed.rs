@@ -31,7 +31,7 @@ pub enum Aftermath {
 impl fmt::Display for Unconfirmed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { peer, why, then } = self;
-        write!(f, "the change on {peer} did not stand its check ({why}); ")?;
+        write!(f, "the change on {peer} was not confirmed ({why}); ")?;
         match then {
             Aftermath::TakenBack => {
                 f.write_str("it was taken back: the configuration is as it was before")

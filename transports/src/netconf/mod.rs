@@ -10,6 +10,7 @@ pub(crate) mod framing;
 mod hello;
 mod modules;
 mod operation;
+mod probation;
 mod query;
 mod reply;
 mod rpc;

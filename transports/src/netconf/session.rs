@@ -8,11 +8,12 @@ use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use super::capabilities::Capability;
-use super::change::Change;
+use super::change::{Change, SecondSession};
 use super::client::{Client, Terms};
 use super::facts;
 use super::modules;
 use super::operation::{Datastore, Filter, Operation};
+use super::probation::Probation;
 use super::query::{self, Query};
 use super::reply::Reply;
 use super::rpc;
@@ -31,8 +32,22 @@ pub struct NetconfSession {
     pub(super) confirm_timeout: Option<Duration>,
     /// Whether what the device starts with follows changes.
     pub(super) save: bool,
+    pub(super) open: Mutex<Open>,
+}
+
+/// What is open.
+#[derive(Debug, Default)]
+pub(super) struct Open {
     /// `None` after the connection was lost or given up, until something needs it again.
-    open: Mutex<Option<Client>>,
+    client: Option<Client>,
+    /// What stands only until it is confirmed, where a run wants that.
+    pub(super) probation: Option<Probation>,
+}
+
+/// The same, with a connection.
+pub(super) struct Ready<'o> {
+    pub(super) client: &'o mut Client,
+    pub(super) probation: &'o mut Option<Probation>,
 }
 
 impl Session for NetconfSession {
@@ -55,10 +70,10 @@ impl Session for NetconfSession {
             terms,
             confirm_timeout: confirm_timeout.map(Duration::from_secs),
             save: info.boolean("save").unwrap_or(true),
-            open: Mutex::new(None),
+            open: Mutex::default(),
         };
         let client = session.reach(ctx).await?;
-        *session.open.lock().await = Some(client);
+        session.open.lock().await.client = Some(client);
         Ok(session)
     }
 }
@@ -79,7 +94,11 @@ impl NetconfSession {
         let mut again = false;
         loop {
             let started = Instant::now();
-            let client = self.ready(ctx, &mut open).await?;
+            let Ready { client, probation } = self.ready(ctx, &mut open).await?;
+            if let Some(probation) = probation {
+                let check = SecondSession(self);
+                probation.keep_up(&self.way(ctx, &check), client).await;
+            }
             match client.perform(ctx, operation).await {
                 Err(error @ Error::Interrupted(_)) if error.is_transient() => {
                     if again {
@@ -103,7 +122,7 @@ impl NetconfSession {
         let mut open = self.open.lock().await;
         self.ready(ctx, &mut open).await?;
         Ok(MutexGuard::map(open, |open| {
-            open.as_mut().expect("it is ready")
+            open.client.as_mut().expect("it is ready")
         }))
     }
 
@@ -126,20 +145,26 @@ impl NetconfSession {
         &self.terms.peer
     }
 
-    /// The open connection, opened again if it was lost.
-    async fn ready<'o>(
+    /// The open connection, opened again if it was lost: what was on probation then is no more.
+    pub(super) async fn ready<'o>(
         &self,
         ctx: &Context<'_>,
-        open: &'o mut Option<Client>,
-    ) -> Result<&'o mut Client> {
-        if let Some(broken) = open.take_if(|client| !client.is_usable()) {
+        open: &'o mut Open,
+    ) -> Result<Ready<'o>> {
+        let Open { client, probation } = open;
+        if let Some(broken) = client.take_if(|client| !client.is_usable()) {
+            if let Some(probation) = probation {
+                probation.lose();
+            }
             broken.close(ctx).await;
         }
-        match open {
-            Some(_) => {}
-            None => *open = Some(self.reach(ctx).await?),
+        if client.is_none() {
+            *client = Some(self.reach(ctx).await?);
         }
-        Ok(open.as_mut().expect("it was opened just now"))
+        Ok(Ready {
+            client: client.as_mut().expect("it was opened just now"),
+            probation,
+        })
     }
 
     /// Connects, logs in and exchanges hellos, retrying what may pass.
@@ -186,7 +211,7 @@ impl NetconfSession {
 impl Transport for NetconfSession {
     async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
         let mut open = self.open.lock().await;
-        match open.as_mut() {
+        match open.client.as_mut() {
             Some(client) => probe(ctx, client, self.terms.timeout).await,
             None => self.ready(ctx, &mut open).await.map(drop),
         }
@@ -208,7 +233,7 @@ impl Transport for NetconfSession {
     }
 
     async fn close(self: Box<Self>, ctx: &Context<'_>) {
-        if let Some(client) = self.open.into_inner() {
+        if let Some(client) = self.open.into_inner().client {
             client.close(ctx).await;
         }
     }

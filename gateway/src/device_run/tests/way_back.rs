@@ -35,7 +35,7 @@ impl Safety for Way {
         self.asked("restore")
     }
 
-    async fn keep(&self, _: &Context<'_>, _: Mark) -> Result<()> {
+    async fn keep(&self, _: &Context<'_>, _: &Mark) -> Result<()> {
         self.asked("keep")
     }
 }
@@ -116,10 +116,24 @@ fn a_way_back_that_fails_is_told_and_what_was_changed_stays_told() {
         problem.starts_with("the device is not as before: "),
         "{problem}"
     );
-    let (report, _) = apply(&[], &enforce(), "keep");
+}
+
+#[test]
+fn a_device_that_does_not_keep_the_changes_goes_back() {
+    let (report, log) = apply(&[], &enforce(), "keep");
+    assert_eq!(
+        log,
+        ["begin", "set vlan a", "set port p", "keep", "restore"]
+    );
+    assert!(report.rolled_back);
     assert_eq!(
         (report.status, report.summary.changed),
-        (RunStatus::Failed, 2)
+        (RunStatus::Failed, 0)
+    );
+    let problem = report.problem.expect("it is told");
+    assert!(
+        problem.starts_with("the device does not keep the changes: "),
+        "{problem}"
     );
 }
 

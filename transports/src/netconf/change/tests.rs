@@ -1,8 +1,10 @@
 //! What is asked of a device, in which order, and what becomes of a change that goes wrong.
 
+use std::time::Duration;
+
 use super::*;
 use crate::cli::fake::Bench;
-use crate::error::Interruption;
+use crate::error::{Aftermath, Interruption};
 use crate::netconf::fake::{Answer, Fake, OK};
 
 const MODERN: [&str; 4] = [

@@ -1,0 +1,253 @@
+//! The way of a change through one session: what the device is asked, in which order, and what becomes of
+//! a change of which a step fails.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+
+use super::{Change, Changed, Check};
+use crate::error::{Aftermath, Phase, Unconfirmed};
+use crate::netconf::capabilities::Capability;
+use crate::netconf::client::Client;
+use crate::netconf::operation::{Commit, Datastore, Edit, ErrorOption, Operation, TestOption};
+use crate::{Context, Error, Result};
+
+/// The way of changes through one session.
+pub(in crate::netconf) struct Way<'a> {
+    pub(in crate::netconf) ctx: &'a Context<'a>,
+    pub(in crate::netconf) peer: &'a str,
+    /// How long a commit waits to be confirmed; `None` where it shall not.
+    pub(in crate::netconf) confirm_timeout: Option<Duration>,
+    pub(in crate::netconf) check: &'a dyn Check,
+}
+
+impl Way<'_> {
+    /// Lock, edit, commit, confirm; whatever the device refuses is discarded.
+    pub(super) async fn by_candidate(
+        &self,
+        client: &mut Client,
+        change: &Change,
+    ) -> Result<Changed> {
+        let unlock = self.lock(client, Datastore::Candidate).await?;
+        let result = self.edit_and_commit(client, change).await;
+        if result.is_err() {
+            self.discard(client).await;
+        }
+        self.unlock(client, unlock).await;
+        result
+    }
+
+    async fn edit_and_commit(&self, client: &mut Client, change: &Change) -> Result<Changed> {
+        self.edit(client, change).await?;
+        let Some(limit) = self.confirms(client) else {
+            let commit = Operation::commit(&Commit::default());
+            client.perform(self.ctx, &commit).await?;
+            return Ok(Changed::by_commit(false));
+        };
+        self.commit_for(client, limit).await?;
+        self.confirm(client, limit).await?;
+        Ok(Changed::by_commit(true))
+    }
+
+    /// After how long the device would take back what is not confirmed; `None` where it cannot, or shall
+    /// not.
+    pub(in crate::netconf) fn confirms(&self, client: &Client) -> Option<Duration> {
+        let can_confirm = client.capabilities().has(Capability::ConfirmedCommit);
+        self.confirm_timeout.filter(|_| can_confirm)
+    }
+
+    /// Changes the candidate.
+    pub(in crate::netconf) async fn edit(
+        &self,
+        client: &mut Client,
+        change: &Change,
+    ) -> Result<()> {
+        let Change {
+            config,
+            default_operation,
+        } = change;
+        let edit = Operation::edit_config(&Edit {
+            target: Datastore::Candidate,
+            default_operation: *default_operation,
+            test_option: tested(client),
+            error_option: None,
+            config,
+        });
+        // It is checked here and by the commit. A `validate` of its own in between would check no
+        // more, and netconfd of yuma123 2.13 commits nothing behind one, and says `ok`.
+        client.perform(self.ctx, &edit).await.map(drop)
+    }
+
+    /// Commits the candidate on probation.
+    pub(in crate::netconf) async fn commit_for(
+        &self,
+        client: &mut Client,
+        limit: Duration,
+    ) -> Result<()> {
+        let commit = Operation::commit(&Commit {
+            confirmed: Some(limit),
+            ..Commit::default()
+        });
+        match client.perform(self.ctx, &commit).await {
+            Ok(_) => Ok(()),
+            // Whether the commit was made or not: the device takes it back.
+            Err(error @ Error::Interrupted(_)) => {
+                Err(self.unconfirmed(error, Aftermath::WillBeTakenBack(limit)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Confirms what is on probation, if it stands its check; else takes it back.
+    pub(in crate::netconf) async fn confirm(
+        &self,
+        client: &mut Client,
+        limit: Duration,
+    ) -> Result<()> {
+        if let Err(error) = self.tried(client, limit).await {
+            let then = self.take_back(client, limit).await;
+            return Err(self.unconfirmed(error, then));
+        }
+        let confirming = Operation::commit(&Commit::default());
+        client.perform(self.ctx, &confirming).await.map(drop)
+    }
+
+    /// For devices without a candidate: what runs is changed at once.
+    pub(super) async fn directly(&self, client: &mut Client, change: &Change) -> Result<Changed> {
+        let Change {
+            config,
+            default_operation,
+        } = change;
+        let unlock = self.lock(client, Datastore::Running).await?;
+        let rolls_back = client.capabilities().has(Capability::RollbackOnError);
+        let edit = Operation::edit_config(&Edit {
+            target: Datastore::Running,
+            default_operation: *default_operation,
+            test_option: tested(client),
+            error_option: rolls_back.then_some(ErrorOption::Rollback),
+            config,
+        });
+        let edited = client.perform(self.ctx, &edit).await;
+        let mut result = edited.map(|_| Changed {
+            committed: false,
+            confirmed: false,
+            saved: false,
+        });
+        if let (Ok(_), Some(limit)) = (&result, self.confirm_timeout)
+            && let Err(error) = self.tried(client, limit).await
+        {
+            result = Err(self.unconfirmed(error, Aftermath::Stands));
+        }
+        self.unlock(client, unlock).await;
+        result
+    }
+
+    /// Locks, waiting for whoever has the lock, and tells what gives it back: nothing on a device that
+    /// has no locks.
+    pub(in crate::netconf) async fn lock(
+        &self,
+        client: &mut Client,
+        datastore: Datastore,
+    ) -> Result<Option<Operation>> {
+        let what = format!(
+            "lock the {} configuration of {}",
+            datastore.as_str(),
+            self.peer
+        );
+        let mut attempts = self.ctx.patience().attempts(self.ctx, what);
+        let lock = Operation::lock(datastore);
+        loop {
+            match attempts.within(client.perform(self.ctx, &lock)).await {
+                Ok(_) => return Ok(Some(Operation::unlock(datastore))),
+                Err(Error::Refused(refused)) if refused.status == "operation-not-supported" => {
+                    self.ctx.notice(format!(
+                        "{} has no lock for its {} configuration: the change is made without one",
+                        self.peer,
+                        datastore.as_str()
+                    ));
+                    return Ok(None);
+                }
+                Err(error @ Error::Refused(_)) => attempts.pause(error).await?,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Gives a lock back, if there is one.
+    pub(in crate::netconf) async fn unlock(&self, client: &mut Client, unlock: Option<Operation>) {
+        match unlock {
+            Some(unlock) if client.is_usable() => self.tidy(client, &unlock).await,
+            Some(_) => self
+                .ctx
+                .debug("the device gives the lock back with the session"),
+            None => {}
+        }
+    }
+
+    /// Leaves the candidate as what runs.
+    pub(in crate::netconf) async fn discard(&self, client: &mut Client) {
+        if client.is_usable() {
+            self.tidy(client, &Operation::discard_changes()).await;
+        }
+    }
+
+    /// Makes the check, with time left to confirm.
+    async fn tried(&self, client: &mut Client, limit: Duration) -> Result<()> {
+        let limit = limit.mul_f64(0.75);
+        let started = Instant::now();
+        match timeout(limit, self.check.check(self.ctx, client)).await {
+            Ok(checked) => checked?,
+            Err(_) => {
+                return Err(Error::TimedOut {
+                    peer: self.peer.to_owned(),
+                    phase: Phase::Request,
+                    limit,
+                    hint: ", which the check was waiting for (`confirm_timeout`)".to_owned(),
+                });
+            }
+        }
+        let took = started.elapsed().as_secs_f64();
+        self.ctx.debug(format!(
+            "the change stood its check, which took {took:.1} s"
+        ));
+        Ok(())
+    }
+
+    /// Takes an unconfirmed commit back; where it cannot be cancelled, the end of the session does it.
+    pub(in crate::netconf) async fn take_back(
+        &self,
+        client: &mut Client,
+        limit: Duration,
+    ) -> Aftermath {
+        let cancels = client.capabilities().has(Capability::ConfirmedCommit11);
+        if cancels && client.is_usable() {
+            let cancelled = client.perform(self.ctx, &Operation::cancel_commit()).await;
+            if cancelled.is_ok() {
+                return Aftermath::TakenBack;
+            }
+        }
+        client.end(self.ctx).await;
+        Aftermath::WillBeTakenBack(limit)
+    }
+
+    /// Does what belongs to the end of a change; that it fails changes nothing any more.
+    async fn tidy(&self, client: &mut Client, operation: &Operation) {
+        if let Err(error) = client.perform(self.ctx, operation).await {
+            self.ctx.warning(error.to_string());
+        }
+    }
+
+    pub(in crate::netconf) fn unconfirmed(&self, why: Error, then: Aftermath) -> Error {
+        Error::Unconfirmed(Box::new(Unconfirmed {
+            peer: self.peer.to_owned(),
+            why: Box::new(why),
+            then,
+        }))
+    }
+}
+
+/// A change is tested before it is made, where the device can do that.
+fn tested(client: &Client) -> Option<TestOption> {
+    let tests = client.capabilities().has(Capability::Validate);
+    tests.then_some(TestOption::TestThenSet)
+}

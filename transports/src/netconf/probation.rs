@@ -1,0 +1,220 @@
+//! Changes that stand together or not at all: each is committed on probation, and only the end of them all
+//! confirms them (RFC 6241, 8.4).
+//!
+//! Until then the device takes back everything by itself: when the session ends, so when the gateway
+//! dies, and when the time is over, so when a change has cut the way to it. Each further commit begins the
+//! time anew, and so does [`Probation::keep_up`], before any other request for which more than half of it
+//! is gone. It is not named (`persist`): then it would outlive the session, and the device would wait for
+//! the time to be over.
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::change::{Change, Changed, SecondSession, Way};
+use super::client::Client;
+use super::operation::{Datastore, Operation};
+use super::session::{NetconfSession, Open, Ready};
+use crate::error::Aftermath;
+use crate::{Context, Error, Result};
+
+/// Changes on probation, in one session.
+#[derive(Debug)]
+pub(super) struct Probation {
+    /// After how long the device takes them back.
+    limit: Duration,
+    /// Keeps others from what would be taken back with them; nothing on a device that has no locks.
+    unlock: Option<Operation>,
+    /// Since when the device waits, where anything has been committed.
+    since: Option<Instant>,
+    /// Whether the session has ended that it belongs to.
+    is_lost: bool,
+}
+
+impl Probation {
+    /// Begins in a session; `None` where the device has no confirmed commit, or shall not use it.
+    async fn begin(way: &Way<'_>, client: &mut Client) -> Result<Option<Self>> {
+        let Some(limit) = way.confirms(client) else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            limit,
+            unlock: way.lock(client, Datastore::Candidate).await?,
+            since: None,
+            is_lost: false,
+        }))
+    }
+
+    /// Makes a change; what is refused is discarded, and what was made before it stays on probation.
+    pub(super) async fn change(
+        &mut self,
+        way: &Way<'_>,
+        client: &mut Client,
+        change: &Change,
+    ) -> Result<Changed> {
+        self.holds(way)?;
+        let mut made = way.edit(client, change).await;
+        if made.is_ok() {
+            made = self.commit(way, client).await;
+        }
+        if made.is_err() {
+            way.discard(client).await;
+        }
+        made.map(|()| Changed::by_commit(false))
+    }
+
+    /// Begins the time anew if much of it is gone: nothing may be in the candidate.
+    pub(super) async fn keep_up(&mut self, way: &Way<'_>, client: &mut Client) {
+        let is_due = self
+            .since
+            .is_some_and(|since| since.elapsed() > self.limit / 2);
+        if is_due
+            && self.holds(way).is_ok()
+            && let Err(error) = self.commit(way, client).await
+        {
+            // The end finds out what the device makes of it.
+            way.ctx.warning(error.to_string());
+        }
+    }
+
+    /// Confirms everything, if it stands its check; else it is taken back, or will be.
+    async fn confirm(&mut self, way: &Way<'_>, client: &mut Client) -> Result<()> {
+        if self.since.is_none() {
+            return Ok(());
+        }
+        self.holds(way)?;
+        // The check has all the time.
+        self.commit(way, client).await?;
+        let confirmed = way.confirm(client, self.limit).await;
+        if let Err(Error::Unconfirmed(unconfirmed)) = &confirmed
+            && unconfirmed.then == Aftermath::TakenBack
+        {
+            self.since = None;
+        }
+        confirmed
+    }
+
+    /// Has the device take everything back. Whether it did so at once.
+    async fn take_back(&mut self, way: &Way<'_>, client: &mut Client) -> bool {
+        match self.since {
+            None => true,
+            Some(_) if self.is_lost => false,
+            Some(_) => way.take_back(client, self.limit).await == Aftermath::TakenBack,
+        }
+    }
+
+    /// The session has ended that it belongs to, and the lock with it.
+    pub(super) fn lose(&mut self) {
+        self.is_lost = true;
+        self.unlock = None;
+    }
+
+    async fn commit(&mut self, way: &Way<'_>, client: &mut Client) -> Result<()> {
+        let sent = Instant::now();
+        way.commit_for(client, self.limit).await?;
+        self.since = Some(sent);
+        way.ctx.debug(format!(
+            "what was committed is on probation for {} s",
+            self.limit.as_secs()
+        ));
+        Ok(())
+    }
+
+    /// Whether the device still waits.
+    ///
+    /// # Errors
+    /// [`Error::Unconfirmed`], saying why not.
+    fn holds(&self, way: &Way<'_>) -> Result<()> {
+        let Self { limit, .. } = *self;
+        let is_over = self.since.is_some_and(|since| since.elapsed() >= limit);
+        let peer = way.peer.to_owned();
+        match (self.is_lost, is_over) {
+            (false, false) => Ok(()),
+            (true, _) => {
+                let why = "the session ended, and with it the probation of what was changed".into();
+                let then = Aftermath::WillBeTakenBack(limit);
+                Err(way.unconfirmed(Error::Lost { peer, why }, then))
+            }
+            (false, true) => {
+                let why = Error::Unsupported(format!(
+                    "it has waited for its confirmation for longer than {} s (`confirm_timeout`)",
+                    limit.as_secs()
+                ));
+                Err(way.unconfirmed(why, Aftermath::TakenBack))
+            }
+        }
+    }
+}
+
+impl NetconfSession {
+    /// From now on changes are committed on probation: [`confirm`](Self::confirm) makes them stand,
+    /// [`take_back`](Self::take_back) or the end of the session ends them all. Whether the device can do
+    /// that.
+    ///
+    /// # Errors
+    /// As [`perform`](Self::perform); that somebody else keeps the candidate locked.
+    pub async fn begin_probation(&self, ctx: &Context<'_>) -> Result<bool> {
+        let check = SecondSession(self);
+        let way = self.way(ctx, &check);
+        let mut open = self.open.lock().await;
+        let Ready { client, probation } = self.ready(ctx, &mut open).await?;
+        if probation.is_none() {
+            *probation = Probation::begin(&way, client).await?;
+        }
+        Ok(probation.is_some())
+    }
+
+    /// Makes what is on probation stand, if a second session is possible.
+    ///
+    /// # Errors
+    /// [`Error::Unconfirmed`] when it does not stand, otherwise as [`perform`](Self::perform);
+    /// [`take_back`](Self::take_back) sees to the rest.
+    pub async fn confirm(&self, ctx: &Context<'_>) -> Result<()> {
+        let check = SecondSession(self);
+        let way = self.way(ctx, &check);
+        let mut open = self.open.lock().await;
+        let Ready { client, probation } = self.ready(ctx, &mut open).await?;
+        if let Some(on_probation) = probation {
+            on_probation.confirm(&way, client).await?;
+            way.unlock(client, on_probation.unlock.take()).await;
+            *probation = None;
+            self.save_running(ctx, client).await?;
+        }
+        Ok(())
+    }
+
+    /// Has what is on probation taken back, and waits until the device has done so. Whether anything was.
+    ///
+    /// # Errors
+    /// [`Error::Unconfirmed`] when that cannot be seen, and when the device does it at the latest.
+    pub async fn take_back(&self, ctx: &Context<'_>) -> Result<bool> {
+        let check = SecondSession(self);
+        let way = self.way(ctx, &check);
+        let mut open = self.open.lock().await;
+        let Some(limit) = open.probation.as_ref().map(|probation| probation.limit) else {
+            return Ok(false);
+        };
+        let taken_back = self.see_taken_back(&way, &mut open).await;
+        open.probation = None;
+        taken_back.map_err(|error| way.unconfirmed(error, Aftermath::WillBeTakenBack(limit)))?;
+        Ok(true)
+    }
+
+    async fn see_taken_back(&self, way: &Way<'_>, open: &mut Open) -> Result<()> {
+        let Ready { client, probation } = self.ready(way.ctx, open).await?;
+        if let Some(probation) = probation
+            && probation.take_back(way, client).await
+        {
+            way.unlock(client, probation.unlock.take()).await;
+            return Ok(());
+        }
+        // Nobody gets this lock while a commit waits to be confirmed (RFC 6241, 7.5).
+        let Ready { client, .. } = self.ready(way.ctx, open).await?;
+        let unlock = way.lock(client, Datastore::Running).await?;
+        way.unlock(client, unlock).await;
+        Ok(())
+    }
+}

@@ -1,0 +1,204 @@
+//! What a device is asked while changes are on probation, and what becomes of them at the end.
+
+use async_trait::async_trait;
+
+use super::*;
+use crate::cli::fake::Bench;
+use crate::netconf::change::Check;
+use crate::netconf::fake::{Answer, Fake, OK};
+use crate::netconf::xml::Element;
+use crate::patience::wait;
+
+const MODERN: [&str; 3] = ["base:1.1", "candidate:1.0", "confirmed-commit:1.1"];
+const OLD: [&str; 3] = ["base:1.0", "candidate:1.0", "confirmed-commit:1.0"];
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Finds a device well, or not.
+struct IsWell(bool);
+
+#[async_trait]
+impl Check for IsWell {
+    async fn check(&self, _: &Context<'_>, _: &mut Client) -> Result<()> {
+        match self.0 {
+            true => Ok(()),
+            false => Err(Error::Unsupported("a fault".into())),
+        }
+    }
+}
+
+/// A session with changes on probation.
+struct Run {
+    bench: Bench,
+    fake: Fake,
+    client: Client,
+    probation: Probation,
+    check: IsWell,
+}
+
+impl Run {
+    async fn begin(
+        capabilities: &[&'static str],
+        answer: impl FnMut(&str) -> Answer + Send + 'static,
+    ) -> Self {
+        let (bench, fake, check) = (Bench::default(), Fake::new(capabilities), IsWell(true));
+        let mut client = fake.open(&bench, answer).await.expect("a session");
+        let ctx = bench.ctx();
+        let begun = Probation::begin(&way(&ctx, &check), &mut client).await;
+        let probation = begun.expect("nobody has the lock").expect("it can");
+        Self {
+            bench,
+            fake,
+            client,
+            probation,
+            check,
+        }
+    }
+
+    async fn change(&mut self) -> Result<Changed> {
+        let ctx = self.bench.ctx();
+        let change = Change {
+            config: vec![Element::within("urn:a", "a")],
+            ..Change::default()
+        };
+        let way = way(&ctx, &self.check);
+        self.probation.change(&way, &mut self.client, &change).await
+    }
+
+    async fn keep_up(&mut self) {
+        let ctx = self.bench.ctx();
+        let way = way(&ctx, &self.check);
+        self.probation.keep_up(&way, &mut self.client).await;
+    }
+
+    async fn confirm(&mut self) -> Result<()> {
+        let ctx = self.bench.ctx();
+        let way = way(&ctx, &self.check);
+        self.probation.confirm(&way, &mut self.client).await
+    }
+
+    async fn take_back(&mut self) -> bool {
+        let ctx = self.bench.ctx();
+        let way = way(&ctx, &self.check);
+        self.probation.take_back(&way, &mut self.client).await
+    }
+
+    /// What the device was asked behind the lock.
+    fn asked(&self) -> Vec<String> {
+        let asked = self.fake.asked();
+        assert_eq!(asked[0], "lock candidate");
+        asked[1..].to_vec()
+    }
+}
+
+fn way<'a>(ctx: &'a Context<'a>, check: &'a IsWell) -> Way<'a> {
+    Way {
+        ctx,
+        peer: "192.0.2.1:830",
+        confirm_timeout: Some(LIMIT),
+        check,
+    }
+}
+
+const CHANGE: [&str; 2] = ["edit-config candidate", "commit confirmed"];
+
+#[tokio::test]
+async fn all_changes_are_confirmed_at_once_and_not_before() {
+    let mut run = Run::begin(&MODERN, |_| OK).await;
+    for _ in 0..2 {
+        let changed = run.change().await.expect("it is taken");
+        assert!(changed.committed && !changed.confirmed);
+    }
+    assert_eq!(run.asked(), [CHANGE, CHANGE].concat());
+    run.confirm().await.expect("all is well");
+    assert_eq!(run.asked()[4..], ["commit confirmed", "commit"]);
+}
+
+#[tokio::test]
+async fn where_nothing_was_committed_there_is_nothing_to_confirm_or_to_take_back() {
+    let answer = |asked: &str| match asked {
+        "edit-config candidate" => Answer::Refusal("invalid-value"),
+        _ => OK,
+    };
+    let mut run = Run::begin(&MODERN, answer).await;
+    run.change().await.expect_err("it is refused");
+    run.confirm().await.expect("there is nothing");
+    assert!(run.take_back().await);
+    assert_eq!(run.asked(), ["edit-config candidate", "discard-changes"]);
+}
+
+#[tokio::test]
+async fn what_is_taken_back_is_cancelled_or_ends_with_the_session() {
+    for (capabilities, at_once, asked) in [
+        (MODERN, true, "cancel-commit"),
+        (OLD, false, "close-session"),
+    ] {
+        let mut run = Run::begin(&capabilities, |_| OK).await;
+        run.change().await.expect("it is taken");
+        assert_eq!(run.take_back().await, at_once);
+        assert_eq!(run.asked()[2..], [asked]);
+    }
+}
+
+#[tokio::test]
+async fn what_does_not_stand_its_check_is_taken_back_once() {
+    let mut run = Run::begin(&MODERN, |_| OK).await;
+    run.change().await.expect("it is taken");
+    run.check = IsWell(false);
+    let error = run.confirm().await.expect_err("it is not well").to_string();
+    assert!(
+        error.contains("a fault") && error.contains("taken back"),
+        "{error}"
+    );
+    assert!(run.take_back().await, "it was");
+    assert_eq!(run.asked()[2..], ["commit confirmed", "cancel-commit"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_takes_long_keeps_the_device_waiting() {
+    let mut run = Run::begin(&MODERN, |_| OK).await;
+    run.change().await.expect("it is taken");
+    for _ in 0..4 {
+        wait(LIMIT / 3).await;
+        run.keep_up().await;
+    }
+    let confirmed = run.asked();
+    let confirmed = confirmed.iter().filter(|it| *it == "commit confirmed");
+    assert_eq!(confirmed.count(), 3, "only where half of the time is gone");
+    run.confirm().await.expect("it still waits");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_device_no_longer_waits_for_is_neither_changed_nor_confirmed() {
+    let mut run = Run::begin(&MODERN, |_| OK).await;
+    run.change().await.expect("it is taken");
+    wait(LIMIT).await;
+    run.keep_up().await;
+    for error in [
+        run.change().await.expect_err("it is over"),
+        run.confirm().await.expect_err("it is over"),
+    ] {
+        let error = error.to_string();
+        assert!(error.contains("`confirm_timeout`"), "{error}");
+    }
+    assert_eq!(run.asked()[2..], [""; 0]);
+
+    let mut run = Run::begin(&MODERN, |_| OK).await;
+    run.change().await.expect("it is taken");
+    run.probation.lose();
+    let error = run.change().await.expect_err("it is lost").to_string();
+    assert!(error.contains("the session ended"), "{error}");
+    run.confirm().await.expect_err("it is lost");
+    assert!(!run.take_back().await, "nobody has seen that");
+    assert_eq!(run.asked(), CHANGE);
+}
+
+#[tokio::test]
+async fn a_device_that_cannot_wait_has_no_probation() {
+    let bench = Bench::default();
+    let fake = Fake::new(&["base:1.0", "candidate:1.0"]);
+    let mut client = fake.open(&bench, |_| OK).await.expect("a session");
+    let ctx = bench.ctx();
+    let begun = Probation::begin(&way(&ctx, &IsWell(true)), &mut client).await;
+    assert!(begun.expect("it is no error").is_none());
+    assert_eq!(fake.asked(), [""; 0]);
+}
