@@ -21,7 +21,10 @@ impl Shelf {
         let mut project = Project::new();
         let data = json!({
             "password": PASSWORD,
-            "books": {"Emma": {"author": "Jane Austen", "pages": 474, "code": "code-canary"}},
+            "books": {
+                "Emma": {"author": "Jane Austen", "pages": 474, "code": "code-canary"},
+                "Old": {"pages": 3},
+            },
             "slots": {"a/1": {"width": 30, "colour": "red"}},
             "awkward": {},
         });
@@ -79,7 +82,7 @@ fn a_transport_in_ruby_is_one_like_any_other() {
     assert_eq!(shelf.asked(), [redacted, "verify", "close"]);
     let facts = shelf.devgate("facts -t s1 --format json").succeeded();
     let expected = json!({
-        "operatingsystem": "Shelf", "books": 1, "rows": 3, "kind": "wooden", "wide": "NaN",
+        "operatingsystem": "Shelf", "books": 2, "rows": 3, "kind": "wooden", "wide": "NaN",
         "label": "caf\u{fffd}", "motto": "café", "bought": "1970-01-01T00:00:00Z",
         "lock": "Sensitive [value redacted]",
     });
@@ -102,14 +105,16 @@ fn types_in_ruby_are_read_changed_and_found_in_order() {
     );
     let manifest = "
         shelf_book { 'Emma': author => ' Miss Austen ', code => Sensitive('new-canary') }
-        shelf_book { 'Ulysses': pages => 736, tags => ['dublin', 'day'] }
+        shelf_book { 'Ulysses': pages => 736, tags => ['dublin', 'day'], follows => 'Zadig' }
+        shelf_book { 'Zadig': pages => 90 }
+        shelf_book { 'Old': ensure => absent, pages => 3 }
         shelf_slot { 'a': width => 33 }
         shelf_slot { 'B/2': width => 50, colour => 'blue' }";
     let before = shelf.data();
     let (_, summary) = shelf.apply(manifest, "--noop");
     assert_eq!(
         (&summary["failed"], &summary["out_of_sync"]),
-        (&json!(0), &json!(3)),
+        (&json!(0), &json!(5)),
         "{summary}"
     );
     assert_eq!(shelf.data(), before);
@@ -117,7 +122,7 @@ fn types_in_ruby_are_read_changed_and_found_in_order() {
     let (resources, summary) = shelf.apply(manifest, "");
     assert_eq!(
         (&summary["failed"], &summary["changed"]),
-        (&json!(0), &json!(3)),
+        (&json!(0), &json!(5)),
         "{resources}"
     );
     assert_eq!(
@@ -126,13 +131,38 @@ fn types_in_ruby_are_read_changed_and_found_in_order() {
             "password": PASSWORD,
             "books": {
                 "Emma": {"author": "Miss Austen", "pages": 474, "code": "new-canary"},
-                "Ulysses": {"pages": 736, "tags": ["dublin", "day"]},
+                "Ulysses": {"pages": 736, "tags": ["dublin", "day"], "follows": "Zadig"},
+                "Zadig": {"pages": 90},
             },
             "slots": {"a/1": {"width": 30, "colour": "red"}, "B/2": {"width": 50, "colour": "blue"}},
             "awkward": {},
         })
     );
-    shelf.asked();
+    let asked = shelf.asked();
+    let set: Vec<Value> = asked
+        .iter()
+        .filter_map(|line| line.strip_prefix("set "))
+        .map(|line| serde_json::from_str(line.trim_end_matches(" noop: false")).expect("JSON"))
+        .collect();
+    let given = |name: &str| {
+        let of = |change: &&Value| change[0]["should"]["name"] == name;
+        set.iter().position(|change| of(&change)).expect(name)
+    };
+    assert!(
+        given("Zadig") < given("Ulysses"),
+        "it is required: {asked:?}"
+    );
+    // As the gem gives them: one change at a time, with what is not there, and what is to go.
+    assert_eq!(
+        set[given("Zadig")][0]["is"],
+        json!({"title": "Zadig", "ensure": "absent"})
+    );
+    let old = json!({"name": "Old", "ensure": "absent", "pages": 3});
+    assert_eq!(set[given("Old")][0]["should"], old);
+    assert_eq!(
+        set.last().expect("some")[0]["is"],
+        json!({"row": "B", "place": "2"})
+    );
     let (resources, summary) = shelf.apply(manifest, "");
     assert_eq!(
         (&summary["failed"], &summary["changed"]),
@@ -142,7 +172,11 @@ fn types_in_ruby_are_read_changed_and_found_in_order() {
     let redacted = "open Sensitive [value redacted]";
     assert_eq!(
         shelf.asked(),
-        [redacted, "get [\"Emma\", \"Ulysses\"]", "close"]
+        [
+            redacted,
+            "get [\"Emma\",\"Ulysses\",\"Zadig\",\"Old\"]",
+            "close"
+        ]
     );
 }
 

@@ -134,7 +134,7 @@ pub enum Current {
 pub struct Change {
     /// The present state.
     pub is: Current,
-    /// The desired state; without it the resource is to be removed.
+    /// The desired state; without it, or where that is `absent`, the resource is to be removed.
     pub should: Option<Resource>,
 }
 

@@ -64,14 +64,11 @@ impl Entry {
 
     /// What `set` is asked for.
     pub(super) fn change(&self) -> Change {
-        let should = &self.report.should;
+        let is = self.report.is.clone();
         Change {
-            is: self
-                .report
-                .is
-                .clone()
-                .map_or(Current::Absent, Current::Present),
-            should: should.is_present().then(|| should.clone()),
+            is: is.map_or(Current::Absent, Current::Present),
+            // What is to go may say more than that: parameters steer how.
+            should: Some(self.report.should.clone()),
         }
     }
 

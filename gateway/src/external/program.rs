@@ -53,6 +53,11 @@ impl Program {
         }
     }
 
+    /// Whether another program serves it.
+    pub(super) fn is_hosted(&self) -> bool {
+        self.host.is_some()
+    }
+
     /// The same program, asked about a resource type.
     pub(super) fn of_type(&self, name: &str) -> Self {
         Self {

@@ -44,7 +44,10 @@ impl Provider for ExternalType {
     }
 
     async fn set(&mut self, ctx: &Context<'_>, changes: Changes) -> Result<()> {
-        let changes = changes.iter().map(|(name, change)| asked_for(name, change));
+        let wants_all = self.asked.program.is_hosted();
+        let changes = changes
+            .iter()
+            .map(|(name, change)| asked_for(name, change, wants_all));
         let input = [
             ("noop", Value::from(ctx.noop())),
             ("changes", Value::Array(changes.collect())),
@@ -196,7 +199,8 @@ fn hash(resource: &Resource) -> Value {
     )
 }
 
-fn asked_for(title: &Name, change: &Change) -> Value {
+/// A change as programs are asked for it. Providers in Ruby are used to be given all of what is to go.
+fn asked_for(title: &Name, change: &Change, wants_all: bool) -> Value {
     let mut asked: Hash = [("title", Value::from(title.title())), ("name", name(title))]
         .into_iter()
         .collect();
@@ -205,8 +209,9 @@ fn asked_for(title: &Name, change: &Change) -> Value {
         Current::Absent => drop(asked.insert("is", Value::Undef)),
         Current::Present(is) => drop(asked.insert("is", hash(is))),
     }
-    let should = change.should.as_ref().map_or(Value::Undef, hash);
-    asked.insert("should", should);
+    let should = change.should.as_ref();
+    let should = should.filter(|should| wants_all || should.is_present());
+    asked.insert("should", should.map_or(Value::Undef, hash));
     Value::Hash(asked)
 }
 

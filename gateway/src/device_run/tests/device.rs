@@ -304,7 +304,7 @@ impl Provider for Shelf {
             }
             let is_it = |(of, row): &(String, Resource)| *of == self.type_name && name.names(row);
             let at = state.rows.iter().position(is_it);
-            match (at, change.should) {
+            match (at, change.should.filter(Resource::is_present)) {
                 (Some(at), None) => drop(state.rows.remove(at)),
                 (Some(at), Some(should)) => {
                     for (name, value) in should.iter() {

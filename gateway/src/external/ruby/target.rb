@@ -86,7 +86,7 @@ module Devgate
       title, name = change['title'], called(change['name'])
       @context.titles = { title => title, name => title }
       @context.reset_failed
-      asked = { name => { is: is(change['is'], name), should: should(change['should'], name) } }
+      asked = { name => { is: is(change['is'], name), should: resource(change['should']) } }
       @type.feature?('supports_noop') ? @provider.set(@context, asked, noop: noop) : @provider.set(@context, asked)
       @context.failed(title, message: 'Execution encountered an error') if @context.failed? && !@context.told_failure
     rescue *FAILURES => e
@@ -127,14 +127,6 @@ module Devgate
 
       absent = name.is_a?(Hash) ? name.dup : { title: name }
       @type.ensurable? ? absent.merge(ensure: :absent) : absent
-    end
-
-    # The document would leave it out where it is to go. Providers are used to what the gem has there.
-    def should(resource, name)
-      return resource(resource) if resource
-
-      absent = name.is_a?(Hash) ? name : { @type.namevars.first => name }
-      absent.merge(ensure: 'absent')
     end
 
     # A resource as providers take it: what its type wants to be Sensitive is that again.

@@ -13,7 +13,8 @@ Puppet::ResourceApi.register_type(
     pages: { type: 'Optional[Integer]', desc: 'How many pages it has' },
     tags: { type: 'Optional[Array[String]]', desc: 'What it is about', element: :word },
     code: { type: 'Optional[Sensitive[String]]', desc: 'How it is borrowed' },
+    follows: { type: 'Optional[String]', desc: 'The book before it' },
     lent: { type: 'Boolean', desc: 'Whether it is lent', behaviour: :read_only },
   },
-  autorequire: { shelf_slot: ['$author'] },
+  autorequire: { shelf_book: ['$follows'] },
 )

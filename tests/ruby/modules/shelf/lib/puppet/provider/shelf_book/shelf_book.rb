@@ -9,7 +9,7 @@ class Puppet::Provider::ShelfBook::ShelfBook < Puppet::ResourceApi::SimpleProvid
   end
 
   def get(context, names)
-    context.transport.log("get #{names.inspect}")
+    context.transport.log("get #{names.to_json}")
     books = context.transport.data['books']
     books = books.slice(*names) unless names.nil? || names.empty?
     books.map do |name, book|
@@ -18,6 +18,11 @@ class Puppet::Provider::ShelfBook::ShelfBook < Puppet::ResourceApi::SimpleProvid
       row[:code] = sensitive.new(row[:code]) if row[:code]
       row
     end
+  end
+
+  def set(context, changes)
+    context.transport.log("set #{changes.values.to_json}")
+    super
   end
 
   def create(context, name, should)

@@ -10,14 +10,15 @@ class Puppet::Provider::ShelfSlot::Shelf
   end
 
   def set(context, changes, noop: false)
-    context.transport.log("set #{changes.inspect} noop: #{noop}")
+    context.transport.log("set #{changes.values.to_json} noop: #{noop}")
     changes.each do |name, change|
       next if noop
 
-      context.processing(name, change[:is], change[:should]) do
+      title = "#{name[:row]}/#{name[:place]}"
+      context.processing(title, change[:is], change[:should]) do
         context.notice('is moved')
         slot = change[:should].reject { |key, _| [:row, :place].include?(key) }
-        context.transport.change { |data| data['slots']["#{name[:row]}/#{name[:place]}"] = slot }
+        context.transport.change { |data| data['slots'][title] = slot }
       end
     end
   end
