@@ -89,6 +89,11 @@ fn a_transport_in_ruby_is_one_like_any_other() {
     assert_eq!(facts.item()["value"], expected);
     assert_eq!(shelf.asked(), [redacted, "facts", "close"]);
     facts.says(&["notice: s1: shelf: unlocked with ********"]);
+    for folder in ["home", "tmp"] {
+        let folder = shelf.project.path().join(folder);
+        let left = fs::read_dir(folder).expect("it is there").count();
+        assert_eq!(left, 0, "nothing is left behind");
+    }
 }
 
 #[test]
