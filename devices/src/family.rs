@@ -34,7 +34,7 @@ pub(crate) use spot::{Placed, Problems, Spot};
 #[derive(Debug)]
 pub struct Family {
     schema: TransportSchema,
-    protocol: Box<dyn Connect>,
+    protocol: Arc<dyn Connect>,
     /// The commands that the dialect runs when a session opens.
     on_open: Vec<String>,
     facts: Arc<FactSources>,
@@ -229,7 +229,7 @@ impl Connect for Family {
 /// What `family.yaml` says.
 struct Described {
     schema: TransportSchema,
-    protocol: Box<dyn Connect>,
+    protocol: Arc<dyn Connect>,
     on_open: Vec<String>,
     facts: FactSources,
     checkpoint: Option<Checkpoint>,
@@ -292,18 +292,17 @@ fn protocol(
     top: &Spot<'_>,
     dialect: Option<Dialect>,
     problems: &mut Problems,
-) -> Option<Box<dyn Connect>> {
+) -> Option<Arc<dyn Connect>> {
     let spot = top.required("protocol", problems)?;
     let wanted = spot.text(problems)?;
-    let mut known = devgate_transports::all();
-    let Some(at) = known.iter().position(|one| one.schema().name() == wanted) else {
+    let known = devgate_transports::all();
+    let Some(protocol) = known.iter().find(|one| one.schema().name() == wanted) else {
         let hint = suggest(wanted, known.iter().map(|one| one.schema().name()));
         problems.push(spot.problem(format!("there is no protocol `{wanted}`{hint}")));
         return None;
     };
-    let protocol = known.swap_remove(at);
     let Some(dialect) = dialect else {
-        return Some(protocol);
+        return Some(Arc::clone(protocol));
     };
     let speaking = protocol.speaking(dialect);
     if speaking.is_none() {

@@ -19,7 +19,7 @@ pub(crate) use family::Family;
 /// Protocols by name, families by name, and through them the resource types.
 #[derive(Debug)]
 pub(crate) struct Registry {
-    protocols: IndexMap<String, Box<dyn Connect>>,
+    protocols: IndexMap<String, Arc<dyn Connect>>,
     families: IndexMap<String, Found>,
     /// What is wrong with families of modules, by the name of their folder: they stop those who ask
     /// for them, and nobody else.
@@ -77,7 +77,7 @@ impl Registry {
         };
         for connect in devgate_transports::all() {
             let name = connect.schema().name().to_owned();
-            registry.protocols.insert(name, connect);
+            registry.protocols.insert(name, Arc::clone(connect));
         }
         for family in devgate_devices::all() {
             let found = Found::new(Some(Declared::BuiltIn(family)), None);

@@ -36,6 +36,7 @@ mod xml;
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema};
@@ -62,19 +63,23 @@ pub use ssh_cli::{SshCli, SshCliSession};
 pub use ssh_host::{HostSettings, SshHost};
 
 /// The bare protocols, by which a target can be reached without a family.
-pub fn all() -> Vec<Box<dyn Connect>> {
-    vec![
-        Box::new(SshCli::new()),
-        Box::new(Protocol::<NetconfSession>::new()),
-        Box::new(Protocol::<EapiSession>::new()),
-        Box::new(Protocol::<F5Session>::new()),
-        Box::new(Protocol::<NxapiSession>::new()),
-        Box::new(Protocol::<OvsdbSession>::new()),
-        Box::new(Protocol::<PanosSession>::new()),
-        Box::new(Protocol::<RestSession>::new()),
-        Box::new(Protocol::<RestconfSession>::new()),
-        Box::new(Protocol::<SnmpSession>::new()),
-    ]
+pub fn all() -> &'static [Arc<dyn Connect>] {
+    // Their schemas are read once: each family looks for its protocol here.
+    static ALL: OnceLock<Vec<Arc<dyn Connect>>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        vec![
+            Arc::new(SshCli::new()),
+            Arc::new(Protocol::<NetconfSession>::new()),
+            Arc::new(Protocol::<EapiSession>::new()),
+            Arc::new(Protocol::<F5Session>::new()),
+            Arc::new(Protocol::<NxapiSession>::new()),
+            Arc::new(Protocol::<OvsdbSession>::new()),
+            Arc::new(Protocol::<PanosSession>::new()),
+            Arc::new(Protocol::<RestSession>::new()),
+            Arc::new(Protocol::<RestconfSession>::new()),
+            Arc::new(Protocol::<SnmpSession>::new()),
+        ]
+    })
 }
 
 /// Opens sessions of one kind: the factory, which lives as long as the process.
@@ -94,7 +99,7 @@ pub trait Connect: Debug + Send + Sync {
 
     /// The same protocol for devices whose command line speaks this dialect; nothing where it has
     /// no command line to speak at.
-    fn speaking(&self, _: Dialect) -> Option<Box<dyn Connect>> {
+    fn speaking(&self, _: Dialect) -> Option<Arc<dyn Connect>> {
         None
     }
 }

@@ -67,7 +67,7 @@ impl Connect for SshCli {
         Ok(Box::new(self.open(ctx, info).await?))
     }
 
-    fn speaking(&self, dialect: Dialect) -> Option<Box<dyn Connect>> {
-        Some(Box::new(Self::with_dialect(dialect)))
+    fn speaking(&self, dialect: Dialect) -> Option<Arc<dyn Connect>> {
+        Some(Arc::new(Self::with_dialect(dialect)))
     }
 }
