@@ -73,8 +73,8 @@ impl Difference {
     /// What was done about it.
     pub(super) fn settled(&self) -> String {
         match self {
-            Self::Missing => "created".to_owned(),
-            Self::Unwanted => "removed".to_owned(),
+            Self::Missing => "defined 'ensure' as 'present'".to_owned(),
+            Self::Unwanted => "undefined 'ensure' from 'present'".to_owned(),
             Self::Whole { .. } => self.open(),
             Self::Property { why: Some(why), .. } => why.clone(),
             Self::Property {
@@ -108,8 +108,10 @@ impl Difference {
     /// As [`settled`](Self::settled), for a person.
     pub(super) fn settled_whole(&self) -> String {
         match self {
+            Self::Missing => "created".to_owned(),
+            Self::Unwanted => "removed".to_owned(),
             Self::Property { why: Some(_), .. } => self.open(),
-            _ => self.settled(),
+            Self::Whole { .. } | Self::Property { .. } => self.settled(),
         }
     }
 
@@ -177,8 +179,13 @@ mod tests {
             ),
             (
                 Difference::Missing,
-                "created",
+                "defined 'ensure' as 'present'",
                 "current_value 'absent', should be 'present' (noop)",
+            ),
+            (
+                Difference::Unwanted,
+                "undefined 'ensure' from 'present'",
+                "current_value 'present', should be 'absent' (noop)",
             ),
         ] {
             assert_eq!(
