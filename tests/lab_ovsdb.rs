@@ -1,21 +1,14 @@
 //! OVSDB through the binary, against the database server of Open vSwitch.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::support::lab::{command_for, lab, output, pause};
+use crate::support::lab::{command_for, lab, output, pause, text};
+use crate::support::ovsdb::Server;
 use crate::support::project::Project;
-
-fn text<'l>(lab: &'l Value, key: &str) -> &'l str {
-    lab[key]
-        .as_str()
-        .unwrap_or_else(|| panic!("lab.json has no {key}"))
-}
 
 fn pki(lab: &Value, file: &str) -> String {
     format!("{}/{file}", text(lab, "pki"))
@@ -246,73 +239,24 @@ fn a_session_that_rests_answers_the_server_that_asks_whether_it_is_there() {
     assert!(!log.lines().any(given_up), "{log}");
 }
 
-/// A database server that a test may end.
-struct Server {
-    dir: TempDir,
-    child: Child,
-}
-
-impl Server {
-    fn start() -> Self {
-        let dir = tempfile::tempdir().expect("a folder can be made");
-        let lab = lab("ovs");
-        let database = dir.path().join("conf.db");
-        output(
-            command_for("ovsdb-tool")
-                .arg("create")
-                .arg(&database)
-                .arg(text(&lab, "schema")),
-        );
-        let child = Self::serve(dir.path());
-        let server = Self { dir, child };
-        while !server.socket().exists() {
-            pause(Duration::from_millis(20));
-        }
-        let socket = format!("--db=unix:{}", server.socket().display());
-        output(command_for("ovs-vsctl").args(["--timeout=5", "--no-wait", &socket, "init"]));
-        server
-    }
-
-    fn serve(dir: &Path) -> Child {
-        command_for("ovsdb-server")
-            .arg(dir.join("conf.db"))
-            .arg(format!("--remote=punix:{}", dir.join("db.sock").display()))
-            .arg(format!("--unixctl={}", dir.join("ctl").display()))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("ovsdb-server can be started")
-    }
-
-    fn socket(&self) -> PathBuf {
-        self.dir.path().join("db.sock")
-    }
-
-    fn project(&self) -> Project {
-        let mut project = Project::new();
-        let info = json!({
-            "remote-transport": "ovsdb", "protocol": "unix", "socket": self.socket(),
-            "command_timeout": 2,
-        });
-        project.add_target("sw", info);
-        project
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// A project whose target `sw` is this server.
+fn project_of(server: &Server) -> Project {
+    let mut project = Project::new();
+    let info = json!({
+        "remote-transport": "ovsdb", "protocol": "unix", "socket": server.socket(),
+        "command_timeout": 2,
+    });
+    project.add_target("sw", info);
+    project
 }
 
 #[test]
 fn a_server_that_dies_in_the_middle_is_waited_for_and_then_given_up() {
     let server = Server::start();
-    let mut project = server.project();
+    let mut project = project_of(&server);
     let script = format!(
         "devgate session get Open_vSwitch >rows && kill -KILL {} && devgate session get Bridge",
-        server.child.id()
+        server.pid()
     );
     let script = project.write("kill.sh", &script);
     project
@@ -326,7 +270,7 @@ fn a_server_that_dies_in_the_middle_is_waited_for_and_then_given_up() {
 #[test]
 fn a_server_that_is_restarted_is_asked_again() {
     let mut server = Server::start();
-    let mut project = server.project();
+    let mut project = project_of(&server);
     let script = "devgate session get Open_vSwitch >/dev/null && touch asked\n\
                   while test ! -e back; do sleep 0.1; done\n\
                   devgate session get Open_vSwitch && touch done";
@@ -335,9 +279,7 @@ fn a_server_that_is_restarted_is_asked_again() {
     while !project.path().join("asked").exists() {
         pause(Duration::from_millis(20));
     }
-    server.child.kill().expect("it runs");
-    server.child.wait().expect("it ends");
-    server.child = Server::serve(server.dir.path());
+    server.restart();
     fs::write(project.path().join("back"), "").expect("it can be written");
     run.finish().succeeded().says(&["next_cfg"]);
 }
@@ -345,9 +287,8 @@ fn a_server_that_is_restarted_is_asked_again() {
 #[test]
 fn a_transaction_without_answer_is_not_sent_again_and_its_effect_is_unknown() {
     let server = Server::start();
-    let project = server.project();
-    let pid = nix::unistd::Pid::from_raw(server.child.id().try_into().expect("a pid"));
-    let signal = |signal| nix::sys::signal::kill(pid, signal).expect("it runs");
+    let project = project_of(&server);
+    let pid = server.pid();
     let script = format!(
         "devgate session get Open_vSwitch >/dev/null\nkill -STOP {pid}\n\
          devgate session set Open_vSwitch '{}'",
@@ -356,7 +297,7 @@ fn a_transaction_without_answer_is_not_sent_again_and_its_effect_is_unknown() {
     let mut project = project;
     let script = project.write("freeze.sh", &script);
     let run = project.devgate(&format!("session run -t sw -- sh {}", script.display()));
-    signal(nix::sys::signal::Signal::SIGCONT);
+    server.signal(Signal::SIGCONT);
     run.failed().says(&[
         "did not end within 2 s",
         "whether it took effect is not known",

@@ -9,6 +9,7 @@ mod lab_declared;
 mod lab_errors;
 mod lab_fakes;
 mod lab_faults;
+mod lab_fleet;
 mod lab_frr;
 mod lab_hosts;
 mod lab_legacyssh;

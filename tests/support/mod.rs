@@ -7,6 +7,7 @@ pub(crate) mod http;
 pub(crate) mod lab;
 pub(crate) mod line;
 pub(crate) mod link;
+pub(crate) mod ovsdb;
 pub(crate) mod peers;
 pub(crate) mod programs;
 pub(crate) mod project;

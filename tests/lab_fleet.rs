@@ -1,0 +1,91 @@
+//! Fifty devices in one command: they are changed at the same time, and one that fails does so alone.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use crate::support::lab::{lab, text};
+use crate::support::ovsdb::Server;
+use crate::support::project::Project;
+
+const COUNT: usize = 50;
+
+#[test]
+fn fifty_devices_are_changed_at_once_and_those_that_fail_do_so_alone() {
+    let servers = Server::some(COUNT - 1);
+    let (frozen, well) = servers.split_last().expect("there are some");
+    let mut project = Project::new();
+    for (number, server) in servers.iter().enumerate() {
+        let socket = server.socket();
+        project.add_target(
+            &format!("sw{number:02}"),
+            json!({ "remote-transport": "openvswitch", "protocol": "unix", "socket": socket }),
+        );
+    }
+    project.add_target("stranger", stranger());
+    let (last, owner) = (format!("sw{:02}", COUNT - 2), json!({ "owner": "fleet" }));
+    let manifest = project.manifest(json!({ "ovs_bridge": { "br": { "external_ids": owner } } }));
+    let apply = format!("device -t all --apply {manifest} --report reports --format json");
+
+    frozen.signal(Signal::SIGSTOP);
+    let run = project.devgate(&apply).failed();
+    let (order, values) = results(&run.json());
+    assert_eq!(values.len(), COUNT, "{run}");
+    for (name, value) in &values {
+        match name.as_str() {
+            "stranger" => says(value, &["does not take our certificate"]),
+            name if name == last => says(value, &["did not answer within 10 s"]),
+            name => assert_eq!(value["summary"]["changed"], 1, "{name}: {value:#}"),
+        }
+    }
+    assert_eq!(order.last(), Some(&last), "nobody waits for it: {order:?}");
+    for server in well {
+        let shown = server.column("Bridge", "br", "external_ids");
+        assert_eq!(shown.trim(), "{owner=fleet}");
+    }
+    let reports = fs::read_dir(project.path().join("reports")).expect("there are some");
+    assert_eq!(reports.count(), COUNT - 2, "one of each that was reached");
+
+    // Who failed is all that is left to do.
+    frozen.signal(Signal::SIGCONT);
+    let again = project.devgate(&apply).failed();
+    let (_, values) = results(&again.json());
+    for (name, value) in &values {
+        match name.as_str() {
+            "stranger" => says(value, &["does not take our certificate"]),
+            name => assert_eq!(
+                value["summary"]["changed"],
+                u64::from(name == last),
+                "{name}: {value:#}"
+            ),
+        }
+    }
+}
+
+/// A server that does not know who issued our certificate: what a wrong password is elsewhere.
+fn stranger() -> Value {
+    let lab = lab("ovs");
+    let file = |name: &str| format!("{}/{name}", text(&lab, "pki"));
+    json!({
+        "remote-transport": "openvswitch", "host": "127.0.0.1", "port": lab["ssl_port"],
+        "ssl_ca_file": file("ca.pem"), "ssl_cert_file": file("other.pem"), "ssl_key_file": file("other.key"),
+    })
+}
+
+/// What became of each target, and in which order that was told.
+fn results(document: &Value) -> (Vec<String>, BTreeMap<String, Value>) {
+    let items = document["items"].as_array().expect("items").iter();
+    let items = items.map(|item| (text(item, "target").to_owned(), item["value"].clone()));
+    let items: Vec<(String, Value)> = items.collect();
+    let order = items.iter().map(|(name, _)| name.clone()).collect();
+    (order, items.into_iter().collect())
+}
+
+fn says(value: &Value, texts: &[&str]) {
+    let message = value["_error"]["msg"].to_string();
+    for text in texts {
+        assert!(message.contains(text), "{value:#}");
+    }
+}

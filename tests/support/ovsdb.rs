@@ -1,0 +1,92 @@
+//! Database servers of Open vSwitch that a test has for itself: it may freeze and end them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tempfile::TempDir;
+
+use super::lab::{command_for, lab, output, pause, text};
+use super::run::Process;
+
+/// A server with a database of its own, behind a socket.
+pub(crate) struct Server {
+    dir: TempDir,
+    process: Process,
+}
+
+impl Server {
+    pub(crate) fn start() -> Self {
+        Self::some(1).remove(0)
+    }
+
+    /// So many, each with the one row that describes a switch.
+    pub(crate) fn some(count: usize) -> Vec<Self> {
+        let lab = lab("ovs");
+        let template = folder();
+        let database = template.path().join("conf.db");
+        let row = r#"["Open_vSwitch", {"op": "insert", "table": "Open_vSwitch", "row": {}}]"#;
+        for (verb, last) in [("create", text(&lab, "schema")), ("transact", row)] {
+            output(command_for("ovsdb-tool").arg(verb).arg(&database).arg(last));
+        }
+        let start = |_| {
+            let dir = folder();
+            fs::copy(&database, dir.path().join("conf.db")).expect("it can be copied");
+            let process = serve(dir.path());
+            Self { dir, process }
+        };
+        let servers: Vec<Self> = (0..count).map(start).collect();
+        let until = Instant::now() + Duration::from_secs(30);
+        for server in &servers {
+            while !server.socket().exists() {
+                assert!(Instant::now() < until, "ovsdb-server does not listen");
+                pause(Duration::from_millis(20));
+            }
+        }
+        servers
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.dir.path().join("db.sock")
+    }
+
+    pub(crate) fn pid(&self) -> Pid {
+        Pid::from_raw(self.process.0.id().try_into().expect("a process's number"))
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(self.pid(), signal).expect("it is our child");
+    }
+
+    /// Ends it in the middle of whatever it does, and starts it again.
+    pub(crate) fn restart(&mut self) {
+        self.signal(Signal::SIGKILL);
+        self.process.0.wait().expect("it ends");
+        self.process = serve(self.dir.path());
+    }
+
+    /// What its own client shows of a column.
+    pub(crate) fn column(&self, table: &str, record: &str, column: &str) -> String {
+        let database = format!("--db=unix:{}", self.socket().display());
+        let words = ["--timeout=5", "--no-wait", &database, "get", table];
+        output(command_for("ovs-vsctl").args(words).args([record, column]))
+    }
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder can be made")
+}
+
+fn serve(dir: &Path) -> Process {
+    let server = command_for("ovsdb-server")
+        .arg(dir.join("conf.db"))
+        .arg(format!("--remote=punix:{}", dir.join("db.sock").display()))
+        .arg(format!("--unixctl={}", dir.join("ctl").display()))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    Process(server.expect("ovsdb-server can be started"))
+}
