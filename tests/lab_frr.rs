@@ -166,6 +166,17 @@ fn every_type_converges() {
     let device = Device::lease();
     let mut project = Project::with(&device);
     let neighbor = format!("{} 192.0.2.7", 65000 + device.number());
+    let absent = json!({ "ensure": "absent" });
+    let gone = project.write(
+        "gone.yaml",
+        &json!({
+            "frr_prefix_list": { "CUSTOMERS 10": absent, "ipv6 CUSTOMERS 10": absent },
+            "frr_interface": { "swp2": { "description": "", "addresses": [] } },
+            "frr_bgp_neighbor": { &neighbor: absent },
+            "frr_static_route": { "10.52.0.0/16 via Null0": absent, "2001:db8:52::/48 via swp1": absent },
+        })
+        .to_string(),
+    );
     let manifest = project.manifest(json!({
         "frr_prefix_list": {
             "CUSTOMERS 10": { "action": "permit", "prefix": "10.50.0.0/16", "le": 24 },
@@ -178,7 +189,10 @@ fn every_type_converges() {
         "frr_static_route": { "10.52.0.0/16 via Null0": {}, "2001:db8:52::/48 via swp1": { "distance": 9 } },
     }));
     let apply = format!("device --target router --apply {manifest} --format json");
+    let remove = apply.replace(&manifest, gone.to_str().expect("the path is text"));
     let summary = |run: Run| run.succeeded().item()["value"]["summary"].clone();
+    // A lab that has been tested before may hold some of it.
+    summary(project.devgate(&remove));
     let first = summary(project.devgate(&apply));
     assert_eq!(
         [&first["total"], &first["changed"], &first["failed"]],
@@ -202,6 +216,11 @@ fn every_type_converges() {
         [&second["changed"], &second["unchanged"]],
         [&json!(0), &json!(6)]
     );
+    assert_eq!(summary(project.devgate(&remove))["changed"], 6);
+    let config = device.vtysh("show running-config");
+    for word in ["CUSTOMERS", "to the lab", "192.0.2.7", "db8:52"] {
+        assert!(!config.contains(word), "{word:?} is left:\n{config}");
+    }
 }
 
 #[test]
