@@ -26,7 +26,7 @@ impl Shelf {
                 "Old": {"pages": 3},
             },
             "slots": {"a/1": {"width": 30, "colour": "red"}},
-            "awkward": {},
+            "awkward": {}, "done": {},
         });
         let file = project.write("shelf.json", &data.to_string());
         let info = json!({"remote-transport": "shelf", "file": file, "password": PASSWORD});
@@ -140,7 +140,7 @@ fn types_in_ruby_are_read_changed_and_found_in_order() {
                 "Zadig": {"pages": 90},
             },
             "slots": {"a/1": {"width": 30, "colour": "red"}, "B/2": {"width": 50, "colour": "blue"}},
-            "awkward": {},
+            "awkward": {}, "done": {},
         })
     );
     let asked = shelf.asked();
@@ -358,4 +358,22 @@ fn devices_of_a_device_conf_and_a_folder_of_ruby_are_used_as_puppet_device_does(
         .start_by(&["env", "PATH=/nowhere"], &run)
         .finish()
         .succeeded();
+}
+
+#[test]
+fn a_row_that_has_no_one_form_hides_no_other() {
+    let mut shelf = Shelf::new();
+    let manifest = "shelf_command { 'dust': command => ' wipe ' }";
+    for changed in [1, 0] {
+        let (resources, summary) = shelf.apply(manifest, "");
+        assert_eq!(summary["changed"], changed, "{resources}");
+    }
+    assert_eq!(shelf.data()["done"], json!({"dust": "wipe"}));
+    let (resources, _) = shelf.apply("shelf_command { 'default': command => 'x' }", "");
+    assert!(
+        resources[0]
+            .to_string()
+            .contains("undefined method `strip!'"),
+        "{resources}"
+    );
 }

@@ -1,6 +1,7 @@
 //! Device runs: what a catalog desires, checked before anything is sent, then brought about.
 
 mod audit;
+mod canonical;
 mod catalog;
 mod compare;
 mod diff;

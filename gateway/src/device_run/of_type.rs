@@ -1,7 +1,6 @@
 //! The resources of one type in a run: read once, compared, changed together, read back.
 
 use std::collections::{HashMap, HashSet, hash_map};
-use std::slice;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,7 +14,7 @@ use super::entry::Entry;
 use super::plan::Node;
 use super::rows::{Rows, Strictness};
 use super::way_back::WayBack;
-use super::{catalog::Ref, diff};
+use super::{canonical, catalog::Ref, diff};
 
 /// One type in a run on one device.
 pub(super) struct OfType<'a> {
@@ -64,25 +63,14 @@ impl<'a> OfType<'a> {
     pub(super) async fn canonicalize(&mut self, ctx: &Context<'_>, entries: &mut [&mut Entry]) {
         let resources = Resources::new(self.schema, Mode::Noop);
         let ctx = &ctx.for_resources(&resources);
-        let mut all: Vec<Resource> = entries
-            .iter()
-            .map(|entry| entry.report.should.clone())
-            .collect();
-        if self.provider.canonicalize(ctx, &mut all).await.is_ok() {
-            for (entry, should) in entries.iter_mut().zip(all) {
-                entry.report.should = should;
-            }
-        } else {
-            // One that has no such form must not take the others down.
-            for entry in entries.iter_mut() {
-                let mut should = entry.report.should.clone();
-                let one = slice::from_mut(&mut should);
-                match self.provider.canonicalize(ctx, one).await {
-                    Ok(()) => entry.report.should = should,
-                    Err(error) => {
-                        entry.fail(&error.to_string());
-                        self.unsure = Some(format!("{}: {error}", entry.report.reference));
-                    }
+        let desired = entries.iter().map(|entry| entry.report.should.clone());
+        let desired = canonical::each(ctx, &mut *self.provider, desired.collect()).await;
+        for (entry, should) in entries.iter_mut().zip(desired) {
+            match should {
+                Ok(should) => entry.report.should = should,
+                Err(message) => {
+                    entry.fail(&message);
+                    self.unsure = Some(format!("{}: {message}", entry.report.reference));
                 }
             }
         }
@@ -210,7 +198,7 @@ impl<'a> OfType<'a> {
             self.unavailable = Some(message.clone());
             message
         })?;
-        Rows::read(ctx, self.schema, &mut *self.provider, &self.strict, rows).await
+        Ok(Rows::read(ctx, self.schema, &mut *self.provider, &self.strict, rows).await)
     }
 
     /// Adds to a batch what the device holds and nobody declared, to be removed. Where that cannot

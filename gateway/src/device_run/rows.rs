@@ -8,6 +8,8 @@ use devgate_schemas::{Name, Resource, Row, TypeSchema};
 use devgate_transports::Context;
 use indexmap::IndexMap;
 
+use super::canonical;
+
 /// What becomes of a provider that does not keep to its type: Puppet's setting `strict`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Strict {
@@ -115,16 +117,13 @@ impl Checked {
 
 impl Rows {
     /// Checks what a provider's `get` returned, secrets wrapped from then on.
-    ///
-    /// # Errors
-    /// That the rows cannot be brought into their one form.
     pub(super) async fn read(
         ctx: &Context<'_>,
         schema: &TypeSchema,
         provider: &mut dyn Provider,
         strict: &Strictness,
         rows: Vec<Resource>,
-    ) -> Result<Self, String> {
+    ) -> Self {
         let Checked {
             sound,
             wrong,
@@ -135,13 +134,19 @@ impl Rows {
             wrong: wrong.into_iter().collect(),
             nameless,
         };
-        let mut standard: Vec<Resource> = sound.iter().map(|row| row.resource.clone()).collect();
-        let outcome = provider.canonicalize(ctx, &mut standard).await;
-        outcome.map_err(|error| error.to_string())?;
-        for (row, standard) in sound.iter().zip(standard) {
+        let rows = sound.iter().map(|row| row.resource.clone()).collect();
+        let standard = canonical::each(ctx, provider, rows).await;
+        for (row, standard) in sound.into_iter().zip(standard) {
             let Row { name, resource, .. } = row;
+            let standard = match standard {
+                Ok(standard) => standard,
+                Err(message) => {
+                    read.wrong.insert(name, message);
+                    continue;
+                }
+            };
             let canonical = Name::new(name.title(), schema.namevars_of(&standard));
-            if strict.strict != Strict::Off && *resource != standard {
+            if strict.strict != Strict::Off && resource != standard {
                 let message = format!(
                     "{}[{name}]#get has not provided canonicalized values.\n\
                      Returned values:       {}\n\
@@ -158,7 +163,7 @@ impl Rows {
             // Of two rows of one name the first counts.
             read.known.entry(canonical).or_insert(standard);
         }
-        Ok(read)
+        read
     }
 
     /// What the device holds of this name; nothing where it is not there.

@@ -48,7 +48,8 @@ impl TypeSchema {
     /// Like the gem it takes options of attributes that are not the document's: providers may read them.
     ///
     /// # Errors
-    /// Those of [`register`](Self::register), but for unknown features and options.
+    /// Those of [`register`](Self::register), but for unknown features and options, and for title
+    /// patterns that are missing.
     pub fn register_foreign(definition: &Value) -> Result<(Self, Vec<String>), Problems> {
         let mut warnings = Vec::new();
         let schema = Self::read(definition, Author::Foreign, &mut warnings)?;
@@ -115,7 +116,7 @@ impl TypeSchema {
                 warnings.push(format!("Unknown feature detected: {}", unknown.inspect()));
             }
         }
-        let title_patterns = Self::title_patterns_of(definition, &namevars, &mut problems);
+        let title_patterns = Self::title_patterns_of(definition, author, &namevars, &mut problems);
         let relations = relation::read(definition, &attributes, &mut problems);
         problems.or(|| Self {
             name: name.to_owned(),
@@ -204,17 +205,21 @@ impl TypeSchema {
 
     fn title_patterns_of(
         definition: &Hash,
+        author: Author,
         namevars: &[String],
         problems: &mut Problems,
     ) -> Vec<Regexp> {
         const PATH: [&str; 1] = ["title_patterns"];
         let mut patterns = Vec::new();
         match definition.get("title_patterns") {
-            None if namevars.len() > 1 => problems.add(
-                &PATH,
-                "a type with several namevars needs `title_patterns` that take a title apart",
-            ),
-            None => {}
+            None => match author {
+                Author::Ours if namevars.len() > 1 => problems.add(
+                    &PATH,
+                    "a type with several namevars needs `title_patterns` that take a title apart",
+                ),
+                // The title is the first namevar, whatever others there are.
+                Author::Ours | Author::Foreign => {}
+            },
             Some(Value::Array(items)) => {
                 for item in items {
                     // The document has `{pattern, desc}`; a bare text serves where no words are needed.

@@ -115,7 +115,12 @@ impl TypeSchema {
             return (row.get(namevar).map(shown).unwrap_or_default(), None);
         }
         let type_name = &self.name;
-        let Some(title) = row.get("title").and_then(Value::as_str) else {
+        let title = row.get("title").and_then(Value::as_str);
+        if self.title_patterns.is_empty() {
+            // Nobody says what a title stands for.
+            return (title.map_or_else(|| joined(namevars), str::to_owned), None);
+        }
+        let Some(title) = title else {
             let title = joined(namevars);
             let wrong = format!("{type_name}[{title}]#get has not provided a title attribute.");
             return (title, Some(wrong));

@@ -290,6 +290,20 @@ fn what_a_definition_for_puppet_has_beyond_ours_is_told_or_left_alone() {
     );
     let problems = TypeSchema::register(&definition).expect_err("ours has no such things");
     assert_eq!(problems.iter().len(), 2, "{problems}");
+
+    // Without patterns a title is the first namevar, and rows need none.
+    let two = "{name: pair, desc: x, attributes: {a: {type: String, desc: x, behaviour: namevar}, \
+               b: {type: String, desc: x, behaviour: namevar}}}";
+    let definition = yaml::parse(two).expect("YAML").to_value();
+    assert!(TypeSchema::register(&definition).is_err());
+    let (schema, _) = TypeSchema::register_foreign(&definition).expect("a type");
+    assert_eq!(
+        schema.parse_title("x y").expect("a title").get("a"),
+        Some(&Value::from("x y"))
+    );
+    let row = [("a", "x"), ("b", "y")].map(|(name, value)| (name, Value::from(value)));
+    let row = Resource::from(row.into_iter().collect::<Hash>());
+    assert_eq!(schema.read_row(row).expect("it has a name").doubts, [""; 0]);
 }
 
 #[test]

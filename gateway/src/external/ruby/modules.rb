@@ -62,8 +62,6 @@ end
 
 # What modules tell Puppet, and not their context.
 Puppet::Util::Log.newdesttype :devgate do
-  match 'devgate'
-
   def handle(message)
     level = %i[alert emerg crit].include?(message.level) ? :err : message.level
     Devgate.wire.say(level, message.to_s)

@@ -1,0 +1,45 @@
+//! The one form of values: asked for all resources at once, and for each where that fails.
+
+use std::slice;
+use std::time::{Duration, Instant};
+
+use devgate_devices::Provider;
+use devgate_schemas::Resource;
+use devgate_transports::Context;
+
+/// Who takes longer to fail is not asked again for each of many resources.
+const SOON: Duration = Duration::from_secs(10);
+
+/// Brings resources into the form that their provider has for them; one that has none takes no other
+/// down. As many are given back, in the same order, or why there is no such form.
+pub(super) async fn each(
+    ctx: &Context<'_>,
+    provider: &mut dyn Provider,
+    resources: Vec<Resource>,
+) -> Vec<Result<Resource, String>> {
+    let mut all = resources.clone();
+    let mut began = Instant::now();
+    let Err(error) = provider.canonicalize(ctx, &mut all).await else {
+        return all.into_iter().map(Ok).collect();
+    };
+    let mut message = error.to_string();
+    let mut is_hopeless = resources.len() == 1 || began.elapsed() > SOON;
+    let mut results = Vec::with_capacity(resources.len());
+    for mut resource in resources {
+        if is_hopeless {
+            results.push(Err(message.clone()));
+            continue;
+        }
+        began = Instant::now();
+        let one = slice::from_mut(&mut resource);
+        results.push(match provider.canonicalize(ctx, one).await {
+            Ok(()) => Ok(resource),
+            Err(error) => {
+                message = error.to_string();
+                is_hopeless = began.elapsed() > SOON;
+                Err(message.clone())
+            }
+        });
+    }
+    results
+}
