@@ -8,7 +8,7 @@ use clap::Subcommand;
 use devgate_devices::{Case, Family as Declared, Refresh};
 use serde_json::{Value as Json, json};
 
-use super::transport::{attributes_json, connection_info_text, first_line, groups_json};
+use super::transport::{attributes_json, connection_info_text, first_sentence, groups_json};
 use super::{Ending, Setting};
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -50,7 +50,7 @@ impl Family {
                             family.types().map(|kind| kind.schema().name()).collect();
                         [
                             family.name().to_owned(),
-                            first_line(family.schema().desc()),
+                            first_sentence(family.schema().desc()),
                             types.join(", "),
                         ]
                     })
@@ -133,7 +133,10 @@ fn as_text(family: &registry::Family) -> String {
     text.push_str("\ntypes:\n");
     let types = family.types().map(|kind| {
         let schema = kind.schema();
-        [format!("  {}", schema.name()), first_line(schema.desc())]
+        [
+            format!("  {}", schema.name()),
+            first_sentence(schema.desc()),
+        ]
     });
     text.push_str(&output::table(&types.collect::<Vec<_>>()));
     text

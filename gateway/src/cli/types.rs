@@ -5,7 +5,7 @@ use clap::Subcommand;
 use devgate_devices::ResourceType;
 use serde_json::{Value as Json, json};
 
-use super::transport::{attributes_json, attributes_text, first_line};
+use super::transport::{attributes_json, attributes_text, first_sentence};
 use super::{Ending, Setting};
 use crate::output::{self, Output};
 
@@ -31,7 +31,7 @@ impl Types {
                     for kind in family.types() {
                         let schema = kind.schema();
                         let name = format!("{}/{}", family.name(), schema.name());
-                        rows.push([name, first_line(schema.desc())]);
+                        rows.push([name, first_sentence(schema.desc())]);
                     }
                 }
                 output.document(&json!({ "types": rows }), || output::table(&rows));
