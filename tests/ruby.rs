@@ -97,6 +97,61 @@ fn a_transport_in_ruby_is_one_like_any_other() {
 }
 
 #[test]
+fn a_transport_that_cannot_verify_is_asked_for_its_facts() {
+    let mut shelf = Shelf::new();
+    for (name, password) in [("c1", "crate-canary"), ("c2", "a-wrong-canary")] {
+        let info = json!({"remote-transport": "crate", "password": password});
+        shelf.project.add_target(name, info);
+    }
+    shelf.devgate("verify -t c1").succeeded();
+    shelf
+        .devgate("verify -t c2")
+        .failed()
+        .says(&["Puppet::ResourceError: it stays shut"]);
+}
+
+#[test]
+fn a_transport_that_was_refused_is_not_opened_again_in_the_same_run() {
+    let mut shelf = Shelf::new();
+    let info = json!({"remote-transport": "crate", "password": "nails-canary"});
+    shelf.project.add_target("c3", info);
+    let manifest = "shelf_label { 'l1': text => 'a' } shelf_awkward { 'it': how => 'raises' }";
+    let file = shelf.project.write("m.pp", manifest);
+    let run = shelf.devgate(&format!("device -t c3 --apply {}", file.display()));
+    let run = run.failed();
+    assert_eq!(run.stdout.matches("it is nailed shut").count(), 2, "{run}");
+    assert_eq!(run.stderr.matches("somebody knocks").count(), 1, "{run}");
+}
+
+#[test]
+fn a_provider_that_looks_at_one_name_and_changes_its_type_finds_all_as_under_puppet() {
+    let mut shelf = Shelf::new();
+    let labels = |words: [&str; 3]| {
+        let labels = words.iter().zip(1..);
+        let labels =
+            labels.map(|(word, n)| format!("shelf_label {{ 'l{n}': text => '{word}' }}\n"));
+        labels.collect::<String>()
+    };
+    let (resources, summary) = shelf.apply(&labels(["a", "b", "c"]), "");
+    assert_eq!(
+        (&summary["failed"], &summary["changed"]),
+        (&json!(0), &json!(3)),
+        "{resources}"
+    );
+    let (resources, summary) = shelf.apply(&labels(["a", "b", "d"]), "");
+    assert_eq!(
+        (&summary["failed"], &summary["changed"]),
+        (&json!(0), &json!(1)),
+        "{resources}"
+    );
+    let data = shelf.data();
+    assert_eq!(data["labels"], json!({"l1": "a", "l2": "b", "l3": "d"}));
+    let asked = shelf.asked();
+    let first = ["get [\"l1\",\"l2\",\"l3\"]", "get [\"l2\"]", "get [\"l3\"]"];
+    assert!(asked.windows(3).any(|three| three == first), "{asked:?}");
+}
+
+#[test]
 fn types_in_ruby_are_read_changed_and_found_in_order() {
     let mut shelf = Shelf::new();
     let shown = shelf.devgate("device -t s1 --resource shelf_book Emma --format json");
@@ -180,6 +235,7 @@ fn types_in_ruby_are_read_changed_and_found_in_order() {
         [
             redacted,
             "get [\"Emma\",\"Ulysses\",\"Zadig\",\"Old\"]",
+            "get [\"Old\"]",
             "close"
         ]
     );

@@ -19,8 +19,10 @@ module Devgate
       @transport.close(context) if @transport.respond_to?(:close)
     end
 
+    # Puppet never verifies, so some transports cannot: those that reach for their device when they are first
+    # asked something show with its facts that it takes the credentials.
     def verify(_input)
-      @transport.verify(context) if @transport.respond_to?(:verify)
+      @transport.respond_to?(:verify) ? @transport.verify(context) : @transport.facts(context)
       {}
     end
 
@@ -48,8 +50,10 @@ module Devgate
 
     private
 
-    # It is the current device before any of its types is loaded.
+    # It is the current device before any of its types is loaded. Who was refused once does not try again: too
+    # many wrong passwords lock an account.
     def connect(target)
+      raise @refused if @refused
       return if @transport
 
       name = @modules.transport
@@ -60,6 +64,9 @@ module Devgate
       transport = Puppet::ResourceApi::Transport.connect(name, info)
       Puppet::ResourceApi::Transport.inject_device(name, transport)
       @transport = transport
+    rescue *FAILURES => e
+      @refused = e
+      raise
     end
 
     def context
@@ -76,8 +83,11 @@ module Devgate
     end
 
     def get(names)
-      names = names ? names.map { |name| called(name) } : all
-      rows = @type.feature?('simple_get_filter') ? @provider.get(@context, names) : @provider.get(@context)
+      rows =
+        if !@type.feature?('simple_get_filter') then ask(:get)
+        elsif names then named(names.map { |name| called(name) })
+        else ask(:get, all)
+        end
       resources('get', rows)
     end
 
@@ -87,7 +97,7 @@ module Devgate
       @context.titles = { title => title, name => title }
       @context.reset_failed
       asked = { name => { is: is(change['is'], name), should: resource(change['should']) } }
-      @type.feature?('supports_noop') ? @provider.set(@context, asked, noop: noop) : @provider.set(@context, asked)
+      @type.feature?('supports_noop') ? ask(:set, asked, noop: noop) : ask(:set, asked)
       @context.failed(title, message: 'Execution encountered an error') if @context.failed? && !@context.told_failure
     rescue *FAILURES => e
       @context.failed(title, message: Devgate.failure(e))
@@ -97,12 +107,12 @@ module Devgate
 
     def canonicalize(resources)
       resources = resources.map { |resource| resource(resource) }
-      resources('canonicalize', @provider.canonicalize(@context, resources))
+      resources('canonicalize', ask(:canonicalize, resources))
     end
 
     def insync(name, property, is, should)
       sides = [is, should].map { |side| resource(side) }
-      in_sync, message = @provider.insync?(@context, called(name), property.to_sym, *sides)
+      in_sync, message = ask(:insync?, called(name), property.to_sym, *sides)
       unless [nil, true, false].include?(in_sync)
         raise "insync? of `#{property}` gave a #{in_sync.class}: expected true, false or nil, and perhaps a message"
       end
@@ -111,6 +121,30 @@ module Devgate
     end
 
     private
+
+    # Asks the provider. What it leaves in its type's definition would mislead the next call: it is undone.
+    def ask(action, *args, **options)
+      definition = @type.definition.dup
+      options.empty? ? @provider.public_send(action, @context, *args) : @provider.public_send(action, @context, *args, **options)
+    ensure
+      @type.definition.replace(definition)
+    end
+
+    # The gem asks for one at a time, so some providers look only at the first: what was left out is asked for
+    # by itself.
+    def named(names)
+      rows = hashes('get', ask(:get, names))
+      return rows if names.one?
+
+      left_out = names - rows.map { |row| identity(row) }
+      alone = left_out.flat_map { |name| hashes('get', ask(:get, [name])) }
+      (rows + alone).uniq { |row| identity(row) }
+    end
+
+    def identity(row)
+      namevars = @type.namevars
+      namevars.one? ? row[namevars.first] : row.slice(*namevars)
+    end
 
     # What identifies a resource: a value, or a hash of several namevars.
     def called(name)
@@ -148,11 +182,13 @@ module Devgate
     end
 
     def resources(action, rows)
-      unless rows.is_a?(Array) && rows.all?(Hash)
-        raise "#{action} of `#{@type.name}` gave a #{rows.class}: expected an Array of Hashes"
-      end
+      hashes(action, rows).map { |row| Plain.data(row) }
+    end
 
-      rows.map { |row| Plain.data(row) }
+    def hashes(action, rows)
+      return rows if rows.is_a?(Array) && rows.all?(Hash)
+
+      raise "#{action} of `#{@type.name}` gave a #{rows.class}: expected an Array of Hashes"
     end
   end
 end
