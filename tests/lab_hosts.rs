@@ -1,5 +1,6 @@
 //! Proxies: hosts behind real SSH servers that run the tasks of remote targets, alone and in pools.
 
+mod ends;
 mod pools;
 
 use std::fs;
@@ -233,99 +234,6 @@ fn tasks_run_as_whom_the_inventory_says() {
         assert_eq!(error["details"]["issue_code"], code);
     }
     lab.is_clean("h2", "t/tasks/who");
-}
-
-#[test]
-fn what_does_not_end_is_ended_with_all_that_it_has_started() {
-    let mut lab = Lab::new();
-    let password = lab.lab["password"].clone();
-    lab.proxy("plain", "h1", json!({}));
-    lab.proxy(
-        "root",
-        "h1",
-        json!({"run-as": "root", "sudo-password": password}),
-    );
-    let tasks = [
-        ("stubborn", "trap '' TERM; while :; do sleep 77001; done"),
-        ("group", "sleep 77001 & sleep 77001"),
-        (
-            "daemon",
-            "setsid sh -c 'trap : TERM; while :; do sleep 77001; done' >/dev/null 2>&1 & wait",
-        ),
-        ("chatty", "yes 77001"),
-        ("mute", "exec >&- 2>&-; sleep 77001"),
-    ];
-    for (name, script) in tasks {
-        lab.task(name, "{}", script);
-        let run = lab.project.devgate(&format!(
-            "task run t::{name} -t plain,root --timeout 1 --format json"
-        ));
-        let document = run.failed().json();
-        for item in document["items"].as_array().expect("items") {
-            let error = &item["value"]["_error"];
-            assert_eq!(
-                error["kind"], "puppetlabs.tasks/timeout-error",
-                "{name}: {error}"
-            );
-            assert!(error["details"]["left"].is_null(), "{name}: {error}");
-        }
-        lab.is_clean("h1", "77001");
-    }
-}
-
-#[test]
-fn an_interrupt_leaves_nothing_on_a_host() {
-    let mut lab = Lab::new();
-    lab.proxy("proxy", "h1", json!({}));
-    lab.devices(3, json!("proxy"));
-    lab.task(
-        "long",
-        REMOTE,
-        "trap '' TERM; while :; do sleep 77002; done",
-    );
-    let mut run = lab.project.start("task run t::long -t d* --format json");
-    let begun = Instant::now();
-    while !lives("77002") {
-        assert!(
-            begun.elapsed() < Duration::from_secs(60),
-            "no task has begun"
-        );
-        pause(Duration::from_millis(50));
-    }
-    run.signal(Signal::SIGINT);
-    run.wait_for("interrupted");
-    run.signal(Signal::SIGINT);
-    let run = run.finish();
-    assert_eq!(run.code(), Some(130), "{run}");
-    assert_eq!(statuses(&run.json()), ["failure"; 3]);
-    lab.is_clean("h1", "77002");
-}
-
-#[test]
-fn an_interrupt_while_a_host_is_made_ready_leaves_nothing_there() {
-    let mut lab = Lab::new();
-    lab.proxy("proxy", "h1", json!({}));
-    lab.devices(2, json!("proxy"));
-    lab.task("noop", REMOTE, "sleep 77007");
-    let home = PathBuf::from(lab.host("h1")["home"].as_str().expect("a path"));
-    // A login that takes its time: what it was sent is done behind it.
-    fs::write(home.join(".bashrc"), "sleep 2\n").expect("the user's home");
-    let sessions = || lab.logged("h1", "Starting session: command");
-    let before = sessions();
-    let mut run = lab.project.start("task run t::noop -t d* --format json");
-    let begun = Instant::now();
-    while sessions() == before && begun.elapsed() < Duration::from_secs(60) {
-        pause(Duration::from_millis(20));
-    }
-    run.signal(Signal::SIGINT);
-    run.wait_for("interrupted");
-    run.signal(Signal::SIGINT);
-    let run = run.finish();
-    fs::remove_file(home.join(".bashrc")).expect("it was written");
-    assert_eq!(run.code(), Some(130), "{run}");
-    assert_eq!(statuses(&run.json()), ["failure"; 2]);
-    pause(Duration::from_secs(4));
-    lab.is_clean("h1", "77007");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Sessions with a server of these tests: credentials, retries, failures, pages.
 
+mod logins;
+
 use devgate_schemas::{ConnectionInfo, Hash, Level, Unread, Value};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -40,118 +42,6 @@ fn data(json: serde_json::Value) -> Document {
 }
 
 const OK: Do = Do::Answer(200, "content-type: application/json\r\n", "{\"a\": 1}");
-
-#[tokio::test]
-async fn credentials_go_along_in_each_of_their_ways() {
-    for (settings, header) in [
-        (
-            json!({ "user": "me", "password": "canary" }),
-            "authorization: Basic bWU6Y2FuYXJ5",
-        ),
-        (json!({ "token": "canary" }), "authorization: Bearer canary"),
-        (json!({ "apikey": "canary" }), "x-api-key: canary"),
-        (
-            json!({ "apikey": "canary", "apikey_header": "X-Auth" }),
-            "x-auth: canary",
-        ),
-    ] {
-        let server = Server::start([OK]).await;
-        let bench = Bench::default();
-        let session = open(&bench, &server, settings).await.expect("a session");
-        let answer = session.get(&bench.ctx(), "/x").await.expect("an answer");
-        assert_eq!(answer, data(json!({ "a": 1 })));
-        let asked = server.asked().concat();
-        assert!(asked.contains(header), "{asked}");
-        assert!(bench.said(Level::Warning)[0].contains("go in clear"));
-        assert!(!format!("{session:?}").contains("canary"));
-    }
-}
-
-#[tokio::test]
-async fn credentials_that_are_refused_are_tried_once() {
-    let refusal = || [Do::Answer(401, "www-authenticate: Basic realm=x\r\n", "no")];
-    let server = Server::start(refusal()).await;
-    let error = get(&server, json!({ "user": "me", "password": "canary" }), "/x").await;
-    let error = error.expect_err("refused");
-    assert!(matches!(error, Error::Authentication(_)), "{error:?}");
-    assert!(
-        error
-            .to_string()
-            .contains("refuses the login of `me` (basic), saying `no`"),
-        "{error}"
-    );
-    assert_eq!(server.lines(), ["GET /x"]);
-    let server = Server::start(refusal()).await;
-    let error = get(&server, json!({}), "/x")
-        .await
-        .expect_err("refused")
-        .to_string();
-    assert!(error.contains("it wants credentials (Basic)"), "{error}");
-}
-
-#[tokio::test]
-async fn a_login_gives_a_token_that_is_renewed_once_when_it_expires() {
-    let token = |text| Do::Answer(200, "", text);
-    let server = Server::start([
-        token(r#"{"t": "canary-1"}"#),
-        OK,
-        Do::Answer(401, "", "expired"),
-        token(r#"{"t": "canary-2"}"#),
-        OK,
-        Do::Answer(401, "", "expired"),
-        token(r#"{"t": "canary-3"}"#),
-        Do::Answer(401, "", "no canary-3"),
-    ])
-    .await;
-    let bench = Bench::default();
-    let settings = json!({
-        "user": "me", "password": "can\"ary",
-        "login": {
-            "path": "/login", "body": { "name": "{user}", "password": "{password}" },
-            "token": "/t", "value": "{token}",
-        },
-    });
-    let session = open(&bench, &server, settings).await.expect("a session");
-    for _ in 0..2 {
-        session.get(&bench.ctx(), "/x").await.expect("an answer");
-    }
-    let error = session
-        .get(&bench.ctx(), "/x")
-        .await
-        .expect_err("refused")
-        .to_string();
-    assert!(
-        error.contains("refuses the login of `me` (POST /login)"),
-        "{error}"
-    );
-    assert!(!error.contains("canary"), "{error}");
-    let asked = server.asked();
-    assert!(
-        asked[0].ends_with(r#"{"name":"me","password":"can\"ary"}"#),
-        "{}",
-        asked[0]
-    );
-    assert!(!asked[0].contains("authorization"), "{}", asked[0]);
-    let tokens: Vec<bool> = [(1, "1"), (2, "1"), (4, "2"), (5, "2"), (7, "3")]
-        .map(|(at, number)| asked[at].contains(&format!("authorization: canary-{number}\r\n")))
-        .to_vec();
-    assert_eq!(tokens, [true; 5], "{asked:#?}");
-}
-
-#[tokio::test]
-async fn a_login_gives_cookies() {
-    let cookies =
-        "set-cookie: a=1; Path=/; HttpOnly\r\nset-cookie: b=2\r\nset-cookie: old=; Max-Age=0\r\n";
-    let server = Server::start([Do::Answer(204, cookies, ""), OK]).await;
-    let settings = json!({
-        "user": "me", "password": "can&ary",
-        "login": { "path": "/login", "body": "u={user}&p={password}" },
-    });
-    get(&server, settings, "/x").await.expect("an answer");
-    let asked = server.asked();
-    assert!(asked[0].ends_with("u=me&p=can%26ary"), "{}", asked[0]);
-    assert!(asked[1].contains("cookie: a=1; b=2\r\n"), "{}", asked[1]);
-}
 
 #[tokio::test(start_paused = true)]
 async fn what_only_asks_or_sets_all_is_sent_again_when_the_connection_is_lost_and_nothing_else() {
