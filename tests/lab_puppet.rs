@@ -1,4 +1,4 @@
-//! The system's Puppet beside devgate: catalogs that it compiles.
+//! Catalogs that the system's Puppet compiles, on a real router.
 
 use crate::support::lab::Device;
 use crate::support::project::Project;

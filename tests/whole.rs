@@ -19,6 +19,7 @@ mod lab_netconf;
 mod lab_ovsdb;
 mod lab_pool;
 mod lab_puppet;
+mod lab_puppet_device;
 mod lab_record;
 mod lab_rest;
 mod lab_restconf;

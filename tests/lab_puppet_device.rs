@@ -1,0 +1,298 @@
+//! `puppet device` and devgate beside each other: one module in Ruby, one `device.conf`, one manifest.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::support::lab::{command_for, lab, output, text};
+use crate::support::project::Project;
+use crate::support::puppet::{folder, of_the_tests, puppet};
+use crate::support::run::Run;
+
+/// Who runs the module.
+#[derive(Clone, Copy, Debug)]
+enum Side {
+    Puppet,
+    Devgate,
+}
+
+use Side::{Devgate, Puppet};
+
+/// A name server of the lab, in a `device.conf` that both read, and a zone of a test's own on it.
+struct Server {
+    project: Project,
+    lab: Value,
+    zone: &'static str,
+    reports: Vec<PathBuf>,
+}
+
+impl Server {
+    /// With a credentials file that has this key.
+    fn with_key(zone: &'static str, key: Option<&str>) -> Self {
+        let lab = lab("pdns");
+        let mut project = Project::new();
+        let modules = project.path().join("modules");
+        fs::create_dir(&modules).expect("a folder can be made");
+        symlink(of_the_tests("ruby/pdns"), modules.join("pdns")).expect("a link can be made");
+        let key = key.unwrap_or(text(&lab, "key"));
+        let credentials = json!({ "host": lab["host"], "port": lab["port"], "apikey": key });
+        let credentials = project.write("credentials.conf", &credentials.to_string());
+        let conf = format!(
+            "[ns1]\n  type pdns\n  url file://{}\n",
+            credentials.display()
+        );
+        project.write("device.conf", &conf);
+        Self {
+            project,
+            lab,
+            zone,
+            reports: Vec::new(),
+        }
+    }
+
+    fn new(zone: &'static str) -> Self {
+        Self::with_key(zone, None)
+    }
+
+    /// Runs the `device` command of one of the two.
+    fn device(&self, side: Side, words: &[&str]) -> Run {
+        let conf = self
+            .project
+            .path()
+            .join("device.conf")
+            .display()
+            .to_string();
+        let words = [
+            &["device", "--target", "ns1", "--deviceconfig", &conf],
+            words,
+        ]
+        .concat();
+        match side {
+            Devgate => self
+                .project
+                .start_alone(&[&[env!("CARGO_BIN_EXE_devgate")], words.as_slice()].concat()),
+            Puppet => {
+                let lib = of_the_tests("ruby/pdns/lib").display().to_string();
+                puppet(
+                    &self.project,
+                    &[words.as_slice(), &["--libdir", &lib]].concat(),
+                )
+            }
+        }
+    }
+
+    /// Applies a manifest, and keeps the report of it.
+    fn apply(&mut self, side: Side, manifest: &str, options: &[&str]) -> Run {
+        let manifest = self
+            .project
+            .write("site.pp", manifest)
+            .display()
+            .to_string();
+        let apply = [&["--apply", &manifest, "--detailed-exitcodes"], options].concat();
+        let (run, report) = match side {
+            Puppet => {
+                let state = folder(&self.project, "vardir").join("devices/ns1/state");
+                (
+                    self.device(Puppet, &apply),
+                    state.join("last_run_report.yaml"),
+                )
+            }
+            Devgate => {
+                let keep = ["--report", "kept", "--report-format", "puppet-yaml"];
+                let run = self.device(Devgate, &[apply.as_slice(), &keep].concat());
+                (run, self.project.path().join("kept/ns1.yaml"))
+            }
+        };
+        let report = fs::read_to_string(report).unwrap_or_else(|error| panic!("{error}: {run}"));
+        let name = format!("{}.yaml", self.reports.len());
+        self.reports.push(self.project.write(&name, &report));
+        run
+    }
+
+    /// What Puppet reads in the reports since this was asked.
+    fn reports(&mut self) -> Vec<Value> {
+        let script = of_the_tests("oracle/puppet-events.rb");
+        let files = [script].into_iter().chain(self.reports.drain(..));
+        let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
+        let words: Vec<&str> = ["ruby"]
+            .into_iter()
+            .chain(files.iter().map(String::as_str))
+            .collect();
+        let run = self.project.start_alone(&words).succeeded();
+        let lines = run.stdout.lines().map(serde_json::from_str);
+        lines.map(|line| line.expect("a line is JSON")).collect()
+    }
+
+    /// Asks the server past both.
+    fn curl(&self, method: &str, body: &str) -> String {
+        let url = format!(
+            "http://127.0.0.1:{}/api/v1/servers/localhost/zones/{}.",
+            self.lab["port"], self.zone
+        );
+        let key = format!("X-API-Key: {}", text(&self.lab, "key"));
+        let mut command = command_for("curl");
+        output(command.args(["-s", "-X", method, "-H", &key, "-d", body, &url]))
+    }
+
+    /// The zone as the server shows it, and its serial number, which each change of it raises.
+    fn shown(&self) -> (Value, Value) {
+        let answer = self.curl("GET", "");
+        let Ok(mut zone) = serde_json::from_str::<Value>(&answer) else {
+            return (json!(answer), Value::Null);
+        };
+        let serial = zone["edited_serial"].take();
+        zone["serial"].take();
+        if let Some(sets) = zone["rrsets"].as_array_mut() {
+            sets.retain(|set| set["type"] != "SOA");
+            sets.sort_by_key(Value::to_string);
+        }
+        (zone, serial)
+    }
+
+    /// What is left of the zone by another run.
+    fn clear(&self) {
+        self.curl("DELETE", "");
+    }
+}
+
+/// What somebody changes past both: a record's address, and one that shall not be.
+const DRIFT: &str = r#"{"rrsets": [
+    {"name": "www.both.example.", "type": "A", "ttl": 60, "changetype": "REPLACE", "records": [
+        {"content": "192.0.2.1", "disabled": false}, {"content": "192.0.2.99", "disabled": false}]},
+    {"name": "old.both.example.", "type": "A", "ttl": 60, "changetype": "REPLACE", "records": [
+        {"content": "192.0.2.9", "disabled": false}]}]}"#;
+
+#[test]
+fn one_module_has_the_same_effect_under_puppet_device_and_under_devgate() {
+    let mut server = Server::new("both.example");
+    let manifest = "\
+        pdns_zone { 'Both.example': kind => 'Master', account => 'lab', nameservers => ['ns1.both.example.'] }\n\
+        Pdns_record { zone => 'both.example' }\n\
+        pdns_record { 'www.both.example A': content => ['192.0.2.2', '192.0.2.1'], ttl => 60 }\n\
+        pdns_record { 'both.example.': rrtype => 'MX', content => ['10 mail.both.example.'] }\n\
+        pdns_record { 'both.example TXT': content => ['\"one\"'], before => Pdns_record['www.both.example A'] }\n\
+        pdns_record { 'old.both.example A': ensure => absent }\n";
+    let [by_puppet, by_devgate] = [Puppet, Devgate].map(|side| {
+        server.clear();
+        let made = server.apply(side, manifest, &[]);
+        let (zone, serial) = server.shown();
+        assert_eq!(zone["account"], "lab", "{made}");
+        let again = server.apply(side, manifest, &[]);
+        assert_eq!(server.shown(), (zone.clone(), serial), "{again}");
+
+        server.curl("PUT", r#"{"account": "elsewhere"}"#);
+        server.curl("PATCH", DRIFT);
+        let drifted = server.shown();
+        assert_ne!(drifted.0, zone);
+        let noop = server.apply(side, manifest, &["--noop"]);
+        assert_eq!(server.shown(), drifted, "{noop}");
+        let mended = server.apply(side, manifest, &[]);
+        assert_eq!(server.shown().0, zone, "{mended}");
+
+        let gone = "pdns_zone { 'both.example': ensure => absent }\n";
+        let gone = server.apply(side, gone, &[]);
+        assert_eq!(server.shown().0, "Not Found", "{gone}");
+        (zone, server.reports())
+    });
+    assert_eq!(by_puppet.0, by_devgate.0);
+    for (puppet, devgate) in by_puppet.1.iter().zip(&by_devgate.1) {
+        assert_eq!(puppet, devgate, "{puppet:#}\n{devgate:#}");
+    }
+    let statuses = by_puppet.1.iter().map(|report| &report["status"]);
+    let expected = ["changed", "unchanged", "unchanged", "changed", "changed"];
+    assert_eq!(statuses.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn one_module_tells_the_same_facts_to_puppet_device_and_to_devgate() {
+    let server = Server::new("facts.example");
+    let told = server.device(Puppet, &["--facts"]).succeeded();
+    let mut told = told.json()["values"].take();
+    let facts = told.as_object_mut().expect("facts are an object");
+    facts.retain(|name, _| !name.starts_with("client"));
+    let ours = server
+        .device(Devgate, &["--facts", "--format", "json"])
+        .succeeded();
+    assert_eq!(ours.item()["value"], told);
+    assert_eq!(told["operatingsystem"], "PowerDNS");
+}
+
+#[test]
+fn what_fails_under_puppet_device_fails_under_devgate_and_takes_as_little_with_it() {
+    let mut server = Server::new("fails.example");
+    let manifest = "\
+        pdns_zone { 'fails.example': }\n\
+        Pdns_record { zone => 'fails.example' }\n\
+        pdns_record { 'bad.fails.example A': content => ['no address'] }\n\
+        pdns_record { 'after.fails.example A': content => ['192.0.2.1'], require => Pdns_record['bad.fails.example A'] }\n\
+        pdns_record { 'beside.fails.example A': content => ['192.0.2.2'] }\n";
+    let [by_puppet, by_devgate] = [Puppet, Devgate].map(|side| {
+        server.clear();
+        let run = server.apply(side, manifest, &[]);
+        let mut report = server.reports().remove(0);
+        let resources = report["resources"].as_array_mut().expect("resources");
+        let failed: Vec<Value> = resources
+            .extract_if(.., |one| one["failed"] == true)
+            .collect();
+        let [failed] = failed.try_into().expect("one has failed");
+        let why = "PATCH /zones/fails.example.: 422 Record bad.fails.example./A 'no address'";
+        assert!(failed["events"].to_string().contains(why), "{failed:#}");
+        assert_eq!(failed["out_of_sync"], true);
+        (run.code(), server.shown().0, report)
+    });
+    assert_eq!(by_puppet.1, by_devgate.1);
+    assert_eq!(by_puppet.2, by_devgate.2);
+    // That anything has failed, or changed, Puppet does not tell who applies a file.
+    assert_eq!((by_puppet.0, by_devgate.0), (Some(0), Some(2 + 4)));
+    server.clear();
+}
+
+#[test]
+fn what_one_prints_of_a_device_the_other_finds_as_it_is() {
+    let mut server = Server::new("shows.example");
+    let manifest = "\
+        pdns_zone { 'shows.example': kind => 'Master', account => 'it\\'s $5' }\n\
+        pdns_record { 'shows.example TXT': zone => 'shows.example', ttl => 5, content => ['\"a b\"', '\"c\"'] }\n";
+    server.clear();
+    server.apply(Devgate, manifest, &[]);
+    let before = server.shown();
+    for (shows, applies) in [(Puppet, Devgate), (Devgate, Puppet)] {
+        let resources = [
+            ("pdns_zone", "shows.example."),
+            ("pdns_record", "shows.example. TXT"),
+        ];
+        let shown = resources.map(|(kind, title)| {
+            let run = server
+                .device(shows, &["--resource", kind, title])
+                .succeeded();
+            assert!(run.stdout.contains("=> 'present'"), "{run}");
+            run.stdout
+        });
+        let run = server.apply(applies, &shown.concat(), &[]);
+        assert_eq!(run.code(), Some(0), "{run}");
+        assert_eq!(server.shown(), before, "{run}");
+    }
+    let reports = server.reports();
+    assert!(
+        reports[1..]
+            .iter()
+            .all(|report| report["status"] == "unchanged"),
+        "{reports:#?}"
+    );
+    server.clear();
+}
+
+#[test]
+fn credentials_that_a_device_refuses_are_told_by_both_and_shown_by_none() {
+    let server = Server::with_key("none.example", Some("a-wrong-canary"));
+    for side in [Puppet, Devgate] {
+        for words in [["--facts", ""], ["--resource", "pdns_zone"]] {
+            server
+                .device(side, &words)
+                .failed()
+                .says(&["401 Unauthorized"]);
+        }
+    }
+}
