@@ -21,6 +21,10 @@ use super::session::{NetconfSession, Open, Ready};
 use crate::error::Aftermath;
 use crate::{Context, Error, Result};
 
+/// How much of its time a device has waited at the most when it is sure that it still does: from when it was
+/// asked to until it is asked for more.
+const SURE: f64 = 0.75;
+
 /// Changes on probation, in one session.
 #[derive(Debug)]
 pub(super) struct Probation {
@@ -123,29 +127,27 @@ impl Probation {
         Ok(())
     }
 
-    /// Whether the device still waits.
+    /// Whether the device still waits, for sure: what is committed to one that has already gone back would
+    /// be taken for all there is, and confirmed.
     ///
     /// # Errors
     /// [`Error::Unconfirmed`], saying why not.
     fn holds(&self, way: &Way<'_>) -> Result<()> {
-        let Self { limit, .. } = *self;
-        let is_over = self.since.is_some_and(|since| since.elapsed() >= limit);
-        let peer = way.peer.to_owned();
-        match (self.is_lost, is_over) {
-            (false, false) => Ok(()),
-            (true, _) => {
-                let why = "the session ended, and with it the probation of what was changed".into();
-                let then = Aftermath::WillBeTakenBack(limit);
-                Err(way.unconfirmed(Error::Lost { peer, why }, then))
-            }
-            (false, true) => {
-                let why = Error::Unsupported(format!(
-                    "it has waited for its confirmation for longer than {} s (`confirm_timeout`)",
-                    limit.as_secs()
-                ));
-                Err(way.unconfirmed(why, Aftermath::TakenBack))
-            }
+        let Self { limit, since, .. } = *self;
+        let then = Aftermath::WillBeTakenBack(limit);
+        if self.is_lost {
+            let peer = way.peer.to_owned();
+            let why = "the session ended, and with it the probation of what was changed".into();
+            return Err(way.unconfirmed(Error::Lost { peer, why }, then));
         }
+        if since.is_some_and(|since| since.elapsed() > limit.mul_f64(SURE)) {
+            let why = Error::Unsupported(format!(
+                "most of the {} s for which it waits passed in one step: set `confirm_timeout` to more",
+                limit.as_secs()
+            ));
+            return Err(way.unconfirmed(why, then));
+        }
+        Ok(())
     }
 }
 
