@@ -53,7 +53,7 @@ impl<'a> WayBack<'a> {
                     resource.messages.push(message.to_owned());
                 }
             }
-            Err(error) => add(report, format!("the device is not as before: {error}")),
+            Err(error) => add(report, format!("the device may not be as before: {error}")),
         }
     }
 }

@@ -113,7 +113,7 @@ fn a_way_back_that_fails_is_told_and_what_was_changed_stays_told() {
     assert_eq!((report.rolled_back, report.summary.changed), (false, 1));
     let problem = report.problem.expect("it is told");
     assert!(
-        problem.starts_with("the device is not as before: "),
+        problem.starts_with("the device may not be as before: "),
         "{problem}"
     );
 }
