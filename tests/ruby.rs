@@ -353,7 +353,7 @@ fn types_that_cannot_be_used_are_left_out_and_why_is_told_when_they_are_named() 
         "`shelf_torn` cannot be used by family `shelf`: Puppet::Error: Could not autoload",
         "(puppet/provider/shelf_orphan/shelf.rb) nor one for all devices",
         "shelf_wooden.rb is a type of Puppet's old kind",
-        "`shelf_host` manages hosts, not devices",
+        "it manages hosts, not devices",
         "has no type `shelf_bok`; did you mean `shelf_book`?",
     ]);
     assert_eq!(

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use devgate_schemas::{Hash, TransportSchema, TypeSchema, Value};
+use devgate_schemas::{Feature, Hash, TransportSchema, TypeSchema, Value};
 use indexmap::IndexMap;
 use tempfile::TempDir;
 
@@ -68,7 +68,10 @@ impl RubyTransport {
             }
         }
         let libs = libdir.map(Path::to_owned).into_iter();
-        let libs: Vec<PathBuf> = libs.chain(modules.into_values()).collect();
+        let libs = libs.chain(modules.into_values());
+        // A module may change its directory, and must find its files all the same.
+        let absolute = |lib: PathBuf| std::path::absolute(&lib).unwrap_or(lib);
+        let libs: Vec<PathBuf> = libs.map(absolute).collect();
         let transports = named(&libs, "puppet/transport/schema");
         let modules = Arc::new(Modules {
             libs,
@@ -209,6 +212,10 @@ fn type_of(name: &str, described: Value) -> Result<(TypeSchema, Vec<String>), St
         Ok((schema, _)) if schema.name() != name => {
             Err(format!("it calls itself `{}`", schema.name()))
         }
+        Ok((schema, _)) if !schema.has(Feature::RemoteResource) => Err(
+            "it manages hosts, not devices: its definition lacks the feature `remote_resource`"
+                .to_owned(),
+        ),
         Ok(known) => Ok(known),
         Err(problems) => {
             let problems = problems.iter().map(|problem| problem.message.clone());
