@@ -127,8 +127,15 @@ module Devgate
     # The titles of resources; nothing where one of them is none that may be spoken of.
     def known(titles)
       titles = [titles].compact unless titles.is_a?(Array)
-      found = titles.map { |title| @titles ? @titles[title] : Plain.text(title.to_s) }
+      found = titles.map { |title| @titles ? @titles[title] || @titles[namevars(title)] : Plain.text(title.to_s) }
       found unless found.empty? || found.include?(nil)
+    end
+
+    # What another title of a resource with several namevars says of these, by the first pattern that fits.
+    def namevars(title)
+      patterns = (type.definition[:title_patterns] || []).map { |known| Regexp.new(known[:pattern]) }
+      match = patterns.lazy.filter_map { |pattern| pattern.match(title.to_s) }.first
+      match&.named_captures&.transform_keys(&:to_sym)
     end
   end
 end
