@@ -195,7 +195,13 @@ pub(crate) async fn run<H: Hear + ?Sized>(
                 let end = kin.end(stop);
                 tokio::pin!(end);
                 let left = tokio::select! {
-                    left = &mut end => left,
+                    left = &mut end => {
+                        if talking {
+                            // Its last words may still be in the pipe.
+                            let _ = timeout(limits.drain, talk).await;
+                        }
+                        left
+                    }
                     _ = &mut talk, if talking => end.await,
                 };
                 Err((limit, left))

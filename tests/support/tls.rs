@@ -1,6 +1,6 @@
 //! A server with TLS as one wants it to be: OpenSSL's, with a certificate of an authority of its own.
 
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::Stdio;
 
@@ -27,23 +27,23 @@ impl TlsServer {
             ". {lab}/lib.sh; . {lab}/pki.sh; make_pki {path}; dated {path} dated '{from}' '{until}'"
         );
         output(command_for("bash").args(["-c", &make]));
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
-        let port = port.expect("a port is free").port();
-        let process = Process(
-            command_for("openssl")
-                .args(["s_server", "-www", "-quiet", "-accept"])
-                .arg(format!("127.0.0.1:{port}"))
-                .args(["-cert", "dated.pem", "-key", "dated.key"])
-                .args(options)
-                .current_dir(folder.path())
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()
-                .expect("openssl can be started"),
-        );
+        let server = command_for("openssl")
+            .args(["s_server", "-www", "-accept", "127.0.0.1:0"])
+            .args(["-cert", "dated.pem", "-key", "dated.key"])
+            .args(options)
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut process = Process(server.expect("openssl can be started"));
+        let said = process.0.stdout.take().expect("it is a pipe");
+        // It says where it listens once it does.
+        let mut lines = BufReader::new(said).lines().map_while(Result::ok);
+        let port = lines.find_map(|line| line.strip_prefix("ACCEPT 127.0.0.1:")?.parse().ok());
+        std::thread::spawn(move || lines.for_each(drop));
         Self {
-            port,
+            port: port.expect("it listens"),
             folder,
             _process: process,
         }
