@@ -152,6 +152,24 @@ fn a_provider_that_looks_at_one_name_and_changes_its_type_finds_all_as_under_pup
 }
 
 #[test]
+fn errands_that_no_provider_shows_are_believed_and_not_run_where_they_are_done() {
+    let mut shelf = Shelf::new();
+    let manifest = "shelf_errand { 'fetch': command => 'Dubliners', unless => 'Dubliners' }
+                    shelf_errand { 'rest': command => 'nothing' }";
+    for changed in [2, 1] {
+        let (resources, summary) = shelf.apply(manifest, "");
+        assert_eq!(
+            (&summary["failed"], &summary["changed"]),
+            (&json!(0), &json!(changed)),
+            "{resources}"
+        );
+        let event = &resources[1]["events"][0];
+        assert_eq!(event["message"], "defined 'command' as 'nothing'");
+    }
+    assert_eq!(shelf.data()["books"]["Dubliners"], json!({}));
+}
+
+#[test]
 fn types_in_ruby_are_read_changed_and_found_in_order() {
     let mut shelf = Shelf::new();
     let shown = shelf.devgate("device -t s1 --resource shelf_book Emma --format json");

@@ -91,6 +91,12 @@ pub trait Provider: Send {
         let _ = (ctx, name, property, is, should);
         Ok(InSync::ByValue)
     }
+
+    /// Whether `get` shows everything that `set` can be asked for. Providers of actions do not, such as
+    /// one that runs a command: what they never show is believed.
+    fn shows_all(&self) -> bool {
+        true
+    }
 }
 
 /// Which resources are asked for.

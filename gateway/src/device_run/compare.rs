@@ -49,8 +49,12 @@ pub(super) async fn compare(
         };
     }
     let presence = asked.presence().await?;
-    let Some(is) = sides.is.filter(|_| sides.should.is_present()) else {
-        return Ok(presence.into_iter().collect());
+    let unknown = Resource::default();
+    let is = match sides.is {
+        Some(is) if sides.should.is_present() => is,
+        // Without `ensure` nothing can be absent: nothing is known of its properties.
+        None if !schema.is_ensurable() => &unknown,
+        _ => return Ok(presence.into_iter().collect()),
     };
     let mut wanted = Vec::from_iter(presence);
     for (property, value) in sides.should.iter() {
@@ -60,7 +64,7 @@ pub(super) async fn compare(
         let held = is.get(property);
         match attribute.behaviour {
             Behaviour::Namevar | Behaviour::Parameter | Behaviour::ReadOnly => continue,
-            Behaviour::InitOnly if held != Some(value) => {
+            Behaviour::InitOnly if sides.is.is_some() && held != Some(value) => {
                 let text = |value: Option<&Value>| match value {
                     _ if attribute.sensitive => "[redacted]".to_owned(),
                     value => value.map(Value::interpolated).unwrap_or_default(),
@@ -75,8 +79,8 @@ pub(super) async fn compare(
                 )?;
                 continue;
             }
-            Behaviour::InitOnly => continue,
-            Behaviour::Property => {}
+            Behaviour::InitOnly if sides.is.is_some() => continue,
+            Behaviour::InitOnly | Behaviour::Property => {}
         }
         if property == "ensure" || attribute.compare == Compare::Never {
             continue;
@@ -128,6 +132,7 @@ impl Asked<'_, '_> {
     /// Whether the resource would have to be made or removed.
     async fn presence(&mut self) -> Result<Option<Difference>, String> {
         let presence = self.sides.presence();
+        let presence = presence.filter(|_| self.schema.is_ensurable());
         if self.sides.should.get("ensure").is_none() {
             return Ok(presence);
         }
@@ -286,6 +291,17 @@ mod tests {
         assert_eq!(wanted, [""; 0]);
         let (_, wanted) = compared(PORT, InSync::ByValue, None, should);
         assert_eq!(wanted, ["created"]);
+    }
+
+    #[test]
+    fn without_ensure_only_the_properties_of_what_is_not_shown_are_missing() {
+        let rule = "{name: rule, attributes: {name: {type: String, behaviour: namevar}, \
+                     order: {type: 'Optional[Integer]'}, \
+                     kind: {type: 'Optional[String]', behaviour: init_only}}}";
+        let of = |should| compared(rule, InSync::ByValue, None, should).1;
+        let defined = ["defined 'order' as 2", "defined 'kind' as 'x'"];
+        assert_eq!(of("{name: a, order: 2, kind: x}"), defined);
+        assert_eq!(of("{name: a}"), [""; 0]);
     }
 
     #[test]

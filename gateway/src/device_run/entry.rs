@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use devgate_devices::{Change, Current};
+use devgate_devices::{Change, Current, Provider};
 use devgate_schemas::{EventStatus, Name, Resource, ResourceEvent, ResourceReport};
 use devgate_transports::Mode;
 
@@ -51,6 +51,11 @@ impl Entry {
     /// Whether `set` is still to bring it to its desired state.
     pub(super) fn is_pending(&self) -> bool {
         !self.wanted.is_empty() && !self.report.failed
+    }
+
+    /// Whether nobody can say if it was done, where the device is not seen to hold it now.
+    pub(super) fn is_believed(&self, provider: &dyn Provider) -> bool {
+        !self.report.failed && self.report.is.is_none() && !provider.shows_all()
     }
 
     /// What is held against what, if the device holds this.

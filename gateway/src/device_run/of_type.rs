@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use devgate_devices::{Changes, Error, Provider, ResourceType, Shown, Which};
-use devgate_schemas::{Feature, Name, Resource, Seconds, TypeSchema, Value};
+use devgate_schemas::{Feature, Level, Name, Resource, Seconds, TypeSchema, Value};
 use devgate_transports::{Context, Mode, Resources};
 
 use super::compare::compare;
@@ -292,6 +292,12 @@ impl<'a> OfType<'a> {
         rows.renew(&names, again);
         for entry in batch.iter_mut().filter(|entry| !entry.wanted.is_empty()) {
             let left = match rows.of(&entry.name) {
+                Ok(None) if entry.is_believed(&*self.provider) => {
+                    let what = &entry.report.reference;
+                    let message = format!("{what} is taken as set: its provider does not show it");
+                    ctx.say(Level::Info, message);
+                    Ok(Vec::new())
+                }
                 Ok(row) => {
                     let sides = entry.sides(row);
                     compare(self.schema, &mut *self.provider, ctx, &self.strict, sides).await

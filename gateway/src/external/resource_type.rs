@@ -103,6 +103,11 @@ impl Provider for ExternalType {
             self.misfit(Action::Insync, expected)
         })
     }
+
+    /// Puppet reads nothing back, and its modules need not be able to show what they did.
+    fn shows_all(&self) -> bool {
+        !self.asked.program.is_hosted() || self.schema.is_ensurable()
+    }
 }
 
 /// What a program says of a property; nothing where it says what nobody may say.
