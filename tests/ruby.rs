@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::support::programs::is_running;
 use crate::support::project::Project;
 
 const MODULES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/ruby/modules");
@@ -322,13 +323,27 @@ fn a_module_that_ends_its_process_or_never_answers_fails_what_it_was_asked() {
         "remote-transport": "shelf", "file": shelf.file, "password": PASSWORD, "task-timeout": 5,
     });
     shelf.project.add_target("hasty", info);
-    let manifest = "shelf_awkward { 'it': how => 'sleeps' }";
-    let file = shelf.project.write("m.pp", manifest);
+    let file = shelf
+        .project
+        .write("m.pp", "shelf_awkward { 'it': how => 'sleeps' }");
     let run = format!("device -t hasty --apply {} --format json", file.display());
     shelf
         .devgate(&run)
         .failed()
         .says(&["it gave no results within 5 s (`task-timeout`), and was ended"]);
+    // Where the machine was too slow to come so far, there is none.
+    for pid in shelf
+        .asked()
+        .iter()
+        .filter(|line| line.parse::<u32>().is_ok())
+    {
+        let mut waits = 0;
+        while is_running(pid) {
+            waits += 1;
+            assert!(waits < 300, "what slept is still there: {pid}");
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+    }
 }
 
 #[test]
@@ -450,4 +465,17 @@ fn a_row_that_has_no_one_form_hides_no_other() {
             .contains("undefined method `strip!'"),
         "{resources}"
     );
+}
+
+#[test]
+fn where_nothing_can_stay_loaded_each_target_is_served_by_itself() {
+    let shelf = Shelf::new();
+    // A socket's path may have a hundred bytes.
+    let long = shelf.project.path().join("x".repeat(110));
+    fs::create_dir(&long).expect("a folder can be made");
+    let long = format!("TMPDIR={}", long.display());
+    let run = format!("verify -t s1 --modulepath {MODULES}");
+    let run = shelf.project.start_by(&["env", &long], &run).finish();
+    run.succeeded();
+    assert_eq!(shelf.asked().last().map(String::as_str), Some("close"));
 }

@@ -40,10 +40,12 @@ struct Modules {
 }
 
 /// The files of the host.
-const HOST: [(&str, &str); 5] = [
+const HOST: [(&str, &str); 7] = [
+    ("start.rb", include_str!("ruby/start.rb")),
     ("host.rb", include_str!("ruby/host.rb")),
     ("plain.rb", include_str!("ruby/plain.rb")),
     ("context.rb", include_str!("ruby/context.rb")),
+    ("loaded.rb", include_str!("ruby/loaded.rb")),
     ("modules.rb", include_str!("ruby/modules.rb")),
     ("target.rb", include_str!("ruby/target.rb")),
 ];
@@ -129,6 +131,7 @@ impl RubyTransport {
         let libs = std::env::join_paths(&self.modules.libs).map_err(|error| error.to_string())?;
         let words = [
             "ruby".into(),
+            "--disable-gems".into(),
             host.into_os_string(),
             self.name.clone().into(),
             libs,

@@ -26,6 +26,7 @@ end
 
 require_relative 'plain'
 require_relative 'context'
+require_relative 'loaded'
 require_relative 'modules'
 require_relative 'target'
 
@@ -40,6 +41,12 @@ module Devgate
       $stdin.reopen(File::NULL)
       $stdout.reopen($stderr)
       $stdout.sync = $stderr.sync = true
+    end
+
+    # Nothing is asked here any more.
+    def close
+      [@in, @out].each(&:close)
+      [$stdin, $stdout, $stderr].each { |file| file.reopen(File::NULL) }
     end
 
     # The one thing that is asked of a program that does not stay.
@@ -81,7 +88,12 @@ module Devgate
   module_function
 
   def wire
-    @wire ||= Wire.new
+    @wire || rewire
+  end
+
+  # Takes stdin and stdout as they are now.
+  def rewire
+    @wire = Wire.new
   end
 
   # What went wrong, in the module's words. Where in its code, only who debugs it needs to know.
@@ -92,6 +104,8 @@ module Devgate
   end
 
   def schema(modules)
+    modules.schema
+    Loaded.stay(modules)
     wire.write(modules.described(wire.input['types']))
   rescue *FAILURES => e
     wire.write('_error' => { 'msg' => failure(e) })
@@ -102,12 +116,15 @@ module Devgate
     wire.each_request { |action, input| target.answer(action, input) }
     target.close
   end
+
+  # Does everything that there is to do.
+  def run
+    yield
+  rescue *FAILURES => e
+    abort failure(e)
+  end
 end
 
-begin
-  transport, libs, action = ARGV
-  Devgate.wire
-  Devgate.public_send(action, Devgate::Modules.new(transport, libs.split(File::PATH_SEPARATOR)))
-rescue *Devgate::FAILURES => e
-  abort Devgate.failure(e)
-end
+transport, libs, action = ARGV
+Devgate.rewire
+Devgate.run { Devgate.public_send(action, Devgate::Modules.new(transport, libs.split(File::PATH_SEPARATOR))) }

@@ -8,14 +8,16 @@ module Devgate
     def initialize(transport, libs)
       @transport = transport
       $LOAD_PATH.unshift(*libs)
-      # Nothing of Puppet's own is read or written: its folders are here, and end with us.
-      own = File.join(__dir__, Process.pid.to_s)
-      Dir.mkdir(own, 0o700)
-      places = %w[confdir codedir vardir publicdir logdir rundir]
-      Puppet.initialize_settings(places.flat_map { |place| ["--#{place}", File.join(own, place)] }, false)
-      %i[vardir statedir].each { |place| FileUtils.mkdir_p(Puppet[place]) }
+      Puppet.initialize_settings(places.flat_map { |place, folder| ["--#{place}", folder] }, false)
+      settle
       Puppet::Util::Log.level = :debug
       Puppet::Util::Log.newdestination(:devgate)
+    end
+
+    # Makes folders of Puppet's for this process alone: nothing of its usual ones is read or written.
+    def settle
+      places.each { |place, folder| Puppet[place] = folder }
+      %i[vardir statedir].each { |place| FileUtils.mkdir_p(Puppet[place], mode: 0o700) }
     end
 
     # The transport's schema, and what each of these types is, or why it is none.
@@ -38,6 +40,11 @@ module Devgate
     end
 
     private
+
+    def places
+      places = %i[confdir codedir vardir publicdir logdir rundir].select { |place| Puppet.settings.setting(place) }
+      places.to_h { |place| [place, File.join(__dir__, Process.pid.to_s, place.to_s)] }
+    end
 
     def kind(name)
       # Many types are for devices only where there is one. This one has not been reached.

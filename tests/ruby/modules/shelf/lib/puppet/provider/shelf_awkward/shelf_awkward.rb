@@ -24,7 +24,10 @@ class Puppet::Provider::ShelfAwkward::ShelfAwkward
     when 'fails with another' then context.updating('nobody') { raise 'it was another' }
     when 'leaves' then exit 3
     when 'leaves at once' then exit! 3
-    when 'sleeps' then sleep
+    when 'sleeps'
+      context.transport.log(Process.pid.to_s)
+      trap(:TERM, 'IGNORE')
+      sleep
     when 'speaks of another' then context.notice('nobody', 'is here')
     when 'says much'
       puts '{"id": 1, "results": {}}'
