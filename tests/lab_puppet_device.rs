@@ -36,7 +36,7 @@ impl Server {
         let modules = project.path().join("modules");
         fs::create_dir(&modules).expect("a folder can be made");
         symlink(of_the_tests("ruby/pdns"), modules.join("pdns")).expect("a link can be made");
-        let key = key.unwrap_or(text(&lab, "key"));
+        let key = key.unwrap_or_else(|| text(&lab, "key"));
         let credentials = json!({ "host": lab["host"], "port": lab["port"], "apikey": key });
         let credentials = project.write("credentials.conf", &credentials.to_string());
         let conf = format!(
