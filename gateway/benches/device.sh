@@ -17,7 +17,7 @@ if [ -z "$devgate" ]; then
 fi
 devgate=$(realpath "$devgate")
 dir=$(mktemp -d)
-lab=$PWD/tests/lab/pdns.sh module=$PWD/tests/ruby/pdns
+cost=$PWD/gateway/benches/cost.py lab=$PWD/tests/lab/pdns.sh module=$PWD/tests/ruby/pdns
 # shellcheck disable=SC2329 # the trap calls it
 stop() {
     for device in "$dir"/ns*/; do "$lab" stop "$device" >/dev/null 2>&1; done
@@ -51,72 +51,39 @@ for type in pdns powerdns; do
     } >"$type.pp"
 done
 
-puppet() {
-    command puppet device --confdir "$dir/conf" --codedir "$dir/code" --vardir "$dir/var" --logdir "$dir/log" \
-        --rundir "$dir/run" --publicdir "$dir/public" --libdir "$module/lib" --deviceconfig "$PWD/pdns.conf" "$@"
-}
-ours() { local type=$1; shift; "$devgate" device --deviceconfig "$PWD/$type.conf" "$@"; }
-all() { for number in $(seq "$devices"); do puppet --target "ns$number" --apply pdns.pp; done; }
+puppet=(puppet device --confdir "$dir/conf" --codedir "$dir/code" --vardir "$dir/var" --logdir "$dir/log"
+    --rundir "$dir/run" --publicdir "$dir/public" --libdir "$module/lib" --deviceconfig "$PWD/pdns.conf")
+ruby=("$devgate" device --deviceconfig "$PWD/pdns.conf")
+declared=("$devgate" device --deviceconfig "$PWD/powerdns.conf")
+"${declared[@]}" --apply powerdns.pp --log-level error >/dev/null
 
-# held PID: what the descendants of a process hold now, in KiB; each shares what it shares.
-held() {
-    local child file key value
-    for file in /proc/"$1"/task/*/children; do
-        for child in $(<"$file"); do
-            while read -r key value _; do [ "$key" != Pss: ] || sum=$((sum + value)); done <"/proc/$child/smaps_rollup"
-            held "$child"
-        done
-    done 2>/dev/null
-}
-# peak COMMAND...: the most that it held, looked at as often as the shell can.
-peak() {
-    local most=0 sum
-    ("$@" >/dev/null 2>&1; true) &
-    while kill -0 $! 2>/dev/null; do
-        sum=0
-        held $!
-        [ "$sum" -le "$most" ] || most=$sum
-    done
-    wait
-    echo $((most / 1024))
-}
-median() { sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
-TIMEFORMAT='%R %U %S'
-# measure NAME TIMES COMMAND...: medians of so many runs. The first of a group is what the others are compared with.
-measure() {
-    local name=$1 times=$2 cpu wall
-    shift 2
-    : >times
-    for _ in $(seq "$times"); do
-        { time "$@" >out 2>err || fail "$name"; } 2>>times
-        ! grep -q 'Error:' out err || fail "$name"
-    done
-    cpu=$(awk '{ print $2 + $3 }' times | median) wall=$(cut -d' ' -f1 times | median)
-    [ -n "$puppet" ] || puppet=$cpu
-    awk -v name="$name" -v cpu="$cpu" -v wall="$wall" -v peak="$(peak "$@")" -v puppet="$puppet" 'BEGIN {
-        printf "  %-28s %8.3f s CPU %8.2f s wall %6d MB %8.1f times less CPU\n", name, cpu, wall, peak, puppet / cpu }'
-}
-fail() {
-    echo "$1 failed:" >&2
-    cat out err >&2
-    exit 1
-}
 group() {
-    puppet=
+    first=
     echo "$1"
 }
+# measure NAME TIMES COMMAND...: the first of a group is what the others are compared with.
+measure() {
+    local name=$1 cpu wall peak
+    shift
+    read -r cpu wall peak < <("$cost" "$@")
+    first=${first:-$cpu}
+    awk -v name="$name" -v cpu="$cpu" -v wall="$wall" -v peak="$peak" -v first="$first" 'BEGIN {
+        printf "  %-28s %8.3f s CPU %8.2f s wall %6d MB %8.1f times less CPU\n", name, cpu, wall, peak, first / cpu }'
+}
 
+# Ends with another code than 0 where anything is to be changed.
 quiet=(--detailed-exitcodes --log-level error --format json)
-ours powerdns --apply powerdns.pp --log-level error >/dev/null
 group "the facts of one device"
-measure "puppet device" "$rounds" puppet --target ns1 --facts
-measure "devgate, the Ruby module" "$rounds" ours pdns --target ns1 --facts
-measure "devgate, declared types" 11 ours powerdns --target ns1 --facts
+measure "puppet device" "$rounds" "${puppet[@]}" --target ns1 --facts
+measure "devgate, the Ruby module" "$rounds" "${ruby[@]}" --target ns1 --facts
+measure "devgate, declared types" 11 "${declared[@]}" --target ns1 --facts
 group "one device, $records records and their zone, nothing to change"
-measure "puppet device" "$rounds" puppet --target ns1 --apply pdns.pp
-measure "devgate, the Ruby module" "$rounds" ours pdns --target ns1 --apply pdns.pp "${quiet[@]}"
-measure "devgate, declared types" 11 ours powerdns --target ns1 --apply powerdns.pp "${quiet[@]}"
+measure "puppet device" "$rounds" "${puppet[@]}" --target ns1 --apply pdns.pp
+measure "devgate, the Ruby module" "$rounds" "${ruby[@]}" --target ns1 --apply pdns.pp "${quiet[@]}"
+measure "devgate, declared types" 11 "${declared[@]}" --target ns1 --apply powerdns.pp "${quiet[@]}"
 group "$devices devices, $records records and their zone each, nothing to change"
-measure "puppet device, one by one" 1 all
-measure "devgate, the Ruby module" "$rounds" ours pdns --apply pdns.pp "${quiet[@]}"
-measure "devgate, declared types" 11 ours powerdns --apply powerdns.pp "${quiet[@]}"
+# It applies a file to one device a call.
+one_by_one='devices=$0; for number in $(seq "$devices"); do "$@" --target "ns$number" --apply pdns.pp || exit; done'
+measure "puppet device, one by one" 1 bash -c "$one_by_one" "$devices" "${puppet[@]}"
+measure "devgate, the Ruby module" "$rounds" "${ruby[@]}" --apply pdns.pp "${quiet[@]}"
+measure "devgate, declared types" 11 "${declared[@]}" --apply powerdns.pp "${quiet[@]}"
