@@ -116,12 +116,28 @@ fn a_transport_that_was_refused_is_not_opened_again_in_the_same_run() {
     let mut shelf = Shelf::new();
     let info = json!({"remote-transport": "crate", "password": "nails-canary"});
     shelf.project.add_target("c3", info);
-    let manifest = "shelf_label { 'l1': text => 'a' } shelf_awkward { 'it': how => 'raises' }";
-    let file = shelf.project.write("m.pp", manifest);
+    let file = shelf
+        .project
+        .write("m.pp", "crate_box { 'b': colour => 'red' }");
     let run = shelf.devgate(&format!("device -t c3 --apply {}", file.display()));
     let run = run.failed();
     assert_eq!(run.stdout.matches("it is nailed shut").count(), 2, "{run}");
     assert_eq!(run.stderr.matches("somebody knocks").count(), 1, "{run}");
+}
+
+#[test]
+fn what_a_module_has_for_all_devices_is_for_those_of_its_own_transports() {
+    let mut shelf = Shelf::new();
+    let shown = shelf.devgate("type show crate_box").succeeded();
+    shown.says(&["crate_box (family crate)"]);
+    let file = shelf
+        .project
+        .write("m.pp", "crate_box { 'b': colour => 'red' }");
+    let run = format!("device -t s1 --apply {}", file.display());
+    shelf.devgate(&run).failed().says(&[
+        "type `crate_box` cannot be used by family `shelf`: there is neither a provider for `shelf`",
+        "in its own module or in one without transports",
+    ]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -50,6 +51,9 @@ const HOST: [(&str, &str); 7] = [
     ("target.rb", include_str!("ruby/target.rb")),
 ];
 
+/// Where modules have the schemas of transports.
+const SCHEMAS: &str = "puppet/transport/schema";
+
 /// What modules may take to say what they are: a second, where nobody else wants the processor.
 const LIMITS: Limits = Limits {
     time: Some(Duration::from_secs(60)),
@@ -74,7 +78,7 @@ impl RubyTransport {
         // A module may change its directory, and must find its files all the same.
         let absolute = |lib: PathBuf| std::path::absolute(&lib).unwrap_or(lib);
         let libs: Vec<PathBuf> = libs.map(absolute).collect();
-        let transports = named(&libs, "puppet/transport/schema");
+        let transports = named(&libs, SCHEMAS);
         let modules = Arc::new(Modules {
             libs,
             types: OnceLock::new(),
@@ -108,14 +112,19 @@ impl RubyTransport {
 
     /// Whether there is a provider of a type: one for this transport, or one for all.
     fn has_provider(&self, type_name: &str) -> bool {
-        let files = [&self.name, type_name].map(|name| format!("{type_name}/{name}.rb"));
-        let folders = self
-            .modules
-            .libs
-            .iter()
-            .map(|lib| lib.join("puppet/provider"));
-        let mut files = folders.flat_map(|folder| files.each_ref().map(|file| folder.join(file)));
-        files.any(|file| file.is_file())
+        let [own, common] =
+            [&self.name, type_name].map(|name| format!("puppet/provider/{type_name}/{name}.rb"));
+        let mut libs = self.modules.libs.iter();
+        libs.any(|lib| {
+            lib.join(&own).is_file() || (lib.join(&common).is_file() && self.is_served_by(lib))
+        })
+    }
+
+    /// Whether what a folder has for all devices is for those of this transport. A module that brings
+    /// transports means its own.
+    fn is_served_by(&self, lib: &PathBuf) -> bool {
+        let brought = named(slice::from_ref(lib), SCHEMAS);
+        brought.is_empty() || brought.contains_key(&self.name)
     }
 
     /// Asks the transport and all types what they are. This blocks: it is done when somebody asks for
@@ -195,7 +204,8 @@ impl RubyTransport {
         (!self.has_provider(name)).then(|| {
             format!(
                 "there is neither a provider for `{transport}` (puppet/provider/{name}/{transport}.rb) \
-                 nor one for all devices (puppet/provider/{name}/{name}.rb)",
+                 nor one for all devices (puppet/provider/{name}/{name}.rb, in its own module or in one \
+                 without transports)",
                 transport = self.name
             )
         })
