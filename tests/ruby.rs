@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::support::lab::pause;
 use crate::support::programs::is_running;
 use crate::support::project::Project;
 
@@ -356,8 +358,8 @@ fn a_module_that_ends_its_process_or_never_answers_fails_what_it_was_asked() {
         let mut waits = 0;
         while is_running(pid) {
             waits += 1;
-            assert!(waits < 300, "what slept is still there: {pid}");
-            std::thread::sleep(std::time::Duration::from_millis(100));
+            assert!(waits < 3000, "what slept is still there: {pid}");
+            pause(Duration::from_millis(10));
         }
     }
 }
