@@ -144,7 +144,7 @@ mod tests {
             "{name: port, desc: x, attributes: {name: {type: String, behaviour: namevar}}}";
         let definition = yaml::parse(definition).expect("YAML").to_value();
         let schema = TypeSchema::register(&definition).expect("a type");
-        let resources = Resources::new(&schema, Mode::Enforce).asked(["a"]);
+        let resources = Resources::new(&schema, Mode::Enforce).asked(["a", "c"]);
         let (heard, patience) = (Heard::default(), Patience::new());
         let ctx = Context::new("panel", &heard, &patience);
         let mask = Mask::new(&[Value::from("canary").into_sensitive()]);
@@ -181,6 +181,14 @@ mod tests {
                 "debug port: Unchanged: a",
             ),
             (
+                json!({"level": "info", "message": "hello", "title": ["a", "c"]}),
+                "info port[a, c]: hello",
+            ),
+            (
+                json!({"action": "created", "title": ["a", "c"]}),
+                "notice port: Created: [\"a\", \"c\"]",
+            ),
+            (
                 json!({"action": "attribute_changed", "title": "a", "attribute": "x", "is": 1, "should": 2}),
                 "notice port: a: attribute 'x' changed from 1 to 2",
             ),
@@ -208,6 +216,9 @@ mod tests {
             json!({"level": "info", "message": 5}),
             json!({"level": "info", "message": "x", "titel": "a"}),
             json!({"action": "created"}),
+            json!({"action": "created", "title": []}),
+            json!({"action": "created", "title": ["a", 1]}),
+            json!({"action": "attribute_changed", "title": ["a", "c"], "attribute": "x"}),
             json!({"action": "failed", "title": "a"}),
             json!({"action": "painted", "title": "a"}),
             json!({"action": "created", "level": "info", "title": "a"}),

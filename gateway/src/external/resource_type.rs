@@ -227,6 +227,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_marked_as_a_secret_is_one_however_deep() {
+        let text = "{a: [{__ptype: Sensitive, __pvalue: canary}], b: {__ptype: Hash, __pvalue: 1}}";
+        let plain = yaml::parse(text).expect("YAML").to_value();
+        let wrapped = with_secrets(plain.clone());
+        assert_eq!(wrapped.reveal_json()["a"][0], "canary");
+        assert_eq!(wrapped.to_json()["a"][0], "Sensitive [value redacted]");
+        // What is marked as anything else stays as it is.
+        assert_eq!(wrapped.to_json()["b"], plain.to_json()["b"]);
+    }
+
+    #[test]
     fn a_property_is_in_sync_or_not_or_left_to_be_compared_and_nothing_else() {
         let said = |text: &str| match yaml::parse(text).expect("YAML").to_value() {
             Value::Hash(results) => verdict(&results),
