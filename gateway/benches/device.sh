@@ -20,7 +20,7 @@ dir=$(mktemp -d)
 cost=$PWD/gateway/benches/cost.py lab=$PWD/tests/lab/pdns.sh module=$PWD/tests/ruby/pdns
 # shellcheck disable=SC2329 # the trap calls it
 stop() {
-    for device in "$dir"/ns*/; do "$lab" stop "$device" >/dev/null 2>&1; done
+    for device in "$dir"/ns*/; do "$lab" stop "$device" >/dev/null 2>&1 || true; done
     rm -rf "$dir"
 }
 trap stop EXIT
