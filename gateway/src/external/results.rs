@@ -80,10 +80,13 @@ pub(super) fn ended(how: &str, stderr: &Captured) -> String {
     }
 }
 
-/// The last line of what it wrote to stderr: tracebacks end with what they are about.
+/// The last line of what it wrote to stderr: tracebacks end with what they are about. Those of Ruby begin
+/// with it, and go on with places in code.
 fn last_words(stderr: &Captured) -> Option<String> {
     let text = String::from_utf8_lossy(&stderr.bytes);
-    let mut lines = text.lines().rev().map(str::trim);
+    let lines = text.lines().rev();
+    let lines = lines.filter(|line| !line.starts_with("\tfrom "));
+    let mut lines = lines.map(str::trim);
     lines.find(|line| !line.is_empty()).map(str::to_owned)
 }
 
@@ -156,6 +159,14 @@ mod tests {
         assert_eq!(
             problem(3, "{}", "Traceback:\n  ...\nKeyError: 'x'\n\n"),
             "KeyError: 'x' (it ended with exit code 3)"
+        );
+        assert_eq!(
+            problem(
+                1,
+                "",
+                "a.rb:1:in `x': no room (RuntimeError)\n\tfrom a.rb:2:in `<main>'\n"
+            ),
+            "a.rb:1:in `x': no room (RuntimeError) (it ended with exit code 1)"
         );
         assert_eq!(
             problem(3, "", " \n"),
