@@ -1,4 +1,6 @@
-//! Modules for Puppet in Ruby, unchanged: a shelf of books, whose state is a file, and what goes wrong.
+//! Modules for Puppet in Ruby, unchanged: a shelf of books, whose state is a file.
+
+mod wrong;
 
 use std::fs;
 use std::path::PathBuf;
@@ -111,20 +113,6 @@ fn a_transport_that_cannot_verify_is_asked_for_its_facts() {
         .devgate("verify -t c2")
         .failed()
         .says(&["Puppet::ResourceError: it stays shut"]);
-}
-
-#[test]
-fn a_transport_that_was_refused_is_not_opened_again_in_the_same_run() {
-    let mut shelf = Shelf::new();
-    let info = json!({"remote-transport": "crate", "password": "nails-canary"});
-    shelf.project.add_target("c3", info);
-    let file = shelf
-        .project
-        .write("m.pp", "crate_box { 'b': colour => 'red' }");
-    let run = shelf.devgate(&format!("device -t c3 --apply {}", file.display()));
-    let run = run.failed();
-    assert_eq!(run.stdout.matches("it is nailed shut").count(), 2, "{run}");
-    assert_eq!(run.stderr.matches("somebody knocks").count(), 1, "{run}");
 }
 
 #[test]
@@ -279,171 +267,6 @@ fn types_in_ruby_are_read_changed_and_found_in_order() {
 }
 
 #[test]
-fn a_provider_that_fails_fails_that_resource_alone_in_its_own_words() {
-    let mut shelf = Shelf::new();
-    let ways = [
-        ("raises", "KeyError: key not found: :key"),
-        ("fails in a block", "it is stuck"),
-        ("says that it failed", "no room left"),
-        ("gives up", "Giving up"),
-        ("fails with another", "Execution encountered an error"),
-        ("leaves", "SystemExit"),
-    ];
-    let mut manifest: String = ways
-        .iter()
-        .map(|(how, _)| format!("shelf_awkward {{ '{how}': how => '{how}' }}\n"))
-        .collect();
-    for how in ["says much", "speaks of another", "leaves a thread"] {
-        manifest.push_str(&format!("shelf_awkward {{ '{how}': how => '{how}' }}\n"));
-    }
-    let file = shelf.project.write("m.pp", &manifest);
-    let run = format!("device -t s1 --apply {} --format json -v", file.display());
-    let run = shelf.devgate(&run).failed();
-    let report = &run.item()["value"];
-    let resources = report["resources"].as_array().expect("a list");
-    for ((how, words), resource) in ways.iter().zip(resources) {
-        assert_eq!(resource["title"], *how, "{resource}");
-        assert_eq!(resource["failed"], true, "{resource}");
-        assert!(resource.to_string().contains(words), "{how}: {resource}");
-    }
-    assert_eq!(report["summary"]["failed"], ways.len(), "{report}");
-    // What a block swallows stops no provider: four have done it all the same.
-    assert_eq!(report["summary"]["changed"], 7, "{report}");
-    run.says(&[
-        "error: s1: shelf_awkward[fails in a block]: Updating: Failed after ",
-        "error: s1: shelf_awkward: shelf_awkward[nobody]: Updating: Failed after ",
-        "stderr: {\"id\": 1, \"results\": {}}",
-        "stderr: to people",
-        "warning: s1: shelf_awkward: through Puppet",
-        "error: s1: shelf_awkward[says much]: bytes \u{fffd}",
-        "notice: s1: shelf_awkward: Made better: says much",
-        "notice: s1: shelf_awkward: shelf_awkward[nobody]: is here",
-    ]);
-}
-
-#[test]
-fn a_module_that_ends_its_process_or_never_answers_fails_what_it_was_asked() {
-    let mut shelf = Shelf::new();
-    let manifest = "shelf_awkward { 'it': how => 'leaves at once' }
-                    shelf_book { 'Ulysses': pages => 736, require => Shelf_awkward['nobody'] }"
-        .replace(", require => Shelf_awkward['nobody']", "");
-    let (resources, summary) = shelf.apply(&manifest, "");
-    let words = "it ended with exit code 3 instead of answering";
-    assert!(resources[0].to_string().contains(words), "{resources}");
-    assert_eq!(
-        (&summary["failed"], &summary["changed"]),
-        (&json!(1), &json!(1)),
-        "{resources}"
-    );
-    assert_eq!(shelf.data()["books"]["Ulysses"]["pages"], 736);
-
-    let info = json!({
-        "remote-transport": "shelf", "file": shelf.file, "password": PASSWORD, "task-timeout": 5,
-    });
-    shelf.project.add_target("hasty", info);
-    let file = shelf
-        .project
-        .write("m.pp", "shelf_awkward { 'it': how => 'sleeps' }");
-    let run = format!("device -t hasty --apply {} --format json", file.display());
-    shelf
-        .devgate(&run)
-        .failed()
-        .says(&["it gave no results within 5 s (`task-timeout`), and was ended"]);
-    // Where the machine was too slow to come so far, there is none.
-    for pid in shelf
-        .asked()
-        .iter()
-        .filter(|line| line.parse::<u32>().is_ok())
-    {
-        let mut waits = 0;
-        while is_running(pid) {
-            waits += 1;
-            assert!(waits < 3000, "what slept is still there: {pid}");
-            pause(Duration::from_millis(10));
-        }
-    }
-}
-
-#[test]
-fn credentials_that_are_refused_and_what_is_wrong_with_connection_info_are_told_without_secrets() {
-    let mut shelf = Shelf::new();
-    let info =
-        |password| json!({"remote-transport": "shelf", "file": shelf.file, "password": password});
-    let wrong = info(json!("a-wrong-canary"));
-    let number = info(json!(7));
-    shelf.project.add_target("wrong", wrong);
-    shelf.project.add_target("number", number);
-    shelf
-        .devgate("verify -t wrong")
-        .failed()
-        .says(&["Puppet::ResourceError: the lock refuses ********"]);
-    shelf
-        .devgate("verify -t number")
-        .failed()
-        .says(&["password: << redacted value >> expects a String value"]);
-    let run = shelf.devgate("verify -t wrong --log-level debug").failed();
-    run.says(&["debug: wrong: at ", "/lib/puppet/transport/shelf.rb:"]);
-}
-
-#[test]
-fn types_that_cannot_be_used_are_left_out_and_why_is_told_when_they_are_named() {
-    let mut shelf = Shelf::new();
-    let listed = shelf.devgate("type list").succeeded();
-    for name in ["shelf_book", "shelf_slot", "shelf_odd"] {
-        assert!(
-            listed.stdout.contains(&format!("shelf/{name} ")),
-            "{listed}"
-        );
-    }
-    assert!(!listed.stdout.contains("shelf_torn"), "{listed}");
-    let names = ["torn", "orphan", "wooden", "host", "bok"];
-    let manifest = names.map(|name| format!("shelf_{name} {{ 'it': }}\n"));
-    let file = shelf.project.write("m.pp", &manifest.concat());
-    let run = format!("device -t s1 --apply {}", file.display());
-    shelf.devgate(&run).failed().says(&[
-        "`shelf_torn` cannot be used by family `shelf`: Puppet::Error: Could not autoload",
-        "(puppet/provider/shelf_orphan/shelf.rb) nor one for all devices",
-        "shelf_wooden.rb is a type of Puppet's old kind",
-        "it manages hosts, not devices",
-        "has no type `shelf_bok`; did you mean `shelf_book`?",
-    ]);
-    assert_eq!(
-        shelf.asked(),
-        [""; 0],
-        "nothing is sent where a manifest is wrong"
-    );
-    shelf
-        .devgate("device -t s1 --resource shelf_odd")
-        .succeeded()
-        .says(&[
-            "warning: Unknown feature detected: [\"levitates\"]",
-            "warning: `shelf_odd.name` has no documentation, add it using a `desc` key",
-        ]);
-}
-
-#[test]
-fn without_ruby_only_its_modules_cannot_be_used() {
-    let shelf = Shelf::new();
-    let run = |words: &str| {
-        let words = format!("{words} --modulepath {MODULES}");
-        shelf
-            .project
-            .start_by(&["env", "PATH=/nowhere"], &words)
-            .finish()
-    };
-    let packages = "`apt-get install puppet-agent ruby-puppet-resource-api`";
-    run("facts -t s1")
-        .failed()
-        .says(&["family `shelf` cannot be used", packages]);
-    let listed = run("transport list").succeeded();
-    assert!(listed.stdout.contains("\nfrr "), "{listed}");
-    listed.says(&["warning: family of `shelf`: ", packages]);
-    let run = run("type show frr_interface").succeeded();
-    // Of Ruby there is only a word where all types are looked through.
-    assert!(run.stdout.contains("frr_interface (family frr)"), "{run}");
-}
-
-#[test]
 fn devices_of_a_device_conf_and_a_folder_of_ruby_are_used_as_puppet_device_does() {
     let mut shelf = Shelf::new();
     let lib = format!("{MODULES}/shelf/lib");
@@ -465,24 +288,6 @@ fn devices_of_a_device_conf_and_a_folder_of_ruby_are_used_as_puppet_device_does(
         .start_by(&["env", "PATH=/nowhere"], &run)
         .finish()
         .succeeded();
-}
-
-#[test]
-fn a_row_that_has_no_one_form_hides_no_other() {
-    let mut shelf = Shelf::new();
-    let manifest = "shelf_command { 'dust': command => ' wipe ' }";
-    for changed in [1, 0] {
-        let (resources, summary) = shelf.apply(manifest, "");
-        assert_eq!(summary["changed"], changed, "{resources}");
-    }
-    assert_eq!(shelf.data()["done"], json!({"dust": "wipe"}));
-    let (resources, _) = shelf.apply("shelf_command { 'default': command => 'x' }", "");
-    assert!(
-        resources[0]
-            .to_string()
-            .contains("undefined method `strip!'"),
-        "{resources}"
-    );
 }
 
 #[test]
