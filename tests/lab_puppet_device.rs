@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::lab::{command_for, lab, output, text};
+use crate::support::lab::{lab, powerdns, text};
 use crate::support::project::Project;
 use crate::support::puppet::{folder, of_the_tests, puppet};
 use crate::support::run::Run;
@@ -127,13 +127,8 @@ impl Server {
 
     /// Asks the server past both.
     fn curl(&self, method: &str, body: &str) -> String {
-        let url = format!(
-            "http://127.0.0.1:{}/api/v1/servers/localhost/zones/{}.",
-            self.lab["port"], self.zone
-        );
-        let key = format!("X-API-Key: {}", text(&self.lab, "key"));
-        let mut command = command_for("curl");
-        output(command.args(["-s", "-X", method, "-H", &key, "-d", body, &url]))
+        let zone = format!("/zones/{}.", self.zone);
+        powerdns(&self.lab, &zone, &["-X", method, "-d", body])
     }
 
     /// The zone as the server shows it, and its serial number, which each change of it raises.

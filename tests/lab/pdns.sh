@@ -39,7 +39,8 @@ query-cache-ttl=0
 negquery-cache-ttl=0
 Y
     launch pdns "$DNS_PORT $API_PORT" pdns_server --config-dir="$DIR/conf"
-    answers pdns curl -sf -m 2 -H "X-API-Key: $KEY" "http://127.0.0.1:$API_PORT/api/v1/servers/localhost"
+    echo "X-API-Key: $KEY" >"$DIR/key.header"
+    answers pdns curl -sf -m 2 -H "@$DIR/key.header" "http://127.0.0.1:$API_PORT/api/v1/servers/localhost"
     cat >"$DIR/lab.json" <<Y
 { "dir": "$DIR", "host": "127.0.0.1", "port": $API_PORT, "dns_port": $DNS_PORT, "key": "$KEY" }
 Y

@@ -3,18 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{Life, apply, asked, said};
-use crate::support::lab::{command_for, lab, output, text};
+use crate::support::lab::{command_for, lab, output, powerdns, text};
 use crate::support::project::Project;
 
 /// Asks PowerDNS past devgate.
 fn curl(lab: &Value, method: &str, path: &str, body: &str) -> String {
-    let url = format!(
-        "http://127.0.0.1:{}/api/v1/servers/localhost{path}",
-        lab["port"]
-    );
-    let key = format!("X-API-Key: {}", text(lab, "key"));
-    let mut command = command_for("curl");
-    output(command.args(["-sf", "-X", method, "-H", &key, "-d", body, &url]))
+    powerdns(lab, path, &["-f", "-X", method, "-d", body])
 }
 
 /// Asks its database.

@@ -199,6 +199,15 @@ pub(crate) fn output(command: &mut Command) -> String {
     stdout.into_owned()
 }
 
+/// What a PowerDNS of the lab answers to its own client, with more options of it. Its key is in no process list.
+pub(crate) fn powerdns(lab: &Value, path: &str, options: &[&str]) -> String {
+    let port = &lab["port"];
+    let url = format!("http://127.0.0.1:{port}/api/v1/servers/localhost{path}");
+    let key = format!("@{}/key.header", text(lab, "dir"));
+    let mut curl = command_for("curl");
+    output(curl.args(["-s", "-H", &key]).args(options).arg(url))
+}
+
 /// Lets time pass, where only time can help.
 #[expect(
     clippy::disallowed_methods,
