@@ -10,6 +10,7 @@ use super::client::{Client, Terms};
 use super::framing::{Decoder, Framing, frame};
 use super::xml::{BASE, Element};
 use crate::cli::fake::Bench;
+use crate::patience::wait;
 use crate::{Error, Result};
 
 /// What a device does when it is asked.
@@ -20,6 +21,8 @@ pub(super) enum Answer {
     Bytes(Vec<u8>),
     /// An error of this tag.
     Refusal(&'static str),
+    /// Yes, after this time.
+    Late(Duration),
     /// Nothing any more.
     Silence,
     /// The end.
@@ -157,6 +160,10 @@ async fn run(
                     )),
                 ),
                 Answer::Bytes(bytes) => bytes,
+                Answer::Late(time) => {
+                    wait(time).await;
+                    frame(framing, &reply("<ok/>"))
+                }
                 Answer::Silence => std::future::pending().await,
                 Answer::End => return Ok(()),
             };

@@ -89,7 +89,6 @@ impl Probation {
         if self.since.is_none() {
             return Ok(());
         }
-        self.holds(way)?;
         // The check has all the time.
         self.commit(way, client).await?;
         let confirmed = way.confirm(client, self.limit).await;
@@ -117,8 +116,14 @@ impl Probation {
     }
 
     async fn commit(&mut self, way: &Way<'_>, client: &mut Client) -> Result<()> {
+        self.holds(way)?;
         let sent = Instant::now();
-        way.commit_for(client, self.limit).await?;
+        let committed = way.commit_for(client, self.limit).await;
+        if let Err(Error::Unconfirmed(_)) = &committed {
+            // Nobody knows whether it was: the device may be waiting.
+            self.since.get_or_insert(sent);
+        }
+        committed?;
         self.since = Some(sent);
         way.ctx.debug(format!(
             "what was committed is on probation for {} s",

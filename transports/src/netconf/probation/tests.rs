@@ -140,6 +140,17 @@ async fn what_is_taken_back_is_cancelled_or_ends_with_the_session() {
 }
 
 #[tokio::test]
+async fn a_commit_without_an_answer_may_be_waiting() {
+    let answer = |asked: &str| match asked == CHANGE[1] {
+        true => Answer::End,
+        false => OK,
+    };
+    let mut run = Run::begin(&MODERN, answer).await;
+    run.change().await.expect_err("the session ended");
+    assert!(!run.take_back().await, "nobody has seen that");
+}
+
+#[tokio::test]
 async fn what_does_not_stand_its_check_is_taken_back_once() {
     let mut run = Run::begin(&MODERN, |_| OK).await;
     run.change().await.expect("it is taken");
@@ -181,6 +192,20 @@ async fn what_the_device_no_longer_waits_for_is_neither_changed_nor_confirmed() 
         assert!(error.contains("`confirm_timeout`"), "{error}");
     }
     assert_eq!(run.asked()[2..], [""; 0]);
+
+    // The step itself may take too long.
+    let mut edits = 0;
+    let answer = move |asked: &str| {
+        edits += usize::from(asked == CHANGE[0]);
+        match asked == CHANGE[0] && edits == 2 {
+            true => Answer::Late(LIMIT.mul_f64(0.8)),
+            false => OK,
+        }
+    };
+    let mut run = Run::begin(&MODERN, answer).await;
+    run.change().await.expect("it is taken");
+    run.change().await.expect_err("it is over");
+    assert_eq!(run.asked()[2..], [CHANGE[0], "discard-changes"]);
 
     let mut run = Run::begin(&MODERN, |_| OK).await;
     run.change().await.expect("it is taken");
