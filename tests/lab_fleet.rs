@@ -21,7 +21,9 @@ fn fifty_devices_are_changed_at_once_and_those_that_fail_do_so_alone() {
         let socket = server.socket();
         project.add_target(
             &format!("sw{number:02}"),
-            json!({ "remote-transport": "openvswitch", "protocol": "unix", "socket": socket }),
+            json!({
+                "remote-transport": "openvswitch", "protocol": "unix", "socket": socket, "timeout": 20,
+            }),
         );
     }
     project.add_target("stranger", stranger());
@@ -36,7 +38,7 @@ fn fifty_devices_are_changed_at_once_and_those_that_fail_do_so_alone() {
     for (name, value) in &values {
         match name.as_str() {
             "stranger" => says(value, &["does not take our certificate"]),
-            name if name == last => says(value, &["did not answer within 10 s"]),
+            name if name == last => says(value, &["did not answer within 20 s"]),
             name => assert_eq!(value["summary"]["changed"], 1, "{name}: {value:#}"),
         }
     }

@@ -71,7 +71,7 @@ impl Server {
     /// What its own client shows of a column.
     pub(crate) fn column(&self, table: &str, record: &str, column: &str) -> String {
         let database = format!("--db=unix:{}", self.socket().display());
-        let words = ["--timeout=5", "--no-wait", &database, "get", table];
+        let words = ["--timeout=30", "--no-wait", &database, "get", table];
         output(command_for("ovs-vsctl").args(words).args([record, column]))
     }
 }
