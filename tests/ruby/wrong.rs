@@ -1,5 +1,7 @@
 //! What goes wrong with modules in Ruby, and how little goes wrong with it.
 
+use nix::sys::signal::Signal;
+
 use super::*;
 
 #[test]
@@ -54,7 +56,10 @@ fn a_provider_that_fails_fails_that_resource_alone_in_its_own_words() {
         "stderr: to people",
         "warning: s1: shelf_awkward: through Puppet",
         "error: s1: shelf_awkward[says much]: bytes \u{fffd}",
+        "error: s1: shelf_awkward[says much]: by kéyword",
         "notice: s1: shelf_awkward: Made better: says much",
+        "notice: s1: shelf_awkward: 5: says much",
+        "made \u{fffd}",
         "notice: s1: shelf_awkward: shelf_awkward[nobody]: is here",
     ]);
 }
@@ -63,9 +68,8 @@ fn a_provider_that_fails_fails_that_resource_alone_in_its_own_words() {
 fn a_module_that_ends_its_process_or_never_answers_fails_what_it_was_asked() {
     let mut shelf = Shelf::new();
     let manifest = "shelf_awkward { 'it': how => 'leaves at once' }
-                    shelf_book { 'Ulysses': pages => 736, require => Shelf_awkward['nobody'] }"
-        .replace(", require => Shelf_awkward['nobody']", "");
-    let (resources, summary) = shelf.apply(&manifest, "");
+                    shelf_book { 'Ulysses': pages => 736 }";
+    let (resources, summary) = shelf.apply(manifest, "");
     let words = "it ended with exit code 3 instead of answering";
     assert!(resources[0].to_string().contains(words), "{resources}");
     assert_eq!(
@@ -79,27 +83,65 @@ fn a_module_that_ends_its_process_or_never_answers_fails_what_it_was_asked() {
         "remote-transport": "shelf", "file": shelf.file, "password": PASSWORD, "task-timeout": 5,
     });
     shelf.project.add_target("hasty", info);
+    for how in ["sleeps", "lets go slowly"] {
+        let manifest = format!("shelf_awkward {{ 'it': how => '{how}' }}");
+        let file = shelf.project.write("m.pp", &manifest);
+        let run = format!("device -t hasty --apply {} --format json", file.display());
+        shelf
+            .devgate(&run)
+            .failed()
+            .says(&["it gave no results within 5 s (`task-timeout`), and was ended"]);
+        let asked = shelf.asked();
+        // Where the machine was too slow to come so far, there is none.
+        for pid in asked.iter().filter_map(|line| line.strip_prefix("child ")) {
+            ends(pid);
+        }
+        // What changes the device has ended before the device is read again.
+        let read = asked.iter().rposition(|line| line.starts_with("open"));
+        let there = asked.iter().rposition(|line| line == "still here");
+        assert!(there < read, "{asked:?}");
+    }
+}
+
+#[test]
+fn where_devgate_is_killed_a_target_in_ruby_ends_and_nothing_stays() {
+    let mut shelf = Shelf::new();
     let file = shelf
         .project
         .write("m.pp", "shelf_awkward { 'it': how => 'sleeps' }");
-    let run = format!("device -t hasty --apply {} --format json", file.display());
-    shelf
-        .devgate(&run)
-        .failed()
-        .says(&["it gave no results within 5 s (`task-timeout`), and was ended"]);
-    // Where the machine was too slow to come so far, there is none.
-    for pid in shelf
-        .asked()
-        .iter()
-        .filter(|line| line.parse::<u32>().is_ok())
-    {
-        let mut waits = 0;
-        while is_running(pid) {
-            waits += 1;
-            assert!(waits < 3000, "what slept is still there: {pid}");
-            pause(Duration::from_millis(10));
+    let file = file.display();
+    let run = format!("device -t s1 --apply {file} --modulepath {MODULES}");
+    let run = shelf.project.start(&run);
+    let pid = awaited("the module sleeps", || {
+        let asked = shelf.asked();
+        asked
+            .iter()
+            .find_map(|line| line.strip_prefix("child ").map(str::to_owned))
+    });
+    run.signal(Signal::SIGKILL);
+    drop(run.finish());
+    ends(&pid);
+    let folder = shelf.project.path().join("tmp");
+    awaited("nothing is left behind", || {
+        let left = fs::read_dir(&folder).expect("it is there").count();
+        (left == 0).then_some(())
+    });
+}
+
+/// Waits until a process has ended.
+fn ends(pid: &str) {
+    awaited("what slept ends", || (!is_running(pid)).then_some(()));
+}
+
+/// What there is at last.
+fn awaited<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+    for _ in 0..3000 {
+        if let Some(found) = look() {
+            return found;
         }
+        pause(Duration::from_millis(10));
     }
+    panic!("expected within 30 s: {what}");
 }
 
 #[test]

@@ -17,6 +17,7 @@ module Devgate
 
     %i[debug info notice warning err].each do |level|
       define_method(level) do |*args|
+        args[-1] = args.last[:message] if args.last.is_a?(Hash) && args.last.keys == [:message]
         case args.length
         when 1 then tell(level, @about, [@doing, args.last].compact.join(': '))
         when 2 then tell(level, *args)
@@ -52,7 +53,7 @@ module Devgate
         next notice("#{message}: #{titles}") unless known
 
         event = { 'action' => method.to_s, 'title' => known }
-        event['message'] = message unless message == method.to_s.capitalize
+        event['message'] = words(message) unless message == method.to_s.capitalize
         Devgate.wire.event(event)
       end
     end
@@ -68,7 +69,7 @@ module Devgate
       return super unless known
 
       event = { 'action' => 'attribute_changed', 'title' => known, 'attribute' => attribute.to_s,
-                'is' => Plain.shown(is), 'should' => Plain.shown(should), 'message' => message }
+                'is' => Plain.shown(is), 'should' => Plain.shown(should), 'message' => words(message) }
       Devgate.wire.event(event)
     end
 
@@ -122,6 +123,10 @@ module Devgate
       else
         Devgate.wire.say(level, titles.nil? ? message : "#{format_titles(titles)}: #{message}")
       end
+    end
+
+    def words(message)
+      Plain.text(message.to_s) unless message.nil?
     end
 
     # The titles of resources; nothing where one of them is none that may be spoken of.

@@ -5,8 +5,11 @@ require 'socket'
 module Devgate
   # What was loaded once for a module, and is forked for each of its targets.
   class Loaded
-    # How long a target's process has after it was asked to end, and how soon the end of devgate is noticed.
-    GRACE = 2
+    # How many seconds a target's process has after it was asked to end: less than the two that devgate waits
+    # for the process that has started it.
+    GRACE = 1
+    # How often it is looked whether one has ended, and whether devgate has.
+    LOOK = 0.05
     SOON = 0.5
 
     # Stays behind, while this process goes on. Where it cannot, targets are started by themselves.
@@ -30,24 +33,36 @@ module Devgate
       Process.setsid
       Devgate.wire.close
       Thread.new { end_with_devgate }
-      loop { start(@server.accept) }
+      loop { start }
     end
 
     private
 
-    def start(connection)
+    def start
+      connection = @server.accept
       files = Array.new(3) { connection.recv_io }
-      mark = connection.gets.to_s.chomp
+      mark = connection.readline.chomp
       @connections[connection] = nil
       pid = fork { serve(files, mark) }
       @connections[connection] = pid
       Thread.new { stay_with(connection, pid) }
-    rescue SystemCallError, IOError, SocketError
-      # Who has asked is gone.
-      @connections.delete(connection)
-      connection.close
+    rescue SystemCallError, IOError, SocketError => e
+      refuse(connection, files, e)
     ensure
       files&.each(&:close)
+    end
+
+    # Tells why there is no process for a target, unless who has asked is gone.
+    def refuse(connection, files, error)
+      # There are too many files: some will be closed.
+      return sleep(SOON) unless connection
+
+      @connections.delete(connection)
+      files&.last&.puts("no process for this target could be started: #{error.message}")
+    rescue SystemCallError
+      # Nobody listens.
+    ensure
+      connection&.close
     end
 
     # Does what the host of one target does.
@@ -63,12 +78,15 @@ module Devgate
 
     # Tells how a target's process ended; and ends it, where nobody listens any more.
     def stay_with(connection, pid)
+      ending = false
       listener = Thread.new do
         connection.read
+        ending = true
         end_process(pid)
       end
       status = Process.wait2(pid).last
-      listener.kill
+      # It may have ended before all that it has started.
+      ending ? listener.join : listener.kill
       connection.puts(status.exitstatus || (128 + status.termsig))
     rescue SystemCallError
       # Nobody listens.
@@ -77,12 +95,23 @@ module Devgate
       connection.close
     end
 
+    # Ends a target's process with its group.
     def end_process(pid)
-      Process.kill(:TERM, -pid)
-      sleep GRACE
-      Process.kill(:KILL, -pid)
+      signal(:TERM, pid)
+      (GRACE / LOOK).round.times do
+        sleep LOOK
+        signal(0, pid)
+      end
+      signal(:KILL, pid)
     rescue SystemCallError
       # It has ended.
+    end
+
+    # A process that has just been forked leads no group yet.
+    def signal(signal, pid)
+      Process.kill(signal, -pid)
+    rescue Errno::ESRCH
+      Process.kill(signal, pid)
     end
 
     def end_with_devgate
@@ -91,6 +120,8 @@ module Devgate
       # It has ended.
     ensure
       @connections.values.compact.map { |pid| Thread.new { end_process(pid) } }.each(&:join)
+      # Who was killed has removed nothing.
+      FileUtils.rm_rf(__dir__)
       exit!
     end
   end

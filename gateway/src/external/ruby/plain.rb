@@ -5,6 +5,9 @@ module Devgate
   module Plain
     Sensitive = Puppet::Pops::Types::PSensitiveType::Sensitive
 
+    # What bytes are said to be where nobody knows what they are.
+    UNSAID = [Encoding::UTF_8, Encoding::BINARY, Encoding::US_ASCII].freeze
+
     module_function
 
     # A value of a resource: what is Sensitive is marked as in Puppet's rich data.
@@ -19,13 +22,10 @@ module Devgate
 
     # A message for people.
     def text(string)
-      return string if string.encoding == Encoding::UTF_8 && string.valid_encoding?
+      return string.encode(Encoding::UTF_8, invalid: :replace, undef: :replace) unless UNSAID.include?(string.encoding)
 
       # Bytes from a device are mostly UTF-8 that nobody has said to be that.
-      utf8 = String.new(string, encoding: Encoding::UTF_8)
-      return utf8 if utf8.valid_encoding?
-
-      string.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub
+      String.new(string, encoding: Encoding::UTF_8).scrub
     end
 
     # Attributes are symbols in Ruby.

@@ -13,10 +13,12 @@ rescue SystemCallError, ArgumentError
 end
 exec('ruby', File.join(__dir__, 'host.rb'), *ARGV) unless loaded
 
+# Who ends this process ends that of the target: this one waits for its end, so that it has ended with this one.
+trap(:TERM) { loaded.close_write }
 files = [$stdin, $stdout, $stderr]
 files.each { |file| loaded.send_io(file) }
 loaded.puts(ENV['DEVGATE_TASK'])
-# They are the host's now. Who ends this process ends that; and as that ends, so does this one.
+# They are the host's now; and as that ends, so does this process.
 files.each { |file| file.reopen(File::NULL) }
 code = loaded.gets
 exit!(code ? code.to_i : 1)

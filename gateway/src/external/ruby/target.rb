@@ -186,7 +186,9 @@ module Devgate
     end
 
     def hashes(action, rows)
-      return rows if rows.is_a?(Array) && rows.all?(Hash)
+      # A Hash is enumerable, too.
+      list = rows.to_a if rows.is_a?(Enumerable) && !rows.is_a?(Hash)
+      return list if list&.all?(Hash)
 
       raise "#{action} of `#{@type.name}` gave a #{rows.class}: expected an Array of Hashes"
     end

@@ -15,6 +15,19 @@ class Puppet::Provider::ShelfAwkward::ShelfAwkward
 
   private
 
+  # With a child that does not let go.
+  def lets_go_slowly(context)
+    trap(:TERM, 'IGNORE')
+    context.transport.log("child #{fork { sleep }}")
+    trap(:TERM, 'DEFAULT')
+    sleep
+  ensure
+    20.times do
+      context.transport.log('still here')
+      sleep 0.02
+    end
+  end
+
   def wrong(context, name, how)
     case how
     when 'raises' then {}.fetch(:key)
@@ -25,16 +38,21 @@ class Puppet::Provider::ShelfAwkward::ShelfAwkward
     when 'leaves' then exit 3
     when 'leaves at once' then exit! 3
     when 'sleeps'
-      context.transport.log(Process.pid.to_s)
+      context.transport.log("child #{Process.pid}")
       trap(:TERM, 'IGNORE')
       sleep
+    when 'lets go slowly'
+      lets_go_slowly(context)
     when 'speaks of another' then context.notice('nobody', 'is here')
     when 'says much'
       puts '{"id": 1, "results": {}}'
       warn 'to people'
       Puppet.warning('through Puppet')
       context.err(name, "bytes \xFF".b)
+      context.err([name], message: "by k\u00e9yword".encode('UTF-16LE'))
+      context.attribute_changed(name, 'how', nil, 5, message: "made \xFF".b)
       context.updated([name], message: 'Made better')
+      context.updated(name, message: 5)
     when 'leaves a thread' then Thread.new { loop { sleep 0.01; context.info('still here') } }
     end
   end

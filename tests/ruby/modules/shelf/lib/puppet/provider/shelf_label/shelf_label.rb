@@ -6,9 +6,8 @@ require 'puppet/resource_api/simple_provider'
 class Puppet::Provider::ShelfLabel::ShelfLabel < Puppet::ResourceApi::SimpleProvider
   def get(context, names)
     context.transport.log("get #{names.to_json}")
-    labels(context.transport.data, context).slice(*names.first(1)).map do |name, text|
-      { name: name, ensure: 'present', text: text }
-    end
+    labels = labels(context.transport.data, context).slice(*names.first(1))
+    labels.lazy.map { |name, text| { name: name, ensure: 'present', text: text } }
   end
 
   def create(context, name, should)
