@@ -108,7 +108,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                         self.learn(end, manner);
                         // Where nothing is echoed, the prompts may begin with the one that was typed at.
                         let end = end.max(start);
-                        self.check_step(&self.screen.text()[start..end])?;
+                        self.check_step(&self.screen.text()[start..end], command)?;
                         self.last_proof = proof.clone();
                         return Ok(self.output(start, end, &answered, &proof));
                     }
@@ -326,10 +326,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.send(&line, wait).await
     }
 
-    /// Makes sure that this output is not what came after the command before was taken for ended.
-    fn check_step(&self, output: &str) -> Result<(), Interruption> {
+    /// Makes sure that this output is not what came after the command before was taken for ended. Where
+    /// nothing but a prompt was asked for, late answers alone are no output.
+    fn check_step(&self, output: &str, command: Option<&Line>) -> Result<(), Interruption> {
         let last_line = self.screen.last_line();
         let same = |line: &str| self.prompt.as_ref().is_some_and(|prompt| prompt.is(line));
+        let unsolicited = &self.terms.dialect.unsolicited;
+        let is_late = |line: &str| same(line) || is_silence(line, unsolicited);
+        if command.is_none() && output.lines().all(is_late) {
+            return Ok(());
+        }
         if self.last_proof.is_answered_in(output, last_line, same) {
             return Err(Interruption::OutOfStep(
                 "it answers a question that was asked before this command",

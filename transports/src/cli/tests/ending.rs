@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use tokio::io::{AsyncWriteExt, duplex};
-use tokio::time::{Instant, timeout};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::super::dialect::Dialect;
 use super::super::fake::{Bench, Do, Echoing, Fake, say, usual};
@@ -266,6 +266,35 @@ async fn late_answers_to_empty_lines_are_no_answer_to_a_command() {
     let mut cli = bench.open(near, usual(), None).await.expect("a session");
     let output = cli.run(&bench.ctx(), &"show x".into()).await;
     assert_eq!(output.expect("an output"), "x\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn late_answers_alone_are_no_fault_of_a_session_that_is_tested() {
+    // So slow that each question is asked twice, and the second answer comes when the first has proven all.
+    const DELAY: Duration = Duration::from_millis(1_500);
+    let (near, far) = duplex(1024);
+    let (far, mut writes) = tokio::io::split(far);
+    let (typed, mut answers) = tokio::sync::mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        let mut lines = BufReader::new(far).split(b'\n');
+        let mut answer = b"r1#".to_vec();
+        loop {
+            typed.send((Instant::now() + DELAY, answer)).expect("heard");
+            answer = lines.next_segment().await.expect("open").expect("a line");
+            answer.extend(b"\r\nr1#");
+        }
+    });
+    tokio::spawn(async move {
+        while let Some((due, answer)) = answers.recv().await {
+            let _ = timeout_at(due, std::future::pending::<()>()).await;
+            writes.write_all(&answer).await.expect("somebody reads");
+        }
+    });
+    let bench = Bench::default();
+    let mut cli = bench.open(near, usual(), None).await.expect("a session");
+    for _ in 0..3 {
+        cli.verify(&bench.ctx()).await.expect("it answers");
+    }
 }
 
 #[tokio::test(start_paused = true)]
