@@ -6,8 +6,8 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::support::lab::{command_for, lab, output, pause, text};
-use crate::support::ovsdb::Server;
+use crate::support::lab::{lab, pause, text};
+use crate::support::ovsdb::{self, Server};
 use crate::support::project::Project;
 
 fn pki(lab: &Value, file: &str) -> String {
@@ -44,13 +44,7 @@ fn project(lab: &Value, settings: Value) -> Project {
 
 /// Asks the server past devgate.
 fn vsctl(lab: &Value, arguments: &[&str]) -> String {
-    let database = format!("--db=unix:{}", text(lab, "socket"));
-    let mut command = command_for("ovs-vsctl");
-    output(
-        command
-            .args(["--timeout=5", "--no-wait", &database])
-            .args(arguments),
-    )
+    ovsdb::vsctl(text(lab, "socket").as_ref(), arguments)
 }
 
 /// A transaction that adds a bridge, without blanks.

@@ -3,18 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{Life, apply, asked, said};
-use crate::support::lab::{command_for, lab, output, text};
+use crate::support::lab::{lab, text};
+use crate::support::ovsdb;
 use crate::support::project::Project;
 
 /// Asks the switch's database past devgate.
 fn vsctl(lab: &Value, arguments: &[&str]) -> String {
-    let database = format!("--db=unix:{}", text(lab, "socket"));
-    let mut command = command_for("ovs-vsctl");
-    output(
-        command
-            .args(["--timeout=5", "--no-wait", &database])
-            .args(arguments),
-    )
+    ovsdb::vsctl(text(lab, "socket").as_ref(), arguments)
 }
 
 fn switch(lab: &Value) -> Project {

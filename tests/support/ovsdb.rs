@@ -70,10 +70,16 @@ impl Server {
 
     /// What its own client shows of a column.
     pub(crate) fn column(&self, table: &str, record: &str, column: &str) -> String {
-        let database = format!("--db=unix:{}", self.socket().display());
-        let words = ["--timeout=30", "--no-wait", &database, "get", table];
-        output(command_for("ovs-vsctl").args(words).args([record, column]))
+        vsctl(&self.socket(), &["get", table, record, column])
     }
+}
+
+/// What the switch's own client says to the server behind a socket.
+pub(crate) fn vsctl(socket: &Path, arguments: &[&str]) -> String {
+    let database = format!("--db=unix:{}", socket.display());
+    let mut command = command_for("ovs-vsctl");
+    let command = command.args(["--timeout=30", "--no-wait", &database]);
+    output(command.args(arguments))
 }
 
 fn folder() -> TempDir {
