@@ -10,6 +10,7 @@ pub mod hocon;
 mod mask;
 mod nearest;
 mod problem;
+pub mod pxp;
 mod regexp;
 mod report;
 mod resource;

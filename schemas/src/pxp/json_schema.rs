@@ -1,0 +1,190 @@
+//! JSON Schemas of modules, and what does not fit them, told without quoting a value.
+
+use std::fmt;
+
+use jsonschema::{Draft, Validator};
+use serde_json::Value as Json;
+
+/// A schema that can be checked against.
+#[derive(Clone, Debug)]
+pub struct JsonSchema {
+    source: Json,
+    validator: Validator,
+}
+
+/// Why something is no schema.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", place(path))]
+pub struct SchemaProblem {
+    /// Where in the schema, as a JSON pointer; empty where the whole is meant.
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// Everything in which a value does not fit a schema. Keys are named, values never: any may be a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct Misfit {
+    /// Where in the value (a JSON pointer; empty for the whole), and what was expected there.
+    pub problems: Vec<(String, String)>,
+}
+
+/// What stands for a value in a sentence.
+const VALUE: &str = "the value";
+
+impl JsonSchema {
+    /// Reads a schema of the draft that its `$schema` names. One that names none is read as Draft 4, as
+    /// modules are written for pxp-agent; where it is none of that, as draft 2020-12.
+    ///
+    /// References lead into the schema itself: nothing is fetched.
+    ///
+    /// # Errors
+    /// Why it is no schema.
+    pub fn new(schema: &Json) -> Result<Self, SchemaProblem> {
+        let read = |draft: Option<Draft>| {
+            let options = jsonschema::options().offline();
+            // A format is a remark, as it is to pxp-agent.
+            let options = options.should_validate_formats(false);
+            match draft {
+                Some(draft) => options.with_draft(draft).build(schema),
+                None => options.build(schema),
+            }
+        };
+        let validator = if schema.get("$schema").is_some() {
+            read(None)
+        } else {
+            // What Draft 4 cannot read either way is told as of Draft 4.
+            read(Some(Draft::Draft4))
+                .or_else(|problem| read(Some(Draft::Draft202012)).map_err(|_| problem))
+        };
+        let validator = validator.map_err(|problem| SchemaProblem {
+            path: problem.instance_path().to_string(),
+            message: problem.to_string(),
+        })?;
+        Ok(Self {
+            source: schema.clone(),
+            validator,
+        })
+    }
+
+    /// Checks a value.
+    ///
+    /// # Errors
+    /// Everything that does not fit.
+    pub fn check(&self, value: &Json) -> Result<(), Misfit> {
+        let errors = self.validator.iter_errors(value);
+        let problems: Vec<_> = errors
+            .map(|error| {
+                let message = error.masked_with(VALUE).to_string();
+                (error.instance_path().to_string(), message)
+            })
+            .collect();
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Misfit { problems })
+        }
+    }
+
+    /// The schema as it was written.
+    pub fn source(&self) -> &Json {
+        &self.source
+    }
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (path, message)) in self.problems.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{}{message}", place(path))?;
+        }
+        Ok(())
+    }
+}
+
+fn place(path: &str) -> String {
+    match path {
+        "" => String::new(),
+        path => format!("at `{path}`: "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema(schema: Json) -> JsonSchema {
+        JsonSchema::new(&schema).expect("it is a schema")
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_by_its_place_and_not_quoted() {
+        let schema = schema(json!({
+            "type": "object",
+            "properties": {
+                "port": {"type": "integer", "maximum": 65535},
+                "mode": {"enum": ["on", "off"]},
+                "name": {"type": "string", "pattern": "^[a-z]+$"},
+            },
+            "required": ["port"],
+            "additionalProperties": false,
+        }));
+        assert_eq!(schema.check(&json!({"port": 1, "mode": "on"})), Ok(()));
+        let value =
+            json!({"port": "canary", "mode": "canary", "name": "CANARY", "wrong": "canary"});
+        let told = schema.check(&value).expect_err("wrong").to_string();
+        for place in ["`/port`", "`/mode`", "`/name`", "wrong"] {
+            assert!(told.contains(place), "{told}");
+        }
+        assert!(!told.to_lowercase().contains("canary"), "{told}");
+        let told = schema.check(&json!({})).expect_err("wrong").to_string();
+        assert_eq!(told, "\"port\" is a required property");
+    }
+
+    #[test]
+    fn a_schema_without_a_draft_is_of_draft_4_or_of_the_newest() {
+        let four = schema(json!({"maximum": 5, "exclusiveMaximum": true}));
+        assert!(four.check(&json!(5)).is_err() && four.check(&json!(4)).is_ok());
+        let newest = schema(json!({"exclusiveMaximum": 5}));
+        assert!(newest.check(&json!(5)).is_err() && newest.check(&json!(4)).is_ok());
+    }
+
+    #[test]
+    fn every_draft_from_4_to_2020_12_is_known_by_its_name() {
+        for (draft, constant) in [
+            ("http://json-schema.org/draft-04/schema#", false),
+            ("http://json-schema.org/draft-06/schema#", true),
+            ("http://json-schema.org/draft-07/schema#", true),
+            ("https://json-schema.org/draft/2019-09/schema", true),
+            ("https://json-schema.org/draft/2020-12/schema", true),
+        ] {
+            let schema = schema(json!({"$schema": draft, "const": 1}));
+            assert_eq!(schema.check(&json!(2)).is_err(), constant, "{draft}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_schema_is_told_with_its_place() {
+        for (wrong, place) in [
+            (json!({"type": "objekt"}), "/type"),
+            (
+                json!({"properties": {"a": {"required": "b"}}}),
+                "/properties/a/required",
+            ),
+            (json!({"properties": []}), "/properties"),
+            (json!({"pattern": "(["}), ""),
+            (json!({"$ref": "#/definitions/nowhere"}), ""),
+            (json!({"$ref": "http://example.com/schema"}), ""),
+            (
+                json!({"$schema": "http://example.com/mine", "type": "object"}),
+                "",
+            ),
+        ] {
+            let problem = JsonSchema::new(&wrong).expect_err(&wrong.to_string());
+            assert!(problem.path.starts_with(place), "{wrong}: {problem:?}");
+            assert!(!problem.message.is_empty());
+        }
+    }
+}

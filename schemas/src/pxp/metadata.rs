@@ -1,0 +1,295 @@
+//! What a module says of itself: "Metadata" of the PXP module specification, read as pxp-agent reads it.
+
+use serde_json::{Map, Value as Json};
+
+use super::JsonSchema;
+use crate::{Problems, did_you_mean};
+
+/// What a module says of itself.
+#[derive(Clone, Debug)]
+pub struct Metadata {
+    /// What the module is for. pxp-agent wants it, the specification's schema forbids it: both are read.
+    pub description: Option<String>,
+    /// What the module's configuration holds; anything where there is none.
+    pub configuration: Option<JsonSchema>,
+    /// What it can do, in its own order.
+    pub actions: Vec<Action>,
+    /// What is no fault here, but will be for pxp-agent or for the letter of the specification.
+    pub remarks: Vec<String>,
+}
+
+/// An action of a module.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// The name by which it is invoked.
+    pub name: String,
+    /// What it does.
+    pub description: Option<String>,
+    /// What a request may give it.
+    pub input: JsonSchema,
+    /// What it answers.
+    pub results: JsonSchema,
+}
+
+const KEYS: [&str; 3] = ["description", "configuration", "actions"];
+const ACTION_KEYS: [&str; 4] = ["name", "description", "input", "results"];
+
+impl Metadata {
+    /// Reads what a module has printed.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn read(text: &[u8]) -> Result<Self, Problems> {
+        let mut reading = Reading::default();
+        let metadata = match serde_json::from_slice(text) {
+            Ok(Json::Object(metadata)) => reading.metadata(&metadata),
+            Ok(_) => reading.wrong(&[], "expected an object, it is other JSON"),
+            Err(_) if text.iter().all(u8::is_ascii_whitespace) => {
+                reading.wrong(&[], "expected an object in JSON, it is empty")
+            }
+            Err(error) => reading.wrong(&[], format!("it is no JSON: {error}")),
+        };
+        match metadata {
+            Some(metadata) if reading.problems.is_empty() => Ok(Self {
+                remarks: reading.remarks,
+                ..metadata
+            }),
+            _ => Err(reading.problems),
+        }
+    }
+
+    /// An action by its name.
+    pub fn action(&self, name: &str) -> Option<&Action> {
+        self.actions.iter().find(|action| action.name == name)
+    }
+}
+
+#[derive(Default)]
+struct Reading {
+    problems: Problems,
+    remarks: Vec<String>,
+}
+
+impl Reading {
+    /// Notes a problem, and that there is nothing to be used.
+    fn wrong<T>(&mut self, path: &[&str], message: impl Into<String>) -> Option<T> {
+        let message = message.into();
+        let message = match path {
+            [] => message,
+            path => format!("`{}`: {message}", path.join(".")),
+        };
+        self.problems.add(path, message);
+        None
+    }
+
+    fn metadata(&mut self, metadata: &Map<String, Json>) -> Option<Metadata> {
+        self.keys(&[], metadata, &KEYS);
+        let description = self.text(&[], metadata, "description");
+        if !metadata.contains_key("description") {
+            self.remarks
+                .push("it has no `description`: pxp-agent refuses a module without one".to_owned());
+        }
+        let configuration = metadata
+            .contains_key("configuration")
+            .then(|| self.schema(&[], metadata, "configuration"));
+        let actions = match metadata.get("actions") {
+            Some(Json::Array(actions)) => actions,
+            Some(_) => return self.wrong(&["actions"], "expected a list of actions"),
+            None => return self.wrong(&["actions"], "it is missing: expected a list of actions"),
+        };
+        let mut read: Vec<Action> = Vec::new();
+        for (index, action) in actions.iter().enumerate() {
+            let place = format!("actions[{index}]");
+            let Some(action) = self.action(&place, action) else {
+                continue;
+            };
+            if read.iter().any(|other| other.name == action.name) {
+                let name = &action.name;
+                self.wrong::<()>(&[&place], format!("there is another action `{name}`"));
+            }
+            read.push(action);
+        }
+        Some(Metadata {
+            description,
+            configuration: configuration.flatten(),
+            actions: read,
+            remarks: Vec::new(),
+        })
+    }
+
+    fn action(&mut self, place: &str, action: &Json) -> Option<Action> {
+        let path = &[place];
+        let Json::Object(action) = action else {
+            return self.wrong(path, "expected an object");
+        };
+        self.keys(path, action, &ACTION_KEYS);
+        if !action.contains_key("description") {
+            self.remarks.push(format!(
+                "`{place}` has no `description`: the specification wants one"
+            ));
+        }
+        let description = self.text(path, action, "description");
+        let name = match action.get("name") {
+            None => self.wrong(&[place, "name"], "it is missing: expected a text"),
+            Some(Json::String(name)) if is_name(name) => Some(name.clone()),
+            Some(Json::String(_)) => {
+                self.wrong(&[place, "name"], "expected a word that can be an argument")
+            }
+            Some(_) => self.wrong(&[place, "name"], "expected a text"),
+        };
+        let input = self.schema(path, action, "input");
+        let results = self.schema(path, action, "results");
+        Some(Action {
+            name: name?,
+            description,
+            input: input?,
+            results: results?,
+        })
+    }
+
+    fn keys(&mut self, path: &[&str], object: &Map<String, Json>, known: &[&str]) {
+        for key in object.keys().filter(|key| !known.contains(&key.as_str())) {
+            let hint = did_you_mean(key, known.iter().copied());
+            let path: Vec<&str> = path.iter().copied().chain([key.as_str()]).collect();
+            self.wrong::<()>(&path, format!("there is no such key{hint}"));
+        }
+    }
+
+    fn text(&mut self, path: &[&str], object: &Map<String, Json>, key: &str) -> Option<String> {
+        match object.get(key)? {
+            Json::String(text) => Some(text.clone()),
+            _ => {
+                let path: Vec<&str> = path.iter().copied().chain([key]).collect();
+                self.wrong(&path, "expected a text")
+            }
+        }
+    }
+
+    fn schema(
+        &mut self,
+        path: &[&str],
+        object: &Map<String, Json>,
+        key: &str,
+    ) -> Option<JsonSchema> {
+        let path: Vec<&str> = path.iter().copied().chain([key]).collect();
+        let schema = match object.get(key) {
+            Some(schema @ Json::Object(_)) => schema,
+            Some(_) => return self.wrong(&path, "expected an object, a JSON Schema"),
+            None => return self.wrong(&path, "it is missing: expected an object, a JSON Schema"),
+        };
+        match JsonSchema::new(schema) {
+            Ok(schema) => Some(schema),
+            Err(problem) => self.wrong(&path, format!("it is no JSON Schema: {problem}")),
+        }
+    }
+}
+
+/// Whether a text can be the name of an action, which becomes an argument of the module.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains('\0')
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn action(name: &str) -> Json {
+        json!({"name": name, "description": "does", "input": {}, "results": {"type": "object"}})
+    }
+
+    fn read(metadata: &Json) -> Result<Metadata, String> {
+        Metadata::read(metadata.to_string().as_bytes()).map_err(|problems| problems.to_string())
+    }
+
+    fn problem(metadata: &Json) -> String {
+        match read(metadata) {
+            Err(problem) => problem,
+            Ok(_) => panic!("{metadata} was read"),
+        }
+    }
+
+    #[test]
+    fn metadata_of_the_document_and_of_the_agent_are_both_read() {
+        let metadata = read(&json!({"description": "d", "actions": [action("a"), action("b")]}));
+        let metadata = metadata.expect("it is the agent's");
+        assert!(metadata.remarks.is_empty(), "{:?}", metadata.remarks);
+        assert_eq!(metadata.action("b").map(|b| b.name.as_str()), Some("b"));
+        assert!(metadata.action("c").is_none());
+        let without = read(&json!({"actions": [], "configuration": {"type": "object"}}));
+        let without = without.expect("it is the document's");
+        assert!(without.configuration.is_some());
+        assert!(
+            without.remarks[0].contains("pxp-agent"),
+            "{:?}",
+            without.remarks
+        );
+        let mut bare = action("a");
+        bare.as_object_mut().expect("one").remove("description");
+        let bare =
+            read(&json!({"description": "d", "actions": [bare]})).expect("it is the agent's");
+        assert!(bare.remarks[0].contains("actions[0]"), "{:?}", bare.remarks);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place_all_at_once() {
+        for (text, told) in [
+            ("", "it is empty"),
+            ("[]", "other JSON"),
+            ("{\"actions\": [],}", "it is no JSON: trailing comma"),
+            ("loading\n{}", "it is no JSON"),
+        ] {
+            let problems = Metadata::read(text.as_bytes()).expect_err(text).to_string();
+            assert!(problems.contains(told), "{problems}");
+        }
+        for (metadata, told) in [
+            (json!({}), "`actions`: it is missing"),
+            (json!({"actions": {}}), "`actions`: expected a list"),
+            (
+                json!({"actions": ["a"]}),
+                "`actions[0]`: expected an object",
+            ),
+            (
+                json!({"actions": [], "desciption": ""}),
+                "`desciption`: there is no such key; did you mean `description`?",
+            ),
+            (
+                json!({"actions": [], "description": 1}),
+                "`description`: expected a text",
+            ),
+            (
+                json!({"actions": [], "configuration": true}),
+                "`configuration`: expected an object",
+            ),
+            (
+                json!({"actions": [], "configuration": {"type": "objekt"}}),
+                "`configuration`: it is no JSON Schema: at `/type`",
+            ),
+            (
+                json!({"actions": [action("a"), action("a")]}),
+                "`actions[1]`: there is another action `a`",
+            ),
+            (
+                json!({"actions": [{"name": 1, "input": {}, "results": {}}]}),
+                "`actions[0].name`: expected a text",
+            ),
+            (
+                json!({"actions": [{"name": "", "input": {}, "results": {}}]}),
+                "`actions[0].name`: expected a word",
+            ),
+        ] {
+            let problem = problem(&metadata);
+            assert!(problem.contains(told), "{metadata}: {problem}");
+        }
+        let all = problem(&json!({"actions": [{"output": {}, "results": {"required": 1}}]}));
+        for told in [
+            "`actions[0].output`",
+            "`actions[0].name`",
+            "`actions[0].input`",
+            "`actions[0].results`",
+        ] {
+            assert!(all.contains(told), "{all}");
+        }
+    }
+}
