@@ -17,6 +17,7 @@ mod practice;
 mod process;
 mod project;
 mod prompt;
+mod pxp;
 mod record;
 mod registry;
 mod rerun;

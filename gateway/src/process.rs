@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use devgate_schemas::Sensitive;
 use devgate_schemas::task::{Captured, Exit, Outcome};
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -135,6 +136,20 @@ impl Default for Limits {
 /// To be held while a file is written that will be executed.
 pub(crate) fn writing_executables() -> RwLockReadGuard<'static, ()> {
     WRITING.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Why the operating system did not start a program, and what to look at.
+pub(crate) fn not_started(error: &io::Error) -> String {
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => ": is the interpreter in its first line (`#!`) installed?",
+        io::ErrorKind::PermissionDenied => ": is it executable, and its file system?",
+        // ENOEXEC has no kind of its own.
+        _ if error.raw_os_error() == Some(Errno::ENOEXEC as i32) => {
+            ": a script begins with `#!` and its interpreter"
+        }
+        _ => "",
+    };
+    format!("it cannot be started ({error}){hint}")
 }
 
 /// Runs a program to its end. When this future is dropped, it is killed with all that it has started.

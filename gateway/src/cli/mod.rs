@@ -7,6 +7,7 @@ mod facts;
 mod family;
 mod inventory;
 mod practice;
+mod pxp;
 mod record;
 mod resource;
 mod schema;
@@ -206,6 +207,8 @@ enum Command {
     Session(session::Session),
     /// Bring a device to a desired state, or look at its resources and facts
     Device(device::Device),
+    #[command(subcommand)]
+    Pxp(pxp::Pxp),
     /// Try a resource type without a device: parse its output, render its configuration
     #[command(subcommand)]
     Resource(resource::Resource),
@@ -255,6 +258,7 @@ pub(crate) async fn answer(cli: Cli, output: &Output) -> anyhow::Result<Ending> 
             let global = device.global(&global);
             device.run(&Setting::load(&global, output)?, output).await
         }
+        Command::Pxp(pxp) => pxp.run(&global, output).await,
         Command::Resource(resource) => resource.run(&Setting::load(&global, output)?, output),
         Command::Schema(schema) => schema.run(output),
         Command::Completions(completions) => completions.run(output),

@@ -114,20 +114,13 @@ impl Program {
 
     /// Why the operating system did not start it.
     pub(super) fn not_started(&self, error: &io::Error) -> String {
-        let hint = match error.kind() {
-            io::ErrorKind::NotFound if self.host.is_some() => {
-                ": Ruby modules need Ruby, Puppet and its Resource API; on Debian, `apt-get install \
-                 puppet-agent ruby-puppet-resource-api`"
-            }
-            io::ErrorKind::NotFound => ": is the interpreter in its first line (`#!`) installed?",
-            io::ErrorKind::PermissionDenied => ": is it executable, and its file system?",
-            // ENOEXEC has no kind of its own.
-            _ if error.raw_os_error() == Some(nix::errno::Errno::ENOEXEC as i32) => {
-                ": a script begins with `#!` and its interpreter"
-            }
-            _ => "",
-        };
-        format!("it cannot be started ({error}){hint}")
+        if self.host.is_some() && error.kind() == io::ErrorKind::NotFound {
+            return format!(
+                "it cannot be started ({error}): Ruby modules need Ruby, Puppet and its Resource API; on \
+                 Debian, `apt-get install puppet-agent ruby-puppet-resource-api`"
+            );
+        }
+        process::not_started(error)
     }
 
     /// What it is asked about, and of which type.

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use super::{Ending, Setting};
 use crate::output::Output;
 
-pub(super) use run::time;
+pub(super) use run::{given, time};
 
 /// Look at tasks, and run them.
 #[derive(Debug, Subcommand)]

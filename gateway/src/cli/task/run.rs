@@ -136,7 +136,11 @@ impl Run {
         if twice && self.params.as_deref() == Some("-") {
             bail!("--targets - and --params - cannot both be read from stdin: let one be @FILE");
         }
-        let json = self.params.as_deref().map(params).transpose()?;
+        let json = self
+            .params
+            .as_deref()
+            .map(|text| given("--params", text))
+            .transpose()?;
         let given = given_parameters(&self.parameters, json.as_deref(), &task.metadata)?;
         Ok(task.parameters(given)?)
     }
@@ -155,23 +159,24 @@ impl Run {
     }
 }
 
-/// The text of `--params`: itself, a file's, or stdin's.
-fn params(option: &str) -> anyhow::Result<String> {
-    if option == "-" {
+/// The text that an option gives: itself, a file's (`@FILE`), or stdin's (`-`).
+///
+/// # Errors
+/// What cannot be read.
+pub(in crate::cli) fn given(option: &str, text: &str) -> anyhow::Result<String> {
+    if text == "-" {
         let mut text = String::new();
         io::stdin()
             .read_to_string(&mut text)
-            .context("--params -: cannot read stdin")?;
+            .with_context(|| format!("{option} -: cannot read stdin"))?;
         return Ok(text);
     }
-    match option.strip_prefix('@') {
-        None => Ok(option.to_owned()),
+    match text.strip_prefix('@') {
+        None => Ok(text.to_owned()),
         Some(path) => {
             let unreadable = |error| {
-                Failure::new(
-                    "bolt/file-error",
-                    format!("cannot read --params @{path}: {error}"),
-                )
+                let message = format!("cannot read {option} @{path}: {error}");
+                Failure::new("bolt/file-error", message)
             };
             Ok(fs::read_to_string(path).map_err(unreadable)?)
         }

@@ -1,0 +1,82 @@
+//! `devgate pxp`: PXP modules, and being one.
+
+mod list;
+mod run;
+mod show;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::{Ending, Global};
+use crate::failure::Failure;
+use crate::interrupt::Interrupts;
+use crate::output::Output;
+use crate::pxp::ModulesDir;
+use crate::stop::{Stage, Stop, Stopper};
+use crate::voice::Voice;
+
+/// Look at PXP modules, and run their actions as pxp-agent does
+#[derive(Debug, Subcommand)]
+pub(super) enum Pxp {
+    /// Name the modules of a folder, what they can do, and why those that cannot be used cannot
+    List(list::List),
+    /// Show what a module says of itself
+    Show(show::Show),
+    /// Run an action of a module
+    Run(run::Run),
+}
+
+/// Where modules are.
+#[derive(Args, Debug)]
+struct Folders {
+    /// The folder of the modules: each of its files without an extension is one
+    #[arg(long, value_name = "DIR")]
+    modules_dir: PathBuf,
+    /// The folder of their configuration, MODULE.conf
+    #[arg(long, value_name = "DIR")]
+    config_dir: Option<PathBuf>,
+}
+
+impl Pxp {
+    pub(super) async fn run(self, global: &Global, output: &Output) -> anyhow::Result<Ending> {
+        let voice = &Voice::new(global, global.color());
+        match self {
+            Self::List(list) => stoppable(async |stop| list.run(voice, output, stop).await).await,
+            Self::Show(show) => stoppable(async |stop| show.run(voice, output, stop).await).await,
+            Self::Run(run) => stoppable(async |stop| run.run(voice, output, stop).await).await,
+        }
+    }
+}
+
+impl Folders {
+    fn open(self) -> Result<ModulesDir, Failure> {
+        ModulesDir::open(self.modules_dir, self.config_dir)
+    }
+}
+
+/// Does work that a signal ends, with what it has started.
+async fn stoppable(
+    work: impl AsyncFnOnce(&Stop) -> anyhow::Result<Ending>,
+) -> anyhow::Result<Ending> {
+    let mut interrupts = Interrupts::hear()?;
+    let stopper = Stopper::default();
+    let stop = stopper.stop();
+    let mut work = std::pin::pin!(work(&stop));
+    loop {
+        tokio::select! {
+            ending = &mut work => {
+                return match interrupts.first() {
+                    None => ending,
+                    // What it says of its end is that it was interrupted.
+                    Some(signal) => ending.map(|_| Ending::Interrupted(signal)),
+                };
+            }
+            stage = interrupts.next() => match stage {
+                // What a module does cannot be left half done by waiting: it is asked to end at once.
+                Some(stage) => stopper.raise(stage.max(Stage::End)),
+                None => anyhow::bail!(Failure::new("devgate/interrupted", "interrupted")),
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `devgate pxp run`: one action of a module.
+
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::Args;
+use devgate_schemas::{Level, Mask, Value};
+use serde_json::{Map, Value as Json, json};
+
+use super::Folders;
+use crate::cli::Ending;
+use crate::cli::task::{given, time};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::pxp::{Call, Verdict};
+use crate::stop::Stop;
+use crate::voice::Voice;
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  devgate pxp run reverse string --modules-dir modules --input \
+                  '{\"string\": \"maradona\"}'\n  devgate pxp run reverse string --modules-dir modules \
+                  --config-dir modules.d --input @input.json --format json\n\nA command line can be read by \
+                  everybody on this node: input with a secret belongs into a file or stdin.\n\nExit codes: 0 the \
+                  action ended with 0 and its results fit their schema, else 1."
+)]
+pub(in crate::cli) struct Run {
+    /// The module's name: that of its file
+    module: String,
+    /// The action's name
+    action: String,
+    #[command(flatten)]
+    folders: Folders,
+    /// The input as a JSON object; @FILE reads it from a file, - from stdin
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    input: String,
+    /// How long the action may take: 90, 90s, 5m, 1h
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1h")]
+    timeout: Duration,
+}
+
+impl Run {
+    pub(super) async fn run(
+        self,
+        voice: &Voice,
+        output: &Output,
+        stop: &Stop,
+    ) -> anyhow::Result<Ending> {
+        let input = input(&given("--input", &self.input)?)?;
+        let module = self.folders.open()?.load(&self.module, stop).await?;
+        for remark in &module.remarks {
+            voice.say(Level::Info, &format!("module {}: {remark}", module.name));
+        }
+        let call = Call::new(module, &self.action, input)?;
+        let mask = call.mask();
+        let verdict = call.run(self.timeout, stop).await?;
+        for line in verdict.stderr.lines() {
+            voice.say(Level::Info, &format!("stderr: {}", mask.text(line)));
+        }
+        Ok(print(&call, verdict, &mask, output))
+    }
+}
+
+/// Prints what became of the action.
+fn print(call: &Call, verdict: Verdict, mask: &Mask, output: &Output) -> Ending {
+    let well = verdict.is_success();
+    let mut answer = json!({
+        "module": call.module().name,
+        "action": call.action().name,
+        "status": if well { "success" } else { "failure" },
+        "exitcode": verdict.exit.code(),
+        "results": verdict.results,
+        "stderr": verdict.stderr,
+    });
+    if let Some(error) = &verdict.error {
+        answer["_error"] = json!(error);
+        output.complain(&mask.text(&error.msg));
+    }
+    let answer = mask.value(Value::from(answer)).to_json();
+    output.document(&answer, || match &answer["results"] {
+        Json::Null => String::new(),
+        results => format!("{results:#}\n"),
+    });
+    if well { Ending::Well } else { Ending::Badly }
+}
+
+/// The input that was given; it is not quoted, for it may hold secrets.
+fn input(text: &str) -> anyhow::Result<Map<String, Json>> {
+    let problem = match serde_json::from_str(text) {
+        Ok(Json::Object(input)) => return Ok(input),
+        Ok(_) => "it is other JSON".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let message = format!("--input: expected a JSON object: {problem}");
+    bail!(Failure::new("devgate/invalid-input", message))
+}

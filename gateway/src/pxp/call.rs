@@ -1,0 +1,173 @@
+//! One action of a module: its input checked, then run to its end.
+
+use std::time::Duration;
+
+use devgate_schemas::pxp::{Action, OutputFiles, Request};
+use devgate_schemas::{Mask, Value, nearest};
+use serde_json::{Map, Value as Json};
+
+use super::{Module, NOT_AVAILABLE, Verdict};
+use crate::failure::Failure;
+use crate::process::{self, Deaf, Limits, Program};
+use crate::stop::Stop;
+
+/// An action that may be run: the module has it, and the input fits.
+pub(crate) struct Call {
+    module: Module,
+    action: Action,
+    input: Map<String, Json>,
+}
+
+impl Call {
+    /// Checks what is to be run.
+    ///
+    /// # Errors
+    /// The module has no such action, or in what the input does not fit it.
+    pub(crate) fn new(
+        module: Module,
+        action: &str,
+        input: Map<String, Json>,
+    ) -> Result<Self, Failure> {
+        let Some(action) = module.metadata.action(action).cloned() else {
+            return Err(unknown(&module, action));
+        };
+        let input = Json::Object(input);
+        if let Err(misfit) = action.input.check(&input) {
+            let message = format!(
+                "invalid input for the action `{}` of module `{}`: {misfit}",
+                action.name, module.name
+            );
+            return Err(Failure::new("devgate/invalid-input", message));
+        }
+        let Json::Object(input) = input else {
+            unreachable!("it was made above");
+        };
+        Ok(Self {
+            module,
+            action,
+            input,
+        })
+    }
+
+    /// The module.
+    pub(crate) fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// The action.
+    pub(crate) fn action(&self) -> &Action {
+        &self.action
+    }
+
+    /// How the module is started.
+    pub(crate) fn program(&self, files: Option<OutputFiles>) -> Program {
+        let request = Request {
+            input: self.input.clone(),
+            configuration: self.module.configuration.clone(),
+            output_files: files,
+        };
+        Program {
+            words: vec![
+                self.module.file.clone().into(),
+                self.action.name.clone().into(),
+            ],
+            environment: Vec::new(),
+            stdin: Some(request.to_stdin()),
+        }
+    }
+
+    /// Runs the action and waits for its end, as pxp-agent does for a blocking request.
+    ///
+    /// # Errors
+    /// It could not be started, took longer than it may, or was interrupted.
+    pub(crate) async fn run(&self, limit: Duration, stop: &Stop) -> Result<Verdict, Failure> {
+        let limits = Limits {
+            time: Some(limit),
+            ..Limits::default()
+        };
+        match process::run(&self.program(None), &limits, stop, &Deaf).await {
+            Ok(outcome) => Ok(Verdict::of(&self.action.results, outcome)),
+            Err(failure) => Err(self.not_run(failure)),
+        }
+    }
+
+    /// What must not be seen in anything that is said of this call: the texts of secret members of its input
+    /// and configuration.
+    pub(crate) fn mask(&self) -> Mask {
+        let mut secrets = Vec::new();
+        let configuration = self.module.configuration.iter();
+        for members in configuration.chain([&self.input]) {
+            collect(members, &mut secrets);
+        }
+        Mask::new(&secrets)
+    }
+
+    fn not_run(&self, failure: process::Failure) -> Failure {
+        let label = format!(
+            "the action `{}` of module `{}`",
+            self.action.name, self.module.name
+        );
+        match failure {
+            process::Failure::Start(error) => {
+                let message = format!("{label}: {}", process::not_started(&error));
+                Failure::new(NOT_AVAILABLE, message)
+            }
+            process::Failure::Ended(ended) => match ended.limit {
+                Some(limit) => {
+                    let seconds = limit.as_secs_f64();
+                    let message = format!(
+                        "{label} took longer than {seconds} s (--timeout), and was ended with all its processes; \
+                         what it had done by then stands"
+                    );
+                    Failure::new("devgate/timed-out", message)
+                }
+                None => Failure::new("devgate/interrupted", format!("{label} was interrupted")),
+            },
+        }
+    }
+}
+
+fn unknown(module: &Module, action: &str) -> Failure {
+    let actions = module.metadata.actions.iter();
+    let names: Vec<&str> = actions.map(|action| action.name.as_str()).collect();
+    let hint = match nearest(action, &names) {
+        Some(nearest) => format!("; did you mean `{nearest}`?"),
+        None => format!("; it has {}", names.join(", ")),
+    };
+    let message = format!(
+        "unknown action '{action}' for module '{}'{hint}",
+        module.name
+    );
+    Failure::new("devgate/unknown-action", message)
+}
+
+/// Words in the names of members that hold secrets: no schema of JSON says which they are.
+const SECRET: [&str; 7] = [
+    "password",
+    "passphrase",
+    "secret",
+    "token",
+    "credential",
+    "private_key",
+    "community",
+];
+
+/// Collects the values of members whose names say that they are secret.
+fn collect(members: &Map<String, Json>, secrets: &mut Vec<Value>) {
+    for (name, value) in members {
+        let name = name.to_lowercase().replace('-', "_");
+        if SECRET.iter().any(|word| name.contains(word)) {
+            secrets.push(Value::from(value.clone()));
+            continue;
+        }
+        inside(value, secrets);
+    }
+}
+
+fn inside(value: &Json, secrets: &mut Vec<Value>) {
+    match value {
+        Json::Object(members) => collect(members, secrets),
+        Json::Array(items) => items.iter().for_each(|item| inside(item, secrets)),
+        _ => {}
+    }
+}

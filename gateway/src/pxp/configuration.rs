@@ -1,0 +1,70 @@
+//! A module's configuration: the file `MODULE.conf`, which is JSON.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use devgate_schemas::pxp::JsonSchema;
+use serde_json::{Map, Value as Json};
+
+/// What a module is configured with, and what is to be told of it.
+#[derive(Default)]
+pub(super) struct Configuration {
+    /// What goes into each request; nothing where there is nothing to say.
+    pub(super) members: Option<Map<String, Json>>,
+    /// What is wrong with the file, where no schema says what it must be: it is left out.
+    pub(super) remark: Option<String>,
+}
+
+/// Reads a module's configuration and checks it, as pxp-agent does when it starts ("If the `metadata`
+/// contains a `configuration` entry and the configuration file exists"). Where the module has no schema for
+/// it, what is no object in JSON is left out.
+///
+/// # Errors
+/// Why the module cannot be used with this file; its values are not quoted, for any may be a secret.
+pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configuration, String> {
+    let text = match fs::read(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Configuration::default());
+        }
+        Err(error) => {
+            return Err(format!(
+                "cannot read its configuration {}: {error}",
+                file.display()
+            ));
+        }
+    };
+    let shown = file.display();
+    let members = match serde_json::from_slice(&text) {
+        Ok(Json::Object(members)) => Ok(members),
+        Ok(_) => Err(format!(
+            "its configuration {shown} is other JSON: expected an object"
+        )),
+        // An error of syntax quotes nothing.
+        Err(error) => Err(format!("its configuration {shown} is no JSON: {error}")),
+    };
+    let (members, schema) = match (members, schema) {
+        (Ok(members), schema) => (members, schema),
+        (Err(problem), Some(_)) => return Err(problem),
+        (Err(problem), None) => {
+            return Ok(Configuration {
+                members: None,
+                remark: Some(format!("{problem}; it is left out")),
+            });
+        }
+    };
+    let configuration = Json::Object(members);
+    if let Some(Err(misfit)) = schema.map(|schema| schema.check(&configuration)) {
+        return Err(format!(
+            "its configuration {shown} does not fit its schema: {misfit}"
+        ));
+    }
+    let Json::Object(members) = configuration else {
+        unreachable!("it was made above");
+    };
+    Ok(Configuration {
+        members: Some(members).filter(|members| !members.is_empty()),
+        remark: None,
+    })
+}

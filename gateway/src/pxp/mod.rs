@@ -1,0 +1,10 @@
+//! PXP modules: those of others, which are asked and run here as pxp-agent does it.
+
+mod call;
+mod configuration;
+mod module;
+mod verdict;
+
+pub(crate) use self::call::Call;
+pub(crate) use self::module::{Module, ModulesDir, NOT_AVAILABLE};
+pub(crate) use self::verdict::Verdict;

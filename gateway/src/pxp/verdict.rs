@@ -1,0 +1,82 @@
+//! What became of an action: "Success or failure?" of the PXP module specification.
+
+use devgate_schemas::pxp::JsonSchema;
+use devgate_schemas::task::{Captured, Exit, Outcome};
+use serde_json::Value as Json;
+
+use crate::failure::Failure;
+
+/// What became of an action.
+#[derive(Clone, Debug)]
+pub(crate) struct Verdict {
+    /// Its results, where they fit their schema.
+    pub(crate) results: Option<Json>,
+    /// How it ended.
+    pub(crate) exit: Exit,
+    /// What it said of errors.
+    pub(crate) stderr: String,
+    /// Why it is no success.
+    pub(crate) error: Option<Failure>,
+}
+
+/// The kind of an error of an action, as pxp-agent has it.
+const EXECUTION_ERROR: &str = "puppetlabs.pxp-agent/execution-error";
+
+impl Verdict {
+    /// Judges what an action has left: it succeeded if its results fit the schema and its exit code is 0.
+    pub(crate) fn of(schema: &JsonSchema, outcome: Outcome) -> Self {
+        let Outcome {
+            exit,
+            stdout,
+            stderr,
+        } = outcome;
+        let stderr = String::from_utf8_lossy(&stderr.bytes).into_owned();
+        let (results, problem) = match results(schema, &stdout) {
+            Ok(results) => (Some(results), None),
+            Err(problem) => (None, Some(problem)),
+        };
+        let how = match exit {
+            Exit::Code(0) => None,
+            Exit::Code(code) => Some(format!("it ended with exit code {code}")),
+            Exit::Signal(signal) => Some(format!("it was ended by signal {signal}")),
+        };
+        let told: Vec<String> = how.into_iter().chain(problem).collect();
+        let error = (!told.is_empty())
+            .then(|| Failure::new(EXECUTION_ERROR, told.join("; ")).with("exitcode", exit.code()));
+        Self {
+            results,
+            exit,
+            stderr,
+            error,
+        }
+    }
+
+    /// Whether it succeeded.
+    pub(crate) fn is_success(&self) -> bool {
+        self.error.is_none()
+    }
+}
+
+/// The results on an action's stdout; nothing there is `null`, as pxp-agent has it.
+///
+/// # Errors
+/// Why they cannot be used. They are not quoted: they may hold what a device keeps secret.
+fn results(schema: &JsonSchema, stdout: &Captured) -> Result<Json, String> {
+    if stdout.cut {
+        let length = stdout.bytes.len();
+        return Err(format!(
+            "it wrote more than {length} bytes to stdout: its results are not whole"
+        ));
+    }
+    let results = if stdout.bytes.iter().all(u8::is_ascii_whitespace) {
+        Json::Null
+    } else {
+        serde_json::from_slice(&stdout.bytes)
+            .map_err(|error| format!("it returned invalid JSON on stdout: {error}"))?
+    };
+    match schema.check(&results) {
+        Ok(()) => Ok(results),
+        Err(misfit) if results.is_null() => Err(format!("it returned nothing on stdout: {misfit}")),
+        Err(misfit) => Err(format!("its results do not fit their schema: {misfit}")),
+    }
+}
