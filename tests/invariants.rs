@@ -18,6 +18,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("gateway/src/practice/switch.rs", 1),
     ("gateway/src/external/program.rs", 1),
     ("gateway/src/process.rs", 4),
+    ("gateway/src/process/anew.rs", 1),
     ("gateway/src/process/dialogue.rs", 1),
     ("gateway/src/tasks/invocation.rs", 2),
     ("schemas/src/mask.rs", 3),

@@ -1,6 +1,7 @@
 //! Children: the one place where a process is started, fed, listened to within limits, and ended
 //! with all that it has started.
 
+mod anew;
 mod dialogue;
 mod kin;
 mod pieces;
@@ -24,6 +25,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
+pub(crate) use self::anew::anew;
 pub(crate) use self::dialogue::{Broken, Dialogue};
 use self::kin::Kin;
 pub(crate) use self::pieces::{Pieces, piped};
@@ -294,19 +296,8 @@ pub(crate) async fn attached(program: &Program) -> io::Result<Exit> {
 }
 
 /// The program as a command, with what its environment is to be.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the file that may start children"
-)]
 fn command(program: &Program, mark: &str) -> io::Result<Command> {
-    let [file, arguments @ ..] = program.words.as_slice() else {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "no program was named",
-        ));
-    };
-    let mut command = Command::new(file);
-    command.args(arguments);
+    let mut command = bare(&program.words)?;
     for name in NOT_INHERITED.iter() {
         command.env_remove(name);
     }
@@ -314,6 +305,21 @@ fn command(program: &Program, mark: &str) -> io::Result<Command> {
     for (name, value) in &program.environment {
         command.env(name, value.reveal());
     }
+    Ok(command)
+}
+
+/// A file to execute and its arguments as a command.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the file that may start children"
+)]
+fn bare(words: &[OsString]) -> io::Result<Command> {
+    let [file, arguments @ ..] = words else {
+        let message = "no program was named";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    };
+    let mut command = Command::new(file);
+    command.args(arguments);
     Ok(command)
 }
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use devgate_schemas::pxp::{Action, OutputFiles, Request};
-use devgate_schemas::{Mask, Value, nearest};
+use devgate_schemas::pxp::{Action, JsonSchema, OutputFiles, Request};
+use devgate_schemas::{Mask, nearest};
 use serde_json::{Map, Value as Json};
 
-use super::{Module, NOT_AVAILABLE, Verdict};
+use super::{Module, NOT_AVAILABLE, Verdict, secrets};
 use crate::failure::Failure;
 use crate::process::{self, Deaf, Limits, Program};
 use crate::stop::Stop;
@@ -94,10 +94,10 @@ impl Call {
     /// What must not be seen in anything that is said of this call: the texts of secret members of its input
     /// and configuration.
     pub(crate) fn mask(&self) -> Mask {
-        let mut secrets = Vec::new();
-        let configuration = self.module.configuration.iter();
-        for members in configuration.chain([&self.input]) {
-            collect(members, &mut secrets);
+        let mut secrets = secrets::of(&self.input, Some(self.action.input.source()));
+        if let Some(configuration) = &self.module.configuration {
+            let schema = self.module.metadata.configuration.as_ref();
+            secrets.extend(secrets::of(configuration, schema.map(JsonSchema::source)));
         }
         Mask::new(&secrets)
     }
@@ -139,35 +139,4 @@ fn unknown(module: &Module, action: &str) -> Failure {
         module.name
     );
     Failure::new("devgate/unknown-action", message)
-}
-
-/// Words in the names of members that hold secrets: no schema of JSON says which they are.
-const SECRET: [&str; 7] = [
-    "password",
-    "passphrase",
-    "secret",
-    "token",
-    "credential",
-    "private_key",
-    "community",
-];
-
-/// Collects the values of members whose names say that they are secret.
-fn collect(members: &Map<String, Json>, secrets: &mut Vec<Value>) {
-    for (name, value) in members {
-        let name = name.to_lowercase().replace('-', "_");
-        if SECRET.iter().any(|word| name.contains(word)) {
-            secrets.push(Value::from(value.clone()));
-            continue;
-        }
-        inside(value, secrets);
-    }
-}
-
-fn inside(value: &Json, secrets: &mut Vec<Value>) {
-    match value {
-        Json::Object(members) => collect(members, secrets),
-        Json::Array(items) => items.iter().for_each(|item| inside(item, secrets)),
-        _ => {}
-    }
 }

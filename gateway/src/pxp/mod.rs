@@ -3,6 +3,7 @@
 mod call;
 mod configuration;
 mod module;
+mod secrets;
 mod verdict;
 
 pub(crate) use self::call::Call;

@@ -1,10 +1,11 @@
 //! `devgate pxp run`: one action of a module.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
-use devgate_schemas::{Level, Mask, Value};
+use devgate_schemas::{Level, Mask, Sensitive, Value};
 use serde_json::{Map, Value as Json, json};
 
 use super::Folders;
@@ -12,6 +13,7 @@ use crate::cli::Ending;
 use crate::cli::task::{given, time};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::process;
 use crate::pxp::{Call, Verdict};
 use crate::stop::Stop;
 use crate::voice::Voice;
@@ -32,12 +34,15 @@ pub(in crate::cli) struct Run {
     #[command(flatten)]
     folders: Folders,
     /// The input as a JSON object; @FILE reads it from a file, - from stdin
-    #[arg(long, value_name = "JSON", default_value = "{}")]
+    #[arg(long, value_name = "JSON", default_value = NOTHING)]
     input: String,
     /// How long the action may take: 90, 90s, 5m, 1h
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "1h")]
     timeout: Duration,
 }
+
+/// The input where none is given.
+const NOTHING: &str = "{}";
 
 impl Run {
     pub(super) async fn run(
@@ -46,6 +51,9 @@ impl Run {
         output: &Output,
         stop: &Stop,
     ) -> anyhow::Result<Ending> {
+        if !self.input.starts_with(['-', '@']) && self.input != NOTHING {
+            hide_input(&self.input)?;
+        }
         let input = input(&given("--input", &self.input)?)?;
         let module = self.folders.open()?.load(&self.module, stop).await?;
         for remark in &module.remarks {
@@ -82,6 +90,23 @@ fn print(call: &Call, verdict: Verdict, mask: &Mask, output: &Output) -> Ending 
         results => format!("{results:#}\n"),
     });
     if well { Ending::Well } else { Ending::Badly }
+}
+
+/// Takes the input from the command line, which everybody on this node can read for as long as the action
+/// runs: this process becomes one that reads it from stdin.
+fn hide_input(input: &str) -> anyhow::Result<()> {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    let joined = format!("--input={input}");
+    for at in 0..words.len() {
+        if words[at] == *joined {
+            words[at] = "--input=-".into();
+        } else if at > 0 && words[at - 1] == "--input" && words[at] == *input {
+            words[at] = "-".into();
+        }
+    }
+    let stdin = Sensitive::new(input.as_bytes().to_vec());
+    process::anew(&words, &stdin)
+        .context("--input cannot be taken from the command line: give it as @FILE")
 }
 
 /// The input that was given; it is not quoted, for it may hold secrets.
