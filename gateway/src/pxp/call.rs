@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use devgate_schemas::pxp::{Action, JsonSchema, OutputFiles, Request};
+use devgate_schemas::task::Captured;
 use devgate_schemas::{Mask, nearest};
 use serde_json::{Map, Value as Json};
 
@@ -77,17 +78,24 @@ impl Call {
     }
 
     /// Runs the action and waits for its end, as pxp-agent does for a blocking request.
-    ///
-    /// # Errors
-    /// It could not be started, took longer than it may, or was interrupted.
-    pub(crate) async fn run(&self, limit: Duration, stop: &Stop) -> Result<Verdict, Failure> {
+    pub(crate) async fn run(&self, limit: Duration, stop: &Stop) -> Verdict {
         let limits = Limits {
             time: Some(limit),
             ..Limits::default()
         };
         match process::run(&self.program(None), &limits, stop, &Deaf).await {
-            Ok(outcome) => Ok(Verdict::of(&self.action.results, outcome)),
-            Err(failure) => Err(self.not_run(failure)),
+            Ok(outcome) => Verdict::of(&self.action.results, outcome),
+            Err(process::Failure::Start(error)) => {
+                let why = Failure::new(NOT_AVAILABLE, process::not_started(&error));
+                Verdict::broken_off(why, &Captured::default())
+            }
+            Err(process::Failure::Ended(ended)) => {
+                let why = match ended.limit {
+                    Some(limit) => timed_out(limit),
+                    None => Failure::new("devgate/interrupted", "it was interrupted"),
+                };
+                Verdict::broken_off(why, &ended.stderr)
+            }
         }
     }
 
@@ -101,30 +109,15 @@ impl Call {
         }
         Mask::new(&secrets)
     }
+}
 
-    fn not_run(&self, failure: process::Failure) -> Failure {
-        let label = format!(
-            "the action `{}` of module `{}`",
-            self.action.name, self.module.name
-        );
-        match failure {
-            process::Failure::Start(error) => {
-                let message = format!("{label}: {}", process::not_started(&error));
-                Failure::new(NOT_AVAILABLE, message)
-            }
-            process::Failure::Ended(ended) => match ended.limit {
-                Some(limit) => {
-                    let seconds = limit.as_secs_f64();
-                    let message = format!(
-                        "{label} took longer than {seconds} s (--timeout), and was ended with all its processes; \
-                         what it had done by then stands"
-                    );
-                    Failure::new("devgate/timed-out", message)
-                }
-                None => Failure::new("devgate/interrupted", format!("{label} was interrupted")),
-            },
-        }
-    }
+fn timed_out(limit: Duration) -> Failure {
+    let seconds = limit.as_secs_f64();
+    let message = format!(
+        "it took longer than {seconds} s (--timeout), and was ended with all its processes; what it had \
+         done by then stands"
+    );
+    Failure::new("devgate/timed-out", message)
 }
 
 fn unknown(module: &Module, action: &str) -> Failure {

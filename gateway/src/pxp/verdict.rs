@@ -11,8 +11,8 @@ use crate::failure::Failure;
 pub(crate) struct Verdict {
     /// Its results, where they fit their schema.
     pub(crate) results: Option<Json>,
-    /// How it ended.
-    pub(crate) exit: Exit,
+    /// How it ended, where it did so by itself.
+    pub(crate) exit: Option<Exit>,
     /// What it said of errors.
     pub(crate) stderr: String,
     /// Why it is no success.
@@ -45,9 +45,19 @@ impl Verdict {
             .then(|| Failure::new(EXECUTION_ERROR, told.join("; ")).with("exitcode", exit.code()));
         Self {
             results,
-            exit,
+            exit: Some(exit),
             stderr,
             error,
+        }
+    }
+
+    /// An action that was not begun, or was ended: why, and what it had said of errors by then.
+    pub(super) fn broken_off(why: Failure, stderr: &Captured) -> Self {
+        Self {
+            results: None,
+            exit: None,
+            stderr: String::from_utf8_lossy(&stderr.bytes).into_owned(),
+            error: Some(why),
         }
     }
 

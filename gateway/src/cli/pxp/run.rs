@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use devgate_schemas::task::Exit;
 use devgate_schemas::{Level, Mask, Sensitive, Value};
 use serde_json::{Map, Value as Json, json};
 
@@ -61,7 +62,7 @@ impl Run {
         }
         let call = Call::new(module, &self.action, input)?;
         let mask = call.mask();
-        let verdict = call.run(self.timeout, stop).await?;
+        let verdict = call.run(self.timeout, stop).await;
         for line in verdict.stderr.lines() {
             voice.say(Level::Info, &format!("stderr: {}", mask.text(line)));
         }
@@ -76,13 +77,18 @@ fn print(call: &Call, verdict: Verdict, mask: &Mask, output: &Output) -> Ending 
         "module": call.module().name,
         "action": call.action().name,
         "status": if well { "success" } else { "failure" },
-        "exitcode": verdict.exit.code(),
+        "exitcode": verdict.exit.map(Exit::code),
         "results": verdict.results,
         "stderr": verdict.stderr,
     });
     if let Some(error) = &verdict.error {
         answer["_error"] = json!(error);
-        output.complain(&mask.text(&error.msg));
+        let label = format!(
+            "module {}, action {}",
+            call.module().name,
+            call.action().name
+        );
+        output.complain(&mask.text(&format!("{label}: {error}")));
     }
     let answer = mask.value(Value::from(answer)).to_json();
     output.document(&answer, || match &answer["results"] {
