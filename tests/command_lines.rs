@@ -4,6 +4,7 @@
 mod folder;
 mod interrupts;
 mod inventories;
+mod pxp_host;
 mod task_lines;
 
 use std::fs::{self, File};

@@ -1,0 +1,142 @@
+//! Running an action of a PXP module and waiting for it: what nobody may see, and how it is ended.
+
+use std::fs;
+use std::process::Stdio;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::folder::{Project, document, pause, wait_for_the_end_of, words_of};
+
+/// A module whose action `act` does this, in the folder `modules.pxp`.
+fn module(script: &str) -> Project {
+    let project = Project::new();
+    let metadata = r#"{"description": "d", "actions": [{"name": "act", "description": "a", "input": {}, "results": {}}]}"#;
+    let text =
+        format!("#!/bin/sh\ncase $1 in\nmetadata) echo '{metadata}';;\nact) {script};;\nesac\n");
+    project.write("modules.pxp/m", &text);
+    project
+}
+
+const ACT: [&str; 6] = ["pxp", "run", "m", "act", "--modules-dir", "modules.pxp"];
+
+/// Tells its process and that of a child, reads no more, and stays.
+const STAY: &str = "sleep 300 & echo $$ $! >begun; cat >/dev/null; wait; sleep 300";
+
+/// The processes that the action has told of, once it has.
+fn begun(project: &Project) -> Vec<String> {
+    let path = project.0.path().join("begun");
+    for _ in 0..3000 {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        if text.ends_with('\n') {
+            return text.split_whitespace().map(str::to_owned).collect();
+        }
+        pause();
+    }
+    panic!("the action has not begun");
+}
+
+#[test]
+fn input_does_not_stay_on_the_command_line() {
+    let project = module(STAY);
+    for input in [
+        &["--input", r#"{"password": "canary"}"#][..],
+        &[r#"--input={"password": "canary"}"#],
+    ] {
+        let words = [&ACT[..], input].concat();
+        let child = project
+            .command(&words)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut child = child.expect("the binary starts");
+        let processes = begun(&project);
+        let own = child.id().to_string();
+        for process in processes.iter().chain([&own]) {
+            let [words, environment] = ["cmdline", "environ"]
+                .map(|file| fs::read(format!("/proc/{process}/{file}")).expect("it runs"));
+            for bytes in [words, environment] {
+                let text = String::from_utf8_lossy(&bytes);
+                assert!(!text.is_empty() && !text.contains("canary"), "{text}");
+            }
+        }
+        let pid = Pid::from_raw(child.id().try_into().expect("it is a process's number"));
+        kill(pid, Signal::SIGTERM).expect("it is our child");
+        assert_eq!(child.wait().expect("it is our child").code(), Some(143));
+        processes
+            .iter()
+            .for_each(|process| wait_for_the_end_of(process));
+        fs::remove_file(project.0.path().join("begun")).expect("it is there");
+    }
+}
+
+#[test]
+fn input_comes_from_the_command_line_a_file_or_stdin() {
+    let project = module("cat");
+    let input = r#"{"a": [1, "x", {"b": null}]}"#;
+    project.write("input.json", input);
+    for given in ["@input.json", "-", input] {
+        let stdin = fs::File::open(project.0.path().join("input.json")).expect("it is there");
+        let words = [&ACT[..], &["--format", "json", "--input", given]].concat();
+        let output = project
+            .command(&words)
+            .stdin(stdin)
+            .output()
+            .expect("the binary starts");
+        let document = document(&output);
+        assert_eq!(document["status"], "success", "{given}");
+        assert_eq!(
+            document["results"]["input"].to_string(),
+            r#"{"a":[1,"x",{"b":null}]}"#
+        );
+    }
+    for (wrong, told) in [
+        ("[1]", "it is other JSON"),
+        ("{\"canary", "EOF"),
+        ("@none", "@none"),
+    ] {
+        let output = project.devgate(&[&ACT[..], &["--input", wrong]].concat());
+        assert_eq!(output.status.code(), Some(1));
+        let words = words_of(&output);
+        assert!(words.contains("--input") && words.contains(told), "{words}");
+        assert!(!words.contains("canary"), "{words}");
+    }
+}
+
+#[test]
+fn an_action_that_takes_too_long_is_ended_with_what_it_has_started() {
+    let project = module(STAY);
+    let words = [&ACT[..], &["--timeout", "1", "--format", "json"]].concat();
+    let output = project.devgate(&words);
+    assert_eq!(output.status.code(), Some(1));
+    let document = document(&output);
+    assert_eq!(document["status"], "failure");
+    assert_eq!(document["_error"]["kind"], "devgate/timed-out");
+    begun(&project)
+        .iter()
+        .for_each(|process| wait_for_the_end_of(process));
+}
+
+#[test]
+fn secret_members_are_in_nothing_that_is_said() {
+    let project = module("cat | tee /dev/stderr");
+    project.write("conf/m.conf", r#"{"api": {"token": "canary-token"}}"#);
+    project.write(
+        "input.json",
+        r#"{"enable-password": "canary-word", "name": "r1"}"#,
+    );
+    let more = [
+        "--config-dir",
+        "conf",
+        "--input",
+        "@input.json",
+        "--log-level",
+        "trace",
+    ];
+    for format in ["human", "json"] {
+        let output = project.devgate(&[&ACT[..], &more, &["--format", format]].concat());
+        assert_eq!(output.status.code(), Some(0));
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &words_of(&output);
+        assert!(said.contains("r1") && !said.contains("canary"), "{said}");
+    }
+}
