@@ -217,10 +217,12 @@ async fn told(file: &Path, arguments: &[&str], stop: &Stop) -> Result<Metadata, 
 
 /// Reads what a module has answered. Its exit code does not matter to pxp-agent; a word on stderr does.
 fn read(outcome: &Outcome) -> Result<Metadata, String> {
-    let said = String::from_utf8_lossy(&outcome.stderr.bytes);
-    if let Some(line) = said.lines().map(str::trim).find(|line| !line.is_empty()) {
+    if !outcome.stderr.bytes.is_empty() {
+        let said = String::from_utf8_lossy(&outcome.stderr.bytes);
+        let mut lines = said.lines().map(str::trim);
+        let line = lines.find(|line| !line.is_empty()).unwrap_or("blank lines");
         return Err(format!(
-            "it wrote to stderr when it was asked for its metadata, which must be silent: {line}"
+            "it wrote to stderr when it was asked for its metadata, where pxp-agent refuses any word: {line}"
         ));
     }
     if outcome.stdout.cut {
