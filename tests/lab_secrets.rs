@@ -1,15 +1,11 @@
 //! No secret is shown: not in what devgate says at its most talkative, not in the process list, not in a file.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::lab::{Device, pause};
+use crate::support::lab::Device;
+use crate::support::process_list::ProcessList;
 use crate::support::project::Project;
 use crate::support::run::CANARY;
 
@@ -42,7 +38,7 @@ fn at_the_finest_log_level_no_run_shows_a_secret_or_leaves_one() {
     let params = project.write("params.json", r#"{ "token": "a-canary-token" }"#);
     let params = format!("@{}", params.display());
 
-    let watch = Watch::start();
+    let processes = ProcessList::watch(project.path());
     for format in ["human", "json"] {
         let trace = |arguments: &str| {
             project.devgate(&format!("{arguments} --format {format} --log-level trace"))
@@ -67,12 +63,7 @@ fn at_the_finest_log_level_no_run_shows_a_secret_or_leaves_one() {
             .succeeded()
             .says(&["done"]);
     }
-    let leaks = watch.finish();
-    assert!(
-        leaks.is_empty(),
-        "the process list shows secrets:\n{}",
-        leaks.into_iter().collect::<Vec<_>>().join("\n")
-    );
+    processes.showed_no_secret();
 
     let left: Vec<_> = project
         .left_behind()
@@ -87,64 +78,4 @@ fn at_the_finest_log_level_no_run_shows_a_secret_or_leaves_one() {
         .expect("the folder is there")
         .count();
     assert_eq!(temporary, 0, "the runs leave temporary files");
-}
-
-/// Looks at the command lines and environments of all that the runs start, as `ps` does, again and again.
-struct Watch {
-    stop: Arc<AtomicBool>,
-    found: std::thread::JoinHandle<BTreeSet<String>>,
-}
-
-impl Watch {
-    fn start() -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let found = std::thread::spawn(move || {
-            let mut found = BTreeSet::new();
-            while !stopped.load(Ordering::SeqCst) {
-                for process in fs::read_dir("/proc").expect("/proc is there").flatten() {
-                    let name = process.file_name().to_string_lossy().into_owned();
-                    if name.parse().is_ok_and(is_ours) {
-                        found.extend(shown_secrets(&process.path()));
-                    }
-                }
-                pause(Duration::from_millis(2));
-            }
-            found
-        });
-        Self { stop, found }
-    }
-
-    fn finish(self) -> BTreeSet<String> {
-        self.stop.store(true, Ordering::SeqCst);
-        self.found.join().expect("the watch does not panic")
-    }
-}
-
-/// Whether this very process started it, or what it started: others on this machine may know canaries too.
-fn is_ours(process: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name stands in parentheses and may hold anything; then come the state and the parent.
-    let parent = stat
-        .rsplit(") ")
-        .next()
-        .and_then(|rest| rest.split(' ').nth(1));
-    match parent.and_then(|parent| parent.parse().ok()) {
-        None | Some(0) => false,
-        Some(parent) => parent == std::process::id() || is_ours(parent),
-    }
-}
-
-fn shown_secrets(process: &Path) -> Vec<String> {
-    let files = ["cmdline", "environ"].into_iter();
-    files
-        .map(|file| {
-            let shown = fs::read(process.join(file)).unwrap_or_default();
-            format!(
-                "{file}: {}",
-                String::from_utf8_lossy(&shown).replace('\0', " ")
-            )
-        })
-        .filter(|shown| shown.contains(CANARY))
-        .collect()
 }

@@ -1,0 +1,50 @@
+//! A secret in the input or the configuration of a module of others is shown nowhere: not by devgate at its most
+//! talkative, not in the process list, not in what it keeps.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::process_list::ProcessList;
+use crate::support::project::Project;
+use crate::support::run::CANARY;
+
+#[test]
+fn at_the_finest_log_level_hosting_shows_no_secret_and_keeps_none() {
+    let mut project = Project::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/pxp");
+    let input = project.write("input.json", "{\"password\": \"a-canary-password\"}");
+    let processes = ProcessList::watch(project.path());
+    let run = |words: &str| {
+        project.devgate(&format!(
+            "pxp {words} --modules-dir {0}/modules --config-dir {0}/config --log-level trace",
+            source.display()
+        ))
+    };
+    for format in ["human", "json"] {
+        run(&format!("list --format {format}")).succeeded();
+        run(&format!("show careless --format {format}")).succeeded();
+        for action in ["repeat", "keep"] {
+            let input = input.display();
+            run(&format!(
+                "run careless {action} --input @{input} --format {format}"
+            ))
+            .succeeded();
+            run(&format!(
+                "run careless {action} --input @{input}.none --format {format}"
+            ))
+            .failed();
+        }
+    }
+    processes.showed_no_secret();
+    let left = project.left_behind();
+    let leaks: Vec<_> = left
+        .iter()
+        .filter(|(_, text)| text.contains(CANARY))
+        .collect();
+    assert!(
+        leaks.is_empty(),
+        "the runs leave secrets in files: {leaks:#?}"
+    );
+    let temporary = fs::read_dir(project.path().join("tmp")).expect("the folder is there");
+    assert_eq!(temporary.count(), 0, "the runs leave temporary files");
+}

@@ -1,0 +1,90 @@
+//! What `ps` shows of the processes that the runs of a test start: their command lines and environments.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::lab::pause;
+use super::run::CANARY;
+
+/// Looks at the command lines and environments of all that the runs start, as `ps` does, again and again.
+pub(crate) struct ProcessList {
+    stop: Arc<AtomicBool>,
+    found: std::thread::JoinHandle<BTreeSet<String>>,
+}
+
+impl ProcessList {
+    /// Starts to look at what this process starts, and at what has lost its parent and knows the project's folder.
+    pub(crate) fn watch(project: &Path) -> Self {
+        let project = project.to_owned();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let found = std::thread::spawn(move || {
+            let mut found = BTreeSet::new();
+            while !stopped.load(Ordering::SeqCst) {
+                for process in fs::read_dir("/proc").expect("/proc is there").flatten() {
+                    let name = process.file_name().to_string_lossy().into_owned();
+                    let number = name.parse();
+                    if number.is_ok_and(|number| is_ours(number) || knows(number, &project)) {
+                        found.extend(shown_secrets(&process.path()));
+                    }
+                }
+                pause(Duration::from_millis(2));
+            }
+            found
+        });
+        Self { stop, found }
+    }
+
+    #[track_caller]
+    pub(crate) fn showed_no_secret(self) {
+        self.stop.store(true, Ordering::SeqCst);
+        let leaks = self.found.join().expect("the watch does not panic");
+        let leaks: Vec<_> = leaks.into_iter().collect();
+        assert!(
+            leaks.is_empty(),
+            "the process list shows secrets:\n{}",
+            leaks.join("\n")
+        );
+    }
+}
+
+/// Whether a process has the project's folder in its environment.
+fn knows(process: u32, project: &Path) -> bool {
+    let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+    let project = project.as_os_str().as_encoded_bytes();
+    environment
+        .windows(project.len())
+        .any(|part| part == project)
+}
+
+/// Whether this very process started it, or what it started: others on this machine may know canaries too.
+fn is_ours(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name stands in parentheses and may hold anything; then come the state and the parent.
+    let parent = stat
+        .rsplit(") ")
+        .next()
+        .and_then(|rest| rest.split(' ').nth(1));
+    match parent.and_then(|parent| parent.parse().ok()) {
+        None | Some(0) => false,
+        Some(parent) => parent == std::process::id() || is_ours(parent),
+    }
+}
+
+fn shown_secrets(process: &Path) -> Vec<String> {
+    let files = ["cmdline", "environ"].into_iter();
+    files
+        .map(|file| {
+            let shown = fs::read(process.join(file)).unwrap_or_default();
+            format!(
+                "{file}: {}",
+                String::from_utf8_lossy(&shown).replace('\0', " ")
+            )
+        })
+        .filter(|shown| shown.contains(CANARY))
+        .collect()
+}
