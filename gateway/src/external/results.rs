@@ -48,12 +48,10 @@ pub(super) fn of(outcome: &Outcome) -> Result<Hash, Problem> {
     {
         return Err(said(error));
     }
-    let how = match exit {
-        Exit::Code(0) => return results.map_err(Problem::new),
-        Exit::Code(code) => format!("it ended with exit code {code}"),
-        Exit::Signal(signal) => format!("it was ended by signal {signal}"),
-    };
-    Err(Problem::new(ended(&how, stderr)))
+    match exit {
+        Exit::Code(0) => results.map_err(Problem::new),
+        _ => Err(Problem::new(ended(&exit.to_string(), stderr))),
+    }
 }
 
 /// What an error says that a program has written: the specification's `{kind, msg, details}`, or a text.
@@ -74,20 +72,10 @@ pub(super) fn said(error: &Value) -> Problem {
 
 /// How a program ended, behind what it says of it at last.
 pub(super) fn ended(how: &str, stderr: &Captured) -> String {
-    match last_words(stderr) {
+    match stderr.last_words() {
         None => format!("{how}, without a word on stderr"),
         Some(words) => format!("{words} ({how})"),
     }
-}
-
-/// The last line of what it wrote to stderr: tracebacks end with what they are about. Those of Ruby begin
-/// with it, and go on with places in code.
-fn last_words(stderr: &Captured) -> Option<String> {
-    let text = String::from_utf8_lossy(&stderr.bytes);
-    let lines = text.lines().rev();
-    let lines = lines.filter(|line| !line.starts_with("\tfrom "));
-    let mut lines = lines.map(str::trim);
-    lines.find(|line| !line.is_empty()).map(str::to_owned)
 }
 
 /// The one JSON object on stdout.

@@ -1,18 +1,20 @@
 //! The modules of a folder: which there are, and what each says of itself.
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use devgate_schemas::nearest;
 use devgate_schemas::pxp::Metadata;
-use devgate_schemas::task::Outcome;
+use devgate_schemas::task::{Exit, Outcome};
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Map, Value as Json};
+use tokio::sync::Notify;
 
 use super::configuration;
 use crate::failure::Failure;
-use crate::process::{self, Deaf, Limits, Program};
+use crate::process::{self, Hear, Limits, Program, Stream};
 use crate::stop::Stop;
 
 /// A folder of modules, and the one of their configuration.
@@ -102,7 +104,10 @@ impl ModulesDir {
             let module = self.describe(&name, stop).await;
             (name, module)
         });
-        Ok(modules.buffered(AT_ONCE).collect().await)
+        // In the order of their answers: one that takes its time holds nobody up.
+        let mut modules: Vec<_> = modules.buffer_unordered(AT_ONCE).collect().await;
+        modules.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(modules)
     }
 
     /// Asks a module what it is, and reads its configuration.
@@ -201,7 +206,12 @@ async fn told(file: &Path, arguments: &[&str], stop: &Stop) -> Result<Metadata, 
         stdout: LARGEST,
         ..Limits::default()
     };
-    let outcome = process::run(&program, &limits, stop, &Deaf).await;
+    let stdout = Length::default();
+    let outcome = tokio::select! {
+        outcome = process::run(&program, &limits, stop, &stdout) => outcome,
+        // Some never stop: what is not awaited any more is ended.
+        () = stdout.exceeded.notified() => return Err(Silence::Mute(too_long())),
+    };
     let outcome = outcome.map_err(|failure| {
         Silence::Mute(match failure {
             process::Failure::Start(error) => process::not_started(&error),
@@ -215,18 +225,42 @@ async fn told(file: &Path, arguments: &[&str], stop: &Stop) -> Result<Metadata, 
     read(&outcome).map_err(Silence::Answered)
 }
 
-/// Reads what a module has answered. Its exit code does not matter to pxp-agent; a word on stderr does.
+/// Hears when a module has written more than any metadata.
+#[derive(Debug, Default)]
+struct Length {
+    heard: Cell<usize>,
+    exceeded: Notify,
+}
+
+impl Hear for Length {
+    fn hear(&self, stream: Stream, bytes: &[u8]) {
+        if matches!(stream, Stream::Stdout) {
+            self.heard.set(self.heard.get() + bytes.len());
+        }
+        if self.heard.get() > LARGEST {
+            self.exceeded.notify_one();
+        }
+    }
+}
+
+fn too_long() -> String {
+    format!("its metadata is longer than {LARGEST} bytes")
+}
+
+/// Reads what a module has answered. Its exit code does not matter to pxp-agent, but a byte on stderr does.
 fn read(outcome: &Outcome) -> Result<Metadata, String> {
     if !outcome.stderr.bytes.is_empty() {
-        let said = String::from_utf8_lossy(&outcome.stderr.bytes);
-        let mut lines = said.lines().map(str::trim);
-        let line = lines.find(|line| !line.is_empty()).unwrap_or("blank lines");
+        let words = outcome.stderr.last_words();
         return Err(format!(
-            "it wrote to stderr when it was asked for its metadata, where pxp-agent refuses any word: {line}"
+            "it wrote to stderr when it was asked for its metadata, where pxp-agent refuses any word: {}",
+            words.as_deref().unwrap_or("blank lines")
         ));
     }
     if outcome.stdout.cut {
-        return Err(format!("its metadata is longer than {LARGEST} bytes"));
+        return Err(too_long());
     }
-    Metadata::read(&outcome.stdout.bytes).map_err(|problems| format!("its metadata: {problems}"))
+    Metadata::read(&outcome.stdout.bytes).map_err(|problems| match outcome.exit {
+        Exit::Code(0) => format!("its metadata: {problems}"),
+        exit => format!("its metadata: {problems}; {exit}"),
+    })
 }

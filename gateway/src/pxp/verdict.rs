@@ -35,11 +35,7 @@ impl Verdict {
             Ok(results) => (Some(results), None),
             Err(problem) => (None, Some(problem)),
         };
-        let how = match exit {
-            Exit::Code(0) => None,
-            Exit::Code(code) => Some(format!("it ended with exit code {code}")),
-            Exit::Signal(signal) => Some(format!("it was ended by signal {signal}")),
-        };
+        let how = (exit != Exit::Code(0)).then(|| exit.to_string());
         let told: Vec<String> = how.into_iter().chain(problem).collect();
         let error = (!told.is_empty())
             .then(|| Failure::new(EXECUTION_ERROR, told.join("; ")).with("exitcode", exit.code()));

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use jsonschema::{Draft, Validator};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::Value as Json;
 
 /// A schema that can be checked against.
@@ -59,7 +60,7 @@ impl JsonSchema {
         };
         let validator = validator.map_err(|problem| SchemaProblem {
             path: problem.instance_path().to_string(),
-            message: problem.to_string(),
+            message: told(&problem).to_string(),
         })?;
         Ok(Self {
             source: schema.clone(),
@@ -99,6 +100,17 @@ impl fmt::Display for Misfit {
             write!(f, "{separator}{}{message}", place(path))?;
         }
         Ok(())
+    }
+}
+
+/// What says most: where a schema can be written in several ways, why it is not written in the first of them.
+fn told<'a, 'b>(problem: &'a ValidationError<'b>) -> &'a ValidationError<'b> {
+    match problem.kind() {
+        ValidationErrorKind::AnyOf { context } => {
+            let first = context.iter().flatten().next();
+            first.unwrap_or(problem)
+        }
+        _ => problem,
     }
 }
 

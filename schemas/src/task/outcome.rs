@@ -1,6 +1,8 @@
 //! What a task's exit code and output mean (Task Specification, "Output handling"; the rules that
 //! it leaves open are Bolt's).
 
+use std::fmt;
+
 use serde_json::{Map, Value as Json, json};
 
 use crate::{Hash, Value};
@@ -12,6 +14,16 @@ pub enum Exit {
     Code(i32),
     /// By this signal.
     Signal(i32),
+}
+
+/// As a sentence of a program that has ended.
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "it ended with exit code {code}"),
+            Self::Signal(signal) => write!(f, "it was ended by signal {signal}"),
+        }
+    }
 }
 
 /// What a process wrote to one of its outputs, up to a limit.
@@ -30,6 +42,16 @@ impl Captured {
         let kept = bytes.len().min(room);
         self.bytes.extend_from_slice(&bytes[..kept]);
         self.cut |= kept < bytes.len();
+    }
+
+    /// The last line of what was written to stderr: tracebacks end with what they are about. Those of Ruby begin
+    /// with it, and go on with places in code.
+    pub fn last_words(&self) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let lines = text.lines().rev();
+        let lines = lines.filter(|line| !line.starts_with("\tfrom "));
+        let mut lines = lines.map(str::trim);
+        lines.find(|line| !line.is_empty()).map(str::to_owned)
     }
 }
 
