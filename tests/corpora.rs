@@ -6,8 +6,9 @@ use std::path::Path;
 type Target = fn(&[u8]);
 
 /// Every fuzz target, by the name of its corpus.
-const TARGETS: [(&str, Target); 7] = [
+const TARGETS: [(&str, Target); 8] = [
     ("data_types", devgate_schemas::fuzz::data_types),
+    ("pxp", devgate_schemas::fuzz::pxp),
     ("textfsm", devgate_devices::fuzz::textfsm),
     ("screen", devgate_transports::fuzz::screen),
     ("command_line", devgate_transports::fuzz::command_line),

@@ -1,5 +1,8 @@
 //! What must hold of any text: called by the fuzz targets, and by the test that replays their corpora.
 
+use serde_json::Value as Json;
+
+use crate::pxp::{JsonSchema, Metadata, Request};
 use crate::{DataType, Value};
 
 /// A data type is refused, or says itself in words that mean the same; checking ends.
@@ -24,5 +27,51 @@ pub fn data_types(data: &[u8]) {
         let verdict = data_type.check(&value).is_ok();
         assert_eq!(verdict, again.check(&value).is_ok(), "{said}");
         assert_eq!(verdict, data_type.check_secret(&value).is_ok(), "{said}");
+    }
+}
+
+/// What a module prints is metadata or is refused; a request is what it was written as; what does not fit a schema is
+/// told without the value, and checking ends.
+///
+/// The data are a schema of JSON, a NUL, and a value as JSON; and each of them whatever else a module may print.
+pub fn pxp(data: &[u8]) {
+    let (schema, value) = match data.iter().position(|byte| *byte == 0) {
+        Some(at) => (&data[..at], &data[at + 1..]),
+        None => (data, &b"null"[..]),
+    };
+    for text in [schema, value] {
+        if let Err(problems) = Metadata::read(text) {
+            assert!(!problems.to_string().is_empty());
+        }
+        if let Ok(request) = Request::read(text) {
+            let written = request.to_stdin();
+            assert_eq!(Request::read(written.reveal()), Ok(request));
+        }
+    }
+    let read = |text| serde_json::from_slice::<Json>(text);
+    let (Ok(source), Ok(value)) = (read(schema), read(value)) else {
+        return;
+    };
+    if let Ok(schema) = JsonSchema::new(&source)
+        && let Err(misfit) = schema.check(&value)
+    {
+        let (told, source) = (misfit.to_string(), source.to_string());
+        let mut texts = Vec::new();
+        values(&value, &mut texts);
+        let quoted = texts.iter().find(|text| {
+            let shown = format!("{text:?}");
+            text.len() > 8 && told.contains(&shown) && !source.contains(&shown)
+        });
+        assert_eq!(quoted, None, "{told}");
+    }
+}
+
+/// Every text in a value that is no key.
+fn values<'v>(value: &'v Json, texts: &mut Vec<&'v str>) {
+    match value {
+        Json::String(text) => texts.push(text),
+        Json::Array(items) => items.iter().for_each(|item| values(item, texts)),
+        Json::Object(members) => members.values().for_each(|value| values(value, texts)),
+        _ => {}
     }
 }
