@@ -10,7 +10,7 @@ use devgate_schemas::{Level, did_you_mean, suggest};
 use devgate_transports::Connect;
 use indexmap::IndexMap;
 
-use crate::external::{Programs, RubyTransport};
+use crate::external::{Programs, RubyTransport, name_of};
 use crate::failure::Failure;
 use crate::voice::Voice;
 
@@ -317,11 +317,6 @@ impl Declared {
             Self::Read(family) => family.types().any(|kind| kind.schema().name() == name),
         }
     }
-}
-
-fn name_of(folder: &Path) -> String {
-    let name = folder.file_name().unwrap_or_default();
-    name.to_string_lossy().into_owned()
 }
 
 /// The folders of families in the modules of a module path, sorted, so that every run is alike.

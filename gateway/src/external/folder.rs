@@ -227,7 +227,8 @@ pub(super) fn told(program: &Program, problem: Problem) -> String {
     Error::to_string(&program.error(Action::Schema, problem))
 }
 
-fn name_of(file: &Path) -> String {
+/// The last part of a path, as text.
+pub(crate) fn name_of(file: &Path) -> String {
     let name = file.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }

@@ -11,6 +11,6 @@ mod ruby;
 mod session;
 mod talk;
 
-pub(crate) use folder::Programs;
+pub(crate) use folder::{Programs, name_of};
 pub(crate) use resource_type::ExternalType;
 pub(crate) use ruby::RubyTransport;

@@ -14,7 +14,7 @@ use indexmap::IndexMap;
 use tempfile::TempDir;
 
 use super::action::Action;
-use super::folder::{SETTINGS, elsewhere, told, unfit};
+use super::folder::{SETTINGS, elsewhere, name_of, told, unfit};
 use super::program::Program;
 use super::resource_type::ExternalType;
 use super::session::{Asked, Reaching, Way};
@@ -281,9 +281,4 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     entries.sort();
     entries
-}
-
-fn name_of(file: &Path) -> String {
-    let name = file.file_name().unwrap_or_default();
-    name.to_string_lossy().into_owned()
 }

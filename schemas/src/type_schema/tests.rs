@@ -1,4 +1,6 @@
-//! Tests of type schemas: definitions, titles, desired resources, rows.
+//! Tests of type schemas: definitions, desired resources, rows; and of their titles.
+
+mod titles;
 
 use super::*;
 use crate::{Value, yaml};
@@ -323,75 +325,6 @@ fn a_type_without_properties_is_asked_as_a_whole_if_it_wants_to_be_asked() {
 }
 
 /// The document's example of several namevars.
-const SOFTWARE: &str = r"
-name: software
-desc: Software.
-attributes:
-  ensure: { type: 'Enum[present, absent]', desc: x, default: present }
-  package: { type: String, desc: x, behaviour: namevar }
-  manager: { type: String, desc: x, behaviour: namevar }
-title_patterns:
-  - { pattern: '^(?<package>.*[^-])-(?<manager>.*)$', desc: Where a hyphen is between them. }
-  - { pattern: '^(?<package>.*)$', desc: Where only the package is given. }
-";
-
-#[test]
-fn the_first_pattern_that_matches_takes_a_title_apart() {
-    let software = of(SOFTWARE);
-    let named = |title, attributes| {
-        let (name, _) = software
-            .desire(Some(title), given(attributes))
-            .expect("it fits");
-        Resource::from(name.namevars().clone())
-            .inspect()
-            .to_string()
-    };
-    assert_eq!(
-        named("php-yum", "{}"),
-        r#"{:package=>"php", :manager=>"yum"}"#
-    );
-    assert_eq!(
-        named("php", "{manager: yum}"),
-        r#"{:package=>"php", :manager=>"yum"}"#
-    );
-}
-
-#[test]
-fn the_title_of_a_row_stands_for_its_namevars() {
-    let software = of(SOFTWARE);
-    let row = "{title: php-yum, package: php, manager: yum, ensure: present}";
-    let name = software
-        .check_row(&given(row).into())
-        .expect("as in the document");
-    assert_eq!(name.title(), "php-yum");
-    let row = row.replace("php-yum", "php-gem");
-    software
-        .check_row(&given(&row).into())
-        .expect_err("another manager");
-}
-
-#[test]
-fn patterns_capture_namevars_and_nothing_else() {
-    let problems = |definition: String| {
-        let definition = yaml::parse(&definition).expect("YAML").to_value();
-        let problems = TypeSchema::register(&definition).expect_err("it is wrong");
-        problems.to_string()
-    };
-    assert_eq!(
-        problems(SOFTWARE.replace("<manager>", "<maker>")),
-        "`^(?<package>.*[^-])-(?<maker>.*)$` captures `maker`, which is not a namevar"
-    );
-    let (without, _) = SOFTWARE.split_once("title_patterns").expect("it has them");
-    assert_eq!(
-        problems(without.to_owned()),
-        "a type with several namevars needs `title_patterns` that take a title apart"
-    );
-    assert_eq!(
-        problems(format!("{without}title_patterns: x")),
-        "`:title_patterns` must be an array, not `String`"
-    );
-}
-
 #[test]
 fn docs_stands_for_desc_where_there_is_only_one_of_them() {
     let docs =
