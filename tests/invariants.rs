@@ -20,6 +20,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("gateway/src/process.rs", 4),
     ("gateway/src/process/anew.rs", 1),
     ("gateway/src/process/dialogue.rs", 1),
+    ("gateway/src/process/recorded.rs", 1),
     ("gateway/src/tasks/invocation.rs", 2),
     ("schemas/src/fuzz.rs", 1),
     ("schemas/src/mask.rs", 3),

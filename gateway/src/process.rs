@@ -3,8 +3,10 @@
 
 mod anew;
 mod dialogue;
+mod identity;
 mod kin;
 mod pieces;
+mod recorded;
 mod room;
 
 use std::collections::BTreeSet;
@@ -27,8 +29,10 @@ use tokio::time::timeout;
 
 pub(crate) use self::anew::anew;
 pub(crate) use self::dialogue::{Broken, Dialogue};
+pub(crate) use self::identity::Identity;
 use self::kin::Kin;
 pub(crate) use self::pieces::{Pieces, piped};
+pub(crate) use self::recorded::{Detached, Record, Recorded, begin_session};
 use crate::budget;
 use crate::stop::{Stage, Stop};
 

@@ -18,6 +18,7 @@ use tokio::process::Child;
 use tokio::time::timeout;
 
 use super::GRACE;
+use super::identity::Stat;
 use crate::lock::locked;
 use crate::stop::{Stage, Stop};
 
@@ -73,6 +74,12 @@ impl Kin {
     pub(super) fn of(child: &Child, mark: String) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         let leader = id.map(Pid::from_raw);
+        Self { leader, mark }
+    }
+
+    /// The kin of a process that is not our child, and leads a process group.
+    pub(super) fn of_other(leader: i32, mark: String) -> Self {
+        let leader = Some(Pid::from_raw(leader));
         Self { leader, mark }
     }
 
@@ -190,16 +197,7 @@ impl Snapshot {
 impl Process {
     /// A process that has not ended.
     fn look(pid: i32) -> Option<Self> {
-        let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-        // The name, which may hold anything, is in brackets.
-        let behind_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
-        let fields = String::from_utf8_lossy(&stat[behind_name..]).into_owned();
-        let mut fields = fields.split_ascii_whitespace();
-        let state = fields.next()?;
-        let [group, session] = [fields.nth(1)?, fields.next()?].map(str::parse::<i32>);
-        if matches!(state, "Z" | "X") {
-            return None;
-        }
+        let stat = Stat::of(pid).filter(|stat| !stat.has_ended)?;
         // Those of others cannot be read, and are not ours to kill.
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         let variables = environment.split(|byte| *byte == 0);
@@ -207,8 +205,8 @@ impl Process {
             variables.filter_map(|pair| pair.strip_prefix(MARK.as_bytes())?.strip_prefix(b"="));
         Some(Self {
             pid: Pid::from_raw(pid),
-            group: Pid::from_raw(group.ok()?),
-            session: Pid::from_raw(session.ok()?),
+            group: stat.group,
+            session: stat.session,
             mark: mark.map(String::from_utf8_lossy).collect(),
         })
     }

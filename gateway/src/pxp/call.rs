@@ -60,20 +60,24 @@ impl Call {
         &self.action
     }
 
-    /// How the module is started.
-    pub(crate) fn program(&self, files: Option<OutputFiles>) -> Program {
-        let request = Request {
+    /// What the module is given on stdin; `files` take its output, where nobody waits for it.
+    pub(crate) fn request(&self, files: Option<OutputFiles>) -> Request {
+        Request {
             input: self.input.clone(),
             configuration: self.module.configuration.clone(),
             output_files: files,
-        };
+        }
+    }
+
+    /// How the module is started.
+    fn program(&self) -> Program {
         Program {
             words: vec![
                 self.module.file.clone().into(),
                 self.action.name.clone().into(),
             ],
             environment: Vec::new(),
-            stdin: Some(request.to_stdin()),
+            stdin: Some(self.request(None).to_stdin()),
         }
     }
 
@@ -83,7 +87,7 @@ impl Call {
             time: Some(limit),
             ..Limits::default()
         };
-        match process::run(&self.program(None), &limits, stop, &Deaf).await {
+        match process::run(&self.program(), &limits, stop, &Deaf).await {
             Ok(outcome) => Verdict::of(&self.action.results, outcome),
             Err(process::Failure::Start(error)) => {
                 let why = Failure::new(NOT_AVAILABLE, process::not_started(&error));
@@ -111,7 +115,8 @@ impl Call {
     }
 }
 
-fn timed_out(limit: Duration) -> Failure {
+/// That an action took longer than it may.
+pub(super) fn timed_out(limit: Duration) -> Failure {
     let seconds = limit.as_secs_f64();
     let message = format!(
         "it took longer than {seconds} s (--timeout), and was ended with all its processes; what it had \

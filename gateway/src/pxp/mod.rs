@@ -4,7 +4,9 @@ mod call;
 mod configuration;
 mod module;
 mod secrets;
+pub(crate) mod spool;
 mod verdict;
+mod whole;
 
 pub(crate) use self::call::Call;
 pub(crate) use self::module::{Module, ModulesDir, NOT_AVAILABLE};

@@ -1,8 +1,12 @@
 //! `devgate pxp`: PXP modules, and being one.
 
+mod attend;
+mod cancel;
 mod list;
+mod nonblocking;
 mod run;
 mod show;
+mod status;
 
 use std::path::PathBuf;
 
@@ -25,6 +29,12 @@ pub(super) enum Pxp {
     Show(show::Show),
     /// Run an action of a module
     Run(run::Run),
+    /// Tell what became of an action that nobody waits for
+    Status(status::Status),
+    /// End an action that nobody waits for
+    Cancel(cancel::Cancel),
+    #[command(hide = true)]
+    Attend(attend::Attend),
 }
 
 /// Where modules are.
@@ -45,6 +55,11 @@ impl Pxp {
             Self::List(list) => stoppable(async |stop| list.run(voice, output, stop).await).await,
             Self::Show(show) => stoppable(async |stop| show.run(voice, output, stop).await).await,
             Self::Run(run) => stoppable(async |stop| run.run(voice, output, stop).await).await,
+            Self::Status(status) => status.run(output).await,
+            Self::Cancel(cancel) => cancel.run(output).await,
+            Self::Attend(attend) => {
+                stoppable(async |stop| Ok(attend.run(output, stop).await)).await
+            }
         }
     }
 }

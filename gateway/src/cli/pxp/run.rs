@@ -10,6 +10,7 @@ use devgate_schemas::{Level, Mask, Sensitive, Value};
 use serde_json::{Map, Value as Json, json};
 
 use super::Folders;
+use super::nonblocking::{Nonblocking, Wish, repeated};
 use crate::cli::Ending;
 use crate::cli::task::{given, time};
 use crate::failure::Failure;
@@ -40,6 +41,8 @@ pub(in crate::cli) struct Run {
     /// How long the action may take: 90, 90s, 5m, 1h
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "1h")]
     timeout: Duration,
+    #[command(flatten)]
+    nonblocking: Nonblocking,
 }
 
 /// The input where none is given.
@@ -55,12 +58,20 @@ impl Run {
         if !self.input.starts_with(['-', '@']) && self.input != NOTHING {
             hide_input(&self.input)?;
         }
+        let wish = self.nonblocking.wish()?;
+        if let Some(begun) = wish.as_ref().and_then(Wish::begun) {
+            let asked = [self.module.as_str(), self.action.as_str()];
+            return Ok(repeated(&begun, asked, voice, output).await);
+        }
         let input = input(&given("--input", &self.input)?)?;
         let module = self.folders.open()?.load(&self.module, stop).await?;
         for remark in &module.remarks {
             voice.say(Level::Info, &format!("module {}: {remark}", module.name));
         }
         let call = Call::new(module, &self.action, input)?;
+        if let Some(wish) = wish {
+            return wish.begin(&call, self.timeout, voice, output).await;
+        }
         let mask = call.mask();
         let verdict = call.run(self.timeout, stop).await;
         for line in verdict.stderr.lines() {

@@ -1,0 +1,41 @@
+//! `devgate pxp cancel`: ends a non-blocking action.
+
+use clap::Args;
+use serde_json::json;
+
+use super::status::{self, Of};
+use crate::cli::Ending;
+use crate::output::Output;
+use crate::pxp::spool::Spool;
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  devgate pxp cancel change-4711 --spool-dir spool\n\nThe module is asked to end \
+                  (SIGTERM), and killed two seconds later, with all that it has started. What it had done by \
+                  then stands. What has ended stays as it is.\n\nExit codes: 0 the action was ended, or had ended \
+                  before; 1 it was not, or nobody knows of it."
+)]
+pub(in crate::cli) struct Cancel {
+    #[command(flatten)]
+    of: Of,
+}
+
+impl Cancel {
+    pub(super) async fn run(self, output: &Output) -> anyhow::Result<Ending> {
+        let spool = Spool::open(&self.of.spool_dir)?;
+        let transaction = spool.transaction(self.of.transaction);
+        let cancelled = transaction.cancel().await?;
+        let report = transaction.report().await;
+        let mut answer = json!(report);
+        answer["cancelled"] = json!(cancelled);
+        output.document(&answer, || {
+            let before = if cancelled { "" } else { "nothing was ended: " };
+            format!("{before}{}", status::as_text(&report))
+        });
+        Ok(if report.status.is_known() {
+            Ending::Well
+        } else {
+            Ending::Badly
+        })
+    }
+}

@@ -1,0 +1,150 @@
+//! `devgate pxp run --nonblocking`: an action that nobody waits for.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use devgate_schemas::Level;
+use serde_json::json;
+
+use crate::cli::Ending;
+use crate::cli::task::time;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::pxp::Call;
+use crate::pxp::spool::{Claim, Spool, Transaction, TransactionId};
+use crate::voice::Voice;
+
+#[derive(Args, Debug)]
+pub(super) struct Nonblocking {
+    /// Start the action and do not wait for its end: `devgate pxp status` tells of it
+    #[arg(long, requires = "spool_dir", help_heading = "Without waiting")]
+    nonblocking: bool,
+    /// The transaction's id, for which the action runs once, however often this is called (default: a new one)
+    #[arg(
+        long,
+        value_name = "ID",
+        requires = "nonblocking",
+        allow_hyphen_values = true,
+        help_heading = "Without waiting"
+    )]
+    transaction: Option<TransactionId>,
+    /// The folder of the transactions, on this node; it is made where there is none
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "nonblocking",
+        help_heading = "Without waiting"
+    )]
+    spool_dir: Option<PathBuf>,
+    /// How long ended transactions are kept: 14d, 1h
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = time,
+        default_value = "14d",
+        help_heading = "Without waiting"
+    )]
+    keep: Duration,
+}
+
+/// A transaction that is to be begun, if nobody has yet.
+pub(super) struct Wish {
+    spool: Spool,
+    id: TransactionId,
+    keep: Duration,
+}
+
+impl Nonblocking {
+    /// What is asked for, if it is.
+    ///
+    /// # Errors
+    /// The spool cannot be used.
+    pub(super) fn wish(self) -> Result<Option<Wish>, Failure> {
+        let Some(folder) = self.spool_dir.filter(|_| self.nonblocking) else {
+            return Ok(None);
+        };
+        Ok(Some(Wish {
+            spool: Spool::make(&folder)?,
+            id: self.transaction.unwrap_or_else(TransactionId::new),
+            keep: self.keep,
+        }))
+    }
+}
+
+impl Wish {
+    /// The transaction, if it was begun before: then the module need not even be there.
+    pub(super) fn begun(&self) -> Option<Transaction> {
+        self.spool.find(&self.id)
+    }
+
+    /// Begins the transaction, and answers when the module was started.
+    pub(super) async fn begin(
+        self,
+        call: &Call,
+        limit: Duration,
+        voice: &Voice,
+        output: &Output,
+    ) -> anyhow::Result<Ending> {
+        let removed = self.spool.remove_old(self.keep).await;
+        for problem in removed.unwrap_or_else(|error| vec![error.to_string()]) {
+            voice.say(Level::Warning, &problem);
+        }
+        let (module, action) = (&call.module().name, &call.action().name);
+        let transaction = match self.spool.claim(self.id, call, limit)? {
+            Claim::New(transaction) => transaction,
+            Claim::Repeated(transaction) => {
+                return Ok(repeated(&transaction, [module, action], voice, output).await);
+            }
+        };
+        transaction.start(call).await?;
+        let answer = json!({
+            "transaction_id": transaction.id,
+            "status": "running",
+            "module": module,
+            "action": action,
+            "repeated": false,
+        });
+        output.document(&answer, || {
+            format!("{}: running ({module} {action})\n", transaction.id)
+        });
+        Ok(Ending::Well)
+    }
+}
+
+/// Answers as the first time, with the status that it has now.
+pub(super) async fn repeated(
+    transaction: &Transaction,
+    asked: [&str; 2],
+    voice: &Voice,
+    output: &Output,
+) -> Ending {
+    let report = transaction.report().await;
+    let (module, action) = (report.module.as_deref(), report.action.as_deref());
+    if let (Some(module), Some(action)) = (module, action)
+        && [module, action] != asked
+    {
+        let id = &transaction.id;
+        let [asked_module, asked_action] = asked;
+        let remark = format!(
+            "transaction {id} is of the action `{action}` of module `{module}`; `{asked_action}` of \
+             `{asked_module}` was not started: a new action needs a new id"
+        );
+        voice.say(Level::Warning, &remark);
+    }
+    let answer = json!({
+        "transaction_id": transaction.id,
+        "status": report.status,
+        "module": module,
+        "action": action,
+        "repeated": true,
+    });
+    output.document(&answer, || {
+        let id = &transaction.id;
+        format!(
+            "{id}: it was begun before, and is not run again; it is {} now\n",
+            report.status
+        )
+    });
+    Ending::Well
+}

@@ -1,0 +1,242 @@
+//! Children that outlive who has asked for them: one that goes on when we end, and one that is written down
+//! before it may begin, so that it is found again.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+use std::process::Stdio;
+use std::time::Duration;
+
+use devgate_schemas::Sensitive;
+use devgate_schemas::task::Exit;
+use nix::unistd::setsid;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::time::timeout;
+
+use super::kin::{self, Kin};
+use super::{Identity, Program, command, exit, feed, room, spawn};
+use crate::stop::{Stop, Stopper};
+
+/// A child that is found again, with all that it has started: by us, or by another when we are gone. Nobody
+/// hears what it writes. Dropped before its end, it is killed.
+pub(crate) struct Recorded {
+    child: Child,
+    _running: room::Running,
+    kin: Kin,
+    stdin: Option<ChildStdin>,
+    input: Option<Sensitive<Vec<u8>>>,
+}
+
+/// What is written down of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// The child, which leads a process group.
+    pub(crate) leader: Identity,
+    /// The mark that it, and what it has started, carries in its environment.
+    pub(crate) mark: String,
+}
+
+/// A program that goes on when we end, and has none of our streams.
+pub(crate) struct Detached {
+    stdin: ChildStdin,
+    stdout: ChildStdout,
+}
+
+/// Begins a session without a terminal: nothing that is told to the caller's processes reaches this one.
+///
+/// # Errors
+/// It leads a process group.
+pub(crate) fn begin_session() -> io::Result<()> {
+    setsid().map(drop).map_err(io::Error::from)
+}
+
+impl Detached {
+    /// Starts a program, which is to begin a session first.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub(crate) fn start(words: Vec<OsString>) -> io::Result<Self> {
+        let program = Program {
+            words,
+            environment: Vec::new(),
+            stdin: None,
+        };
+        let mut command = command(&program, "")?;
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut child = spawn(&mut command)?;
+        let stdin = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        Ok(Self { stdin, stdout })
+    }
+
+    /// Gives it its input, and the line that it answers. A line's end is behind the input: without that, it has
+    /// not come whole.
+    ///
+    /// # Errors
+    /// It ended without an answer, or has not answered in time.
+    pub(crate) async fn ask(
+        mut self,
+        input: &Sensitive<Vec<u8>>,
+        patience: Duration,
+    ) -> io::Result<String> {
+        let talk = async {
+            self.stdin.write_all(input.reveal()).await?;
+            self.stdin.write_all(b"\n").await?;
+            drop(self.stdin);
+            let mut line = String::new();
+            match BufReader::new(self.stdout).read_line(&mut line).await? {
+                0 => Err(io::ErrorKind::UnexpectedEof.into()),
+                _ => Ok(line),
+            }
+        };
+        timeout(patience, talk).await?
+    }
+}
+
+impl Recorded {
+    /// Starts a program, whose input it is given once `record` has written it down.
+    ///
+    /// # Errors
+    /// It cannot be started, or not be written down. None is that the run is to end first.
+    pub(crate) async fn start(
+        program: Program,
+        stop: &Stop,
+        record: impl FnOnce(&Record) -> io::Result<()>,
+    ) -> Result<Self, Option<io::Error>> {
+        let mark = kin::mark();
+        let start = || {
+            let mut command = command(&program, &mark)?;
+            command
+                .process_group(0)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
+            spawn(&mut command)
+        };
+        let (mut child, running) = room::wait(start, stop).await?;
+        let started = Self {
+            stdin: child.stdin.take(),
+            input: program.stdin,
+            kin: Kin::of(&child, mark.clone()),
+            _running: running,
+            child,
+        };
+        let found = Record::of(&started.child, mark);
+        found.and_then(|found| record(&found)).map_err(Some)?;
+        Ok(started)
+    }
+
+    /// Gives it its input and waits for its end; what it has left behind may live then.
+    ///
+    /// # Errors
+    /// The operating system does not know it any more.
+    pub(crate) async fn wait(&mut self) -> io::Result<Exit> {
+        let feed = feed(self.stdin.take(), self.input.as_ref());
+        let ended = tokio::select! {
+            status = self.child.wait() => status,
+            () = feed => self.child.wait().await,
+        };
+        self.kin.ended();
+        ended.map(exit)
+    }
+
+    /// Ends it with all that it has started. Gives what cannot be killed.
+    pub(crate) async fn end(mut self, stop: &Stop) -> BTreeSet<i32> {
+        self.kin.end(stop).await
+    }
+}
+
+impl Record {
+    fn of(child: &Child, mark: String) -> io::Result<Self> {
+        let pid = child.id().and_then(|id| i32::try_from(id).ok());
+        let leader = Identity::of(pid.ok_or(io::ErrorKind::NotFound)?)?;
+        Ok(Self { leader, mark })
+    }
+
+    /// Ends what was written down, with all that it has started, if it lives; it is no child of ours. Gives what
+    /// cannot be killed.
+    pub(crate) async fn end(&self) -> BTreeSet<i32> {
+        if !self.leader.lives() {
+            return BTreeSet::new();
+        }
+        let mut kin = Kin::of_other(self.leader.pid, self.mark.clone());
+        let nobody_stops_it = Stopper::default();
+        kin.end(&nobody_stops_it.stop()).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn shell(script: &str, stdin: &str) -> Program {
+        Program {
+            words: ["sh", "-c", script].map(Into::into).to_vec(),
+            environment: Vec::new(),
+            stdin: Some(Sensitive::new(stdin.as_bytes().to_vec())),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_child_is_given_its_input_once_it_is_written_down() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("told");
+        let script = format!("read -r word; echo \"$word\" >{}; exit 7", file.display());
+        let stopper = Stopper::default();
+        let refused = Recorded::start(shell(&script, "no\n"), &stopper.stop(), |_| {
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        let error = refused.await.err().flatten();
+        assert_eq!(
+            error.map(|error| error.kind()),
+            Some(io::ErrorKind::StorageFull)
+        );
+        let mut record = None;
+        let started = Recorded::start(shell(&script, "yes\n"), &stopper.stop(), |found| {
+            assert!(!file.exists() && found.leader.lives());
+            record = Some(found.clone());
+            Ok(())
+        });
+        let mut started = started.await.ok().expect("a shell");
+        assert_eq!(started.wait().await?, Exit::Code(7));
+        assert_eq!(fs::read_to_string(&file)?, "yes\n");
+        assert!(record.is_some_and(|record| !record.leader.lives()));
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn what_was_written_down_is_ended_with_its_kin_by_who_has_not_started_it() {
+        let stopper = Stopper::default();
+        let script = "trap '' TERM; setsid sleep 600 & sleep 600 & wait; wait";
+        let mut record = None;
+        let started = Recorded::start(shell(script, ""), &stopper.stop(), |found| {
+            record = Some(found.clone());
+            Ok(())
+        });
+        let mut started = started.await.ok().expect("a shell");
+        let record = record.expect("it was written down");
+        let (ended, left) = tokio::join!(started.wait(), record.end());
+        assert_eq!(ended.expect("it is ours"), Exit::Signal(9));
+        assert!(left.is_empty(), "{left:?}");
+        assert!(record.end().await.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_detached_program_answers_a_line_or_is_said_not_to() {
+        let ask = async |script: &str| {
+            let asked = Detached::start(shell(script, "").words).expect("a shell");
+            let input = Sensitive::new(b"word".to_vec());
+            asked.ask(&input, Duration::from_secs(60)).await
+        };
+        let answer = ask("read -r word; echo \"$word!\"").await;
+        assert_eq!(answer.expect("it answers"), "word!\n");
+        let silent = ask("cat >/dev/null").await.expect_err("it says nothing");
+        assert_eq!(silent.kind(), io::ErrorKind::UnexpectedEof);
+    }
+}

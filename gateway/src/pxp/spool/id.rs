@@ -1,0 +1,69 @@
+//! The ids of transactions, which are the names of their folders.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Names a transaction: who asks for it chooses the id, and asks again with the same one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TransactionId(String);
+
+/// The longest name of a file, in bytes.
+const LONGEST: usize = 255;
+
+impl TransactionId {
+    /// An id that nobody has used.
+    pub(crate) fn new() -> Self {
+        Self(uuid::Uuid::new_v4().to_string())
+    }
+
+    /// The id as the name of a folder.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for TransactionId {
+    type Err = String;
+
+    /// # Errors
+    /// What was expected: it becomes the name of a folder, and those with a dot in front are not transactions.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let fits = (1..=LONGEST).contains(&text.len())
+            && !text.starts_with('.')
+            && !text.contains(|c: char| c == '/' || c.is_control());
+        if fits {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(format!(
+            "expected a transaction id of 1 to {LONGEST} bytes, without `/` and control characters, that does not \
+             begin with a dot: 7b3c6a1e-8a2f-4c7e-9d57-0c9f6f1c2a11, change-4711"
+        ))
+    }
+}
+
+impl fmt::Display for TransactionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_the_name_of_one_folder() {
+        let longest = "x".repeat(LONGEST);
+        for id in ["1", "a b", "ä", "-x", "x.1", &longest] {
+            assert_eq!(id.parse().map(|id: TransactionId| id.0), Ok(id.to_owned()));
+        }
+        let too_long = "x".repeat(LONGEST + 1);
+        for id in ["", ".", "..", ".x", "a/b", "/", "a\0", "a\nb", &too_long] {
+            let told = id.parse::<TransactionId>().expect_err(id);
+            assert!(told.starts_with("expected a transaction id"), "{told}");
+        }
+        assert_ne!(TransactionId::new(), TransactionId::new());
+    }
+}

@@ -1,0 +1,123 @@
+//! The spool: what is known of non-blocking actions, whoever is alive.
+//!
+//! A folder for each transaction, named by its id, as pxp-agent has it: `metadata`, `pid`, and `stdout`, `stderr`
+//! and `exitcode`, which the module writes itself; and `results_schema`, by which these are judged when the
+//! module is not there any more.
+//!
+//! Each step is on the disk before the next one begins: the folder, before anything is started; the process,
+//! before it is given its input. So no action runs twice, and none unrecorded, wherever a process is killed.
+
+mod age;
+mod attend;
+mod cancel;
+mod claim;
+mod id;
+mod metadata;
+mod output;
+mod pid;
+mod report;
+mod start;
+mod state;
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use devgate_schemas::pxp::OutputFiles;
+
+pub(crate) use self::attend::attend;
+pub(crate) use self::claim::Claim;
+pub(crate) use self::id::TransactionId;
+pub(crate) use self::report::Report;
+use crate::failure::Failure;
+
+/// A folder with transactions.
+#[derive(Clone, Debug)]
+pub(crate) struct Spool {
+    folder: PathBuf,
+}
+
+/// A transaction of a spool: one action, which is run once at most.
+#[derive(Clone, Debug)]
+pub(crate) struct Transaction {
+    pub(crate) id: TransactionId,
+    folder: PathBuf,
+}
+
+impl Spool {
+    /// A spool that is there.
+    ///
+    /// # Errors
+    /// It is not.
+    pub(crate) fn open(folder: &Path) -> Result<Self, Failure> {
+        let there = folder.canonicalize().and_then(|folder| {
+            if folder.is_dir() {
+                Ok(folder)
+            } else {
+                Err(io::ErrorKind::NotADirectory.into())
+            }
+        });
+        match there {
+            Ok(folder) => Ok(Self { folder }),
+            Err(error) => Err(unusable(folder, &error)),
+        }
+    }
+
+    /// A spool; where there is none, one is made that only this user can read.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub(crate) fn make(folder: &Path) -> Result<Self, Failure> {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| unusable(folder, &error))?;
+        Self::open(folder)
+    }
+
+    /// The transaction with this id, whether there is one or not.
+    pub(crate) fn transaction(&self, id: TransactionId) -> Transaction {
+        let folder = self.folder.join(id.as_str());
+        Transaction { id, folder }
+    }
+
+    /// The transaction with this id, if there is one.
+    pub(crate) fn find(&self, id: &TransactionId) -> Option<Transaction> {
+        let transaction = self.transaction(id.clone());
+        // A link that leads nowhere is taken, too.
+        let there = transaction.folder.symlink_metadata().is_ok();
+        there.then_some(transaction)
+    }
+}
+
+impl Transaction {
+    /// The transaction in this folder.
+    ///
+    /// # Errors
+    /// It can be none.
+    pub(crate) fn at(folder: PathBuf) -> Result<Self, Failure> {
+        let id = folder.file_name().and_then(|name| name.to_str());
+        match id.unwrap_or_default().parse() {
+            Ok(id) => Ok(Self { id, folder }),
+            Err(problem) => Err(Failure::new("devgate/spool-error", problem)),
+        }
+    }
+
+    /// Where the module writes.
+    pub(crate) fn output_files(&self) -> OutputFiles {
+        let [stdout, stderr, exitcode] =
+            ["stdout", "stderr", "exitcode"].map(|name| self.folder.join(name));
+        OutputFiles {
+            stdout,
+            stderr,
+            exitcode,
+        }
+    }
+}
+
+fn unusable(folder: &Path, error: &io::Error) -> Failure {
+    let message = format!(
+        "--spool-dir: the spool {} cannot be used: {error}",
+        folder.display()
+    );
+    Failure::new("devgate/spool-error", message)
+}

@@ -1,0 +1,121 @@
+//! What an action leaves in its folder, and what that means.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::SystemTime;
+
+use devgate_schemas::pxp::{FILES_NOT_WRITTEN, JsonSchema, OutputFiles};
+use devgate_schemas::task::{Captured, Exit, Outcome};
+
+use super::Transaction;
+use super::metadata::Metadata;
+use crate::process::Limits;
+use crate::pxp::{Verdict, whole};
+
+/// The schema of the action's results.
+const SCHEMA: &str = "results_schema";
+
+/// Keeps the schema of the results, so that they are judged without the module.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn keep_schema(folder: &Path, schema: &JsonSchema) -> io::Result<()> {
+    let text = serde_json::to_vec(schema.source())?;
+    whole::write(&folder.join(SCHEMA), &text)
+}
+
+impl Transaction {
+    /// The action has ended: writes into the metadata what has become of it.
+    ///
+    /// # Errors
+    /// Why that cannot be said.
+    pub(super) fn judge(
+        &self,
+        metadata: &mut Metadata,
+        exit: Exit,
+        at: SystemTime,
+    ) -> Result<(), String> {
+        if exit == Exit::Code(FILES_NOT_WRITTEN.into()) {
+            metadata.exitcode = Some(exit.code());
+            metadata.failed("failed to write output on file".to_owned(), Some(at));
+            return Ok(());
+        }
+        let schema = self.schema()?;
+        let [stdout, stderr] = self.outputs()?;
+        let outcome = Outcome {
+            exit,
+            stdout,
+            stderr,
+        };
+        metadata.judged(&Verdict::of(&schema, outcome), at);
+        Ok(())
+    }
+
+    /// What the action has written, as far as output is kept.
+    ///
+    /// # Errors
+    /// Which file cannot be read.
+    pub(super) fn outputs(&self) -> Result<[Captured; 2], String> {
+        let limits = Limits::default();
+        let OutputFiles { stdout, stderr, .. } = self.output_files();
+        Ok([
+            captured(&stdout, limits.stdout)?,
+            captured(&stderr, limits.stderr)?,
+        ])
+    }
+
+    /// The code that the action has left, and when; none as long as it has left none.
+    ///
+    /// # Errors
+    /// What stands there is no code: perhaps not yet.
+    pub(super) fn exitcode(&self) -> Result<Option<(i32, SystemTime)>, String> {
+        let file = self.output_files().exitcode;
+        let text = captured(&file, LONGEST_CODE)?;
+        let left = file.metadata().and_then(|metadata| metadata.modified());
+        let Ok(at) = left else {
+            return Ok(None);
+        };
+        match String::from_utf8_lossy(&text.bytes).trim().parse() {
+            Ok(code) => Ok(Some((code, at))),
+            Err(_) => Err(format!("invalid value stored in file {}", file.display())),
+        }
+    }
+
+    fn schema(&self) -> Result<JsonSchema, String> {
+        let file = self.folder.join(SCHEMA);
+        let text = fs::read(&file).map_err(|error| unreadable(&file, &error))?;
+        serde_json::from_slice(&text)
+            .ok()
+            .and_then(|schema| JsonSchema::new(&schema).ok())
+            .ok_or_else(|| format!("{} is damaged", file.display()))
+    }
+}
+
+/// How long the text of an exit code may be.
+const LONGEST_CODE: usize = 32;
+
+/// The first bytes of a file; nothing, if there is none.
+fn captured(file: &Path, limit: usize) -> Result<Captured, String> {
+    let read = || {
+        // What is no file may never end.
+        if !fs::metadata(file)?.is_file() {
+            return Err(io::Error::other("it is no file"));
+        }
+        let mut bytes = Vec::new();
+        let most = limit as u64 + 1;
+        File::open(file)?.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let mut captured = Captured::default();
+    match read() {
+        Ok(bytes) => captured.keep(&bytes, limit),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(unreadable(file, &error)),
+    }
+    Ok(captured)
+}
+
+fn unreadable(file: &Path, error: &io::Error) -> String {
+    format!("failed to read {}: {error}", file.display())
+}

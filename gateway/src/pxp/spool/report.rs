@@ -1,0 +1,108 @@
+//! What is told of a transaction to who asks.
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::metadata::{Metadata, Status};
+use super::{Transaction, TransactionId};
+
+/// What is told of a transaction, with the words of PXP's transaction status; what is not known is left out.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    pub(crate) transaction_id: TransactionId,
+    pub(crate) status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) module: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) action: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) start: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) end: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exitcode: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    results_are_valid: Option<bool>,
+    /// The results, where they are valid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) results: Option<Json>,
+    /// What stands there instead of results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stdout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stderr: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) execution_error: Option<String>,
+}
+
+impl Transaction {
+    /// What is known of it now.
+    pub(crate) async fn report(&self) -> Report {
+        match self.state().await {
+            Ok(metadata) => self.told(metadata),
+            Err(problem) => Report {
+                execution_error: Some(problem),
+                ..Report::unknown(self.id.clone())
+            },
+        }
+    }
+
+    fn told(&self, metadata: Metadata) -> Report {
+        let mut report = Report {
+            transaction_id: metadata.transaction_id,
+            status: metadata.status,
+            module: Some(metadata.module),
+            action: Some(metadata.action),
+            start: Some(metadata.start),
+            end: metadata.end,
+            exitcode: metadata.exitcode,
+            results_are_valid: metadata.results_are_valid,
+            results: None,
+            stdout: None,
+            stderr: None,
+            execution_error: metadata.execution_error,
+        };
+        if let Some(valid) = report.results_are_valid {
+            match self.outputs() {
+                Ok([stdout, stderr]) => {
+                    report.stderr = text(&stderr.bytes);
+                    match serde_json::from_slice(&stdout.bytes) {
+                        Ok(results) if valid => report.results = Some(results),
+                        // Nothing is `null`.
+                        Err(_) if valid => report.results = Some(Json::Null),
+                        _ => report.stdout = text(&stdout.bytes),
+                    }
+                }
+                Err(problem) => {
+                    let error = format!("failed to retrieve the output: {problem}");
+                    report.execution_error.get_or_insert(error);
+                }
+            }
+        }
+        report
+    }
+}
+
+impl Report {
+    /// Of a transaction of which nothing is known.
+    fn unknown(id: TransactionId) -> Self {
+        Self {
+            transaction_id: id,
+            status: Status::Unknown,
+            module: None,
+            action: None,
+            start: None,
+            end: None,
+            exitcode: None,
+            results_are_valid: None,
+            results: None,
+            stdout: None,
+            stderr: None,
+            execution_error: None,
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> Option<String> {
+    (!bytes.is_empty()).then(|| String::from_utf8_lossy(bytes).into_owned())
+}

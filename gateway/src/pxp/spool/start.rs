@@ -1,0 +1,60 @@
+//! Starting an action that nobody waits for: by a process of its own, which attends it.
+
+use std::time::{Duration, SystemTime};
+
+use super::Transaction;
+use super::metadata::Metadata;
+use crate::failure::Failure;
+use crate::process::Detached;
+use crate::pxp::Call;
+
+/// How long the process may take to start the module, on a node that is busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Transaction {
+    /// Starts the action, once for each claim, and ends when the module was started.
+    ///
+    /// # Errors
+    /// Why it was not.
+    pub(crate) async fn start(&self, call: &Call) -> Result<(), Failure> {
+        let attendant = std::env::current_exe().and_then(|own| {
+            let folder = self.folder.clone().into();
+            Detached::start(vec![own.into(), "pxp".into(), "attend".into(), folder])
+        });
+        let attendant = attendant.map_err(|error| self.not_started(&error.to_string()))?;
+        let request = call.request(Some(self.output_files())).to_stdin();
+        let answer = attendant.ask(&request, PATIENCE).await;
+        let answer = answer.map_err(|error| {
+            not_started(&format!(
+                "the process that attends it has not said that it was ({error}); `devgate pxp status` tells what \
+                 is known"
+            ))
+        })?;
+        match serde_json::from_str(&answer) {
+            Ok(None) => Ok(()),
+            Ok(Some(failure)) => Err(failure),
+            Err(error) => Err(not_started(&format!(
+                "the process that attends it answered {error}"
+            ))),
+        }
+    }
+
+    /// That nobody attends the action: it was not started, and never will be.
+    pub(super) fn not_started(&self, why: &str) -> Failure {
+        let failure = not_started(why);
+        if let Ok(mut metadata) = Metadata::read(&self.folder, &self.id) {
+            metadata.failed(failure.msg.clone(), Some(SystemTime::now()));
+            // Where even that cannot be written, what is there says as much.
+            drop(metadata.write(&self.folder));
+        }
+        failure
+    }
+}
+
+/// Why an action was not started, in pxp-agent's words.
+pub(super) fn not_started(why: &str) -> Failure {
+    Failure::new(
+        "devgate/not-started",
+        format!("failed to start action task: {why}"),
+    )
+}

@@ -1,0 +1,94 @@
+//! What is known of a transaction now. It follows from what is on the disk and which processes live, so that it
+//! is the same whoever asks, and whoever was killed. Asking changes nothing.
+//!
+//! The order of the questions matters: who lives is asked first, and then what they have left, so that nobody
+//! falls between who ends meanwhile.
+
+use std::future::pending;
+use std::time::Duration;
+
+use devgate_schemas::task::Exit;
+use tokio::time::timeout;
+
+use super::metadata::{Metadata, Status};
+use super::{Transaction, pid};
+
+/// How long a process that still lives may take to write its output behind its exit code, as pxp-agent waits
+/// for modules that do not keep the order.
+const BEHIND: Duration = Duration::from_millis(100);
+
+impl Transaction {
+    /// The metadata, as they would be had the end been written down by who is to do that.
+    ///
+    /// # Errors
+    /// Why nothing is known, in pxp-agent's words.
+    pub(super) async fn state(&self) -> Result<Metadata, String> {
+        if !self.folder.is_dir() {
+            return Err("found no results directory".to_owned());
+        }
+        let (mut metadata, attended) = self.recorded()?;
+        if metadata.status != Status::Running {
+            return Ok(metadata);
+        }
+        let process = pid::read(&self.folder);
+        let recorded = process.is_some();
+        let lives = process.is_some_and(|process| process.leader.lives());
+        if let Some(why) = metadata.execution_error.clone() {
+            // What it writes while it is being ended does not count.
+            if !attended && !lives {
+                metadata.failed(why, None);
+            }
+            return Ok(metadata);
+        }
+        match self.exitcode() {
+            Ok(Some((code, at))) => {
+                if lives {
+                    drop(timeout(BEHIND, pending::<()>()).await);
+                }
+                if let Err(problem) = self.judge(&mut metadata, Exit::Code(code), at) {
+                    metadata.lost(&problem);
+                }
+                // It may have been written down meanwhile, by who knows better.
+                let (recorded, _) = self.recorded()?;
+                if recorded.status != Status::Running {
+                    return Ok(recorded);
+                }
+            }
+            // A code that is being written is none yet.
+            _ if attended || lives => {}
+            Err(problem) => metadata.lost(&problem),
+            Ok(None) if recorded => {
+                metadata.lost("task process is not running, but no output is available");
+            }
+            Ok(None) => metadata.lost("the PID and output of this task are not available"),
+        }
+        Ok(metadata)
+    }
+
+    /// Writes down that the action is being ended, before that begins: whoever is killed meanwhile, why it ended is
+    /// known.
+    pub(super) fn is_ended(&self, metadata: &mut Metadata, why: &str) {
+        metadata.execution_error = Some(why.to_owned());
+        if let Err(error) = metadata.write(&self.folder) {
+            // A full disk is no reason to let it run.
+            tracing::debug!("{}: {error}", self.folder.display());
+        }
+    }
+
+    /// The metadata, and whether somebody attends them who is to write down the end.
+    fn recorded(&self) -> Result<(Metadata, bool), String> {
+        let read = || Metadata::read(&self.folder, &self.id);
+        let mut metadata = read()?;
+        loop {
+            if metadata.status != Status::Running || metadata.are_attended() {
+                return Ok((metadata, true));
+            }
+            // Who has ended may have been followed by another, or have written down the end, before.
+            let again = read()?;
+            if again.attended_by == metadata.attended_by && again.status == Status::Running {
+                return Ok((metadata, false));
+            }
+            metadata = again;
+        }
+    }
+}
