@@ -5,6 +5,7 @@ mod folder;
 mod interrupts;
 mod inventories;
 mod pxp_host;
+mod pxp_spool;
 mod task_lines;
 
 use std::fs::{self, File};

@@ -189,7 +189,8 @@ mod tests {
         let file = folder.path().join("told");
         let script = format!("read -r word; echo \"$word\" >{}; exit 7", file.display());
         let stopper = Stopper::default();
-        let refused = Recorded::start(shell(&script, "no\n"), &stopper.stop(), |_| {
+        let stop = stopper.stop();
+        let refused = Recorded::start(shell(&script, "no\n"), &stop, |_| {
             Err(io::ErrorKind::StorageFull.into())
         });
         let error = refused.await.err().flatten();
@@ -198,12 +199,12 @@ mod tests {
             Some(io::ErrorKind::StorageFull)
         );
         let mut record = None;
-        let started = Recorded::start(shell(&script, "yes\n"), &stopper.stop(), |found| {
+        let started = Recorded::start(shell(&script, "yes\n"), &stop, |found| {
             assert!(!file.exists() && found.leader.lives());
             record = Some(found.clone());
             Ok(())
         });
-        let mut started = started.await.ok().expect("a shell");
+        let mut started = started.await.expect("a shell");
         assert_eq!(started.wait().await?, Exit::Code(7));
         assert_eq!(fs::read_to_string(&file)?, "yes\n");
         assert!(record.is_some_and(|record| !record.leader.lives()));
@@ -213,16 +214,18 @@ mod tests {
     #[tokio::test]
     async fn what_was_written_down_is_ended_with_its_kin_by_who_has_not_started_it() {
         let stopper = Stopper::default();
+        let stop = stopper.stop();
         let script = "trap '' TERM; setsid sleep 600 & sleep 600 & wait; wait";
         let mut record = None;
-        let started = Recorded::start(shell(script, ""), &stopper.stop(), |found| {
+        let started = Recorded::start(shell(script, ""), &stop, |found| {
             record = Some(found.clone());
             Ok(())
         });
-        let mut started = started.await.ok().expect("a shell");
+        let mut started = started.await.expect("a shell");
         let record = record.expect("it was written down");
         let (ended, left) = tokio::join!(started.wait(), record.end());
-        assert_eq!(ended.expect("it is ours"), Exit::Signal(9));
+        // By SIGTERM, had the shell not yet come to ignore it.
+        assert!(matches!(ended.expect("it is ours"), Exit::Signal(9 | 15)));
         assert!(left.is_empty(), "{left:?}");
         assert!(record.end().await.is_empty());
     }

@@ -1,0 +1,202 @@
+//! How actions end, or are ended, and what is told of it.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::spool::{Spool, end};
+use crate::folder::{document, wait_for_the_end_of};
+
+#[test]
+fn the_exit_code_and_the_results_say_what_became_of_it() {
+    for (script, exitcode, valid, told) in [
+        (
+            "finish '{\"done\": 1}' no 3; exit 3",
+            json!(3),
+            true,
+            "it ended with exit code 3",
+        ),
+        (
+            "finish '{\"did\": 1}' no 0",
+            json!(0),
+            false,
+            "its results do not fit their schema",
+        ),
+        (
+            "finish '{\"done\"' no 0",
+            json!(0),
+            false,
+            "invalid JSON on stdout",
+        ),
+        // The process's code counts, as long as it is known.
+        (
+            "finish '{\"done\": 1}' no 0; exit 4",
+            json!(4),
+            true,
+            "it ended with exit code 4",
+        ),
+        (
+            "finish '{\"done\": 1}' no 5; exit 5",
+            json!(5),
+            false,
+            "failed to write output on file",
+        ),
+        ("exit 0", json!(0), false, "it returned nothing on stdout"),
+        ("kill -9 $$", json!(137), false, "it was ended by signal 9"),
+    ] {
+        let spool = Spool::with(script);
+        spool.run("x");
+        let ended = spool.end("x");
+        wait_for_the_end_of(&spool.attendant("x"));
+        // The end is written down by then, whatever it seemed before.
+        let ended = if ended["exitcode"] == exitcode {
+            ended
+        } else {
+            spool.status("x")
+        };
+        assert_eq!(ended["status"], "failure", "{script}");
+        assert_eq!(ended["exitcode"], exitcode, "{script}");
+        assert_eq!(ended["results_are_valid"], valid, "{script}");
+        assert_eq!(ended.get("results").is_some(), valid, "{script}");
+        let error = ended["execution_error"].as_str().expect("a text");
+        assert!(error.contains(told), "{script}: {error}");
+    }
+}
+
+#[test]
+fn a_module_that_cannot_be_started_is_told_to_the_caller() {
+    let spool = Spool::with("");
+    spool.0.write(
+        "modules.pxp/m",
+        &format!(
+            "#!/bin/sh\necho '{}'\nmv \"$0\" \"$0.gone\"\n",
+            json!({
+                "description": "d",
+                "actions": [{"name": "act", "description": "a", "input": {}, "results": {}}],
+            })
+        ),
+    );
+    let output = spool.0.devgate(&Spool::words("x", &[]));
+    assert_eq!(output.status.code(), Some(1));
+    let error = &document(&output)["_error"];
+    let message = error["msg"].as_str().expect("a text");
+    assert!(
+        message.starts_with("failed to start action task: it cannot be started"),
+        "{message}"
+    );
+    let told = spool.status("x");
+    assert_eq!(told["status"], "failure");
+    assert_eq!(told["execution_error"], error["msg"]);
+}
+
+/// Ignores SIGTERM, and has a child that has left its group and session.
+const STUBBORN: &str =
+    "trap '' TERM; setsid sh -c 'trap \"\" TERM; echo $$ >child; sleep 600' & await never";
+
+#[test]
+fn a_cancelled_action_is_ended_with_all_that_it_has_started() {
+    for attended in [true, false] {
+        let spool = Spool::with(STUBBORN);
+        spool.run("x");
+        let processes = [spool.begun(), spool.wait_for("child").trim().to_owned()];
+        if !attended {
+            spool.kill_attendant("x");
+            assert_eq!(spool.status("x")["status"], "running");
+        }
+        let output = spool.ask("cancel", "x");
+        assert_eq!(output.status.code(), Some(0));
+        let told = document(&output);
+        assert_eq!(
+            (&told["cancelled"], &told["status"]),
+            (&json!(true), &json!("failure"))
+        );
+        for process in &processes {
+            wait_for_the_end_of(process);
+        }
+        wait_for_the_end_of(&spool.attendant("x"));
+        let told = spool.status("x");
+        assert_eq!(told["status"], "failure");
+        let why = told["execution_error"].as_str().expect("a text");
+        assert!(why.starts_with("cancelled"), "{why}");
+        assert_eq!(spool.run("x")["repeated"], true);
+        assert_eq!(spool.runs(), 1);
+    }
+}
+
+#[test]
+fn what_has_ended_stays_as_it_is_when_it_is_cancelled() {
+    let spool = Spool::with("finish '{\"done\": 1}' '' 0");
+    spool.run("x");
+    spool.end("x");
+    wait_for_the_end_of(&spool.attendant("x"));
+    let before = spool.metadata("x");
+    let output = spool.ask("cancel", "x");
+    assert_eq!(output.status.code(), Some(0));
+    let told = document(&output);
+    assert_eq!(
+        (&told["cancelled"], &told["status"]),
+        (&json!(false), &json!("success"))
+    );
+    assert_eq!(spool.metadata("x"), before);
+    let unknown = spool.ask("cancel", "y");
+    assert_eq!(unknown.status.code(), Some(1));
+    assert_eq!(document(&unknown)["status"], "unknown");
+}
+
+#[test]
+fn who_has_finished_is_not_undone_by_being_slow_to_end() {
+    let spool = Spool::with("finish '{\"done\": 1}' '' 0; await never");
+    spool.run_with("x", &["--timeout", "2"]);
+    // pxp-agent has it so: the exit code is the end.
+    let told = spool.end("x");
+    assert_eq!(
+        (&told["status"], &told["exitcode"]),
+        (&json!("success"), &json!(0))
+    );
+    wait_for_the_end_of(&spool.attendant("x"));
+    wait_for_the_end_of(&spool.begun());
+    assert_eq!(spool.metadata("x")["status"], "success");
+}
+
+#[test]
+fn an_action_that_takes_too_long_is_ended_with_all_that_it_has_started() {
+    let spool = Spool::with(STUBBORN);
+    spool.run_with("x", &["--timeout", "1"]);
+    let processes = [spool.begun(), spool.wait_for("child").trim().to_owned()];
+    let told = spool.end("x");
+    assert_eq!(told["status"], "failure");
+    let why = told["execution_error"].as_str().expect("a text");
+    assert!(
+        why.starts_with("it took longer than 1 s (--timeout)"),
+        "{why}"
+    );
+    for process in &processes {
+        wait_for_the_end_of(process);
+    }
+}
+
+#[test]
+fn who_is_killed_while_it_ends_an_action_has_said_why() {
+    // It asks for the kill of who ends it.
+    let spool = Spool::with(
+        "trap 'kill -9 $PPID; finish \"{\\\"done\\\": 1}\" \"\" 0; exit' TERM; await never & wait",
+    );
+    spool.run("x");
+    spool.begun();
+    let output = spool.ask("cancel", "x");
+    let told = document(&output);
+    assert_eq!(told["status"], "failure", "{told}");
+    let why = told["execution_error"].as_str().expect("a text");
+    assert!(why.starts_with("cancelled"), "{why}");
+    assert_eq!(told.get("results"), None::<&Value>);
+    assert!(fs::exists(spool.folder("x").join("metadata")).expect("a folder"));
+}
+
+#[test]
+fn what_an_action_leaves_behind_may_live() {
+    let spool = Spool::with("sleep 600 & echo $! >child; finish '{\"done\": 1}' '' 0");
+    spool.run("x");
+    assert_eq!(spool.end("x")["status"], "success");
+    wait_for_the_end_of(&spool.attendant("x"));
+    end(spool.wait_for("child").trim());
+}

@@ -1,0 +1,174 @@
+//! kill -9 of who attends an action, of the action, and of who asks for it: the truth is told, and nothing runs twice.
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use super::spool::{Spool, end};
+use crate::folder::pause;
+
+#[test]
+fn an_action_that_nobody_attends_any_more_is_judged_by_what_it_leaves() {
+    for (last, status, exitcode) in [
+        ("finish '{\"done\": 1}' words 0", "success", json!(0)),
+        ("finish '{\"done\": 1}' words 3", "failure", json!(3)),
+        ("finish '{\"did\": 1}' words 0", "failure", json!(0)),
+        ("finish '{\"done\": 1}' words 5", "failure", json!(5)),
+    ] {
+        let spool = Spool::with(&format!("await go; {last}; echo end >ended"));
+        spool.run("x");
+        spool.begun();
+        spool.kill_attendant("x");
+        assert_eq!(spool.status("x")["status"], "running");
+        assert_eq!(spool.run("x")["status"], "running");
+        // The module is asked nothing any more.
+        fs::remove_dir_all(spool.0.0.path().join("modules.pxp")).expect("it is there");
+        spool.go();
+        spool.wait_for("ended");
+        let told = spool.end("x");
+        assert_eq!(
+            (&told["status"], &told["exitcode"]),
+            (&json!(status), &exitcode),
+            "{last}"
+        );
+        assert_eq!(
+            told["results"] == json!({"done": 1}),
+            exitcode != 5 && !last.contains("did")
+        );
+        // Asking changes nothing, and the answer stays the same.
+        assert_eq!(spool.metadata("x")["status"], "running");
+        assert_eq!(spool.status("x"), told);
+        assert_eq!(spool.run("x")["repeated"], true);
+        assert_eq!(spool.runs(), 1);
+    }
+}
+
+#[test]
+fn an_action_that_was_killed_with_who_attends_it_is_unknown() {
+    let spool = Spool::with("await never");
+    spool.run("x");
+    let action = spool.begun();
+    spool.kill_attendant("x");
+    end(&action);
+    let told = spool.status("x");
+    let expected = "task process is not running, but no output is available";
+    assert_eq!(
+        (&told["status"], &told["execution_error"]),
+        (&json!("unknown"), &json!(expected))
+    );
+    assert_eq!(spool.run("x")["status"], "unknown");
+    assert_eq!(spool.runs(), 1);
+
+    // Another process that has its number now is not it: this test, for one.
+    let pid = spool.folder("x").join("pid");
+    let written = fs::read_to_string(&pid).expect("it is there");
+    let (_, which) = written.split_once('\n').expect("two lines");
+    fs::write(&pid, format!("{}\n{which}", std::process::id())).expect("it is ours");
+    assert_eq!(spool.status("x"), told);
+    spool.ask("cancel", "x");
+    // A number alone says nothing.
+    let gone = "the PID and output of this task are not available";
+    fs::write(&pid, format!("{}\n", std::process::id())).expect("it is ours");
+    assert_eq!(spool.status("x")["execution_error"], gone);
+    spool.ask("cancel", "x");
+    fs::remove_file(&pid).expect("it is there");
+    assert_eq!(spool.status("x")["execution_error"], gone);
+    // A code that is none, or was cut off, says nothing either.
+    fs::write(spool.folder("x").join("exitcode"), "").expect("it is ours");
+    let told = spool.status("x");
+    assert_eq!(told["status"], "unknown");
+    assert!(
+        told["execution_error"]
+            .as_str()
+            .expect("a text")
+            .contains("invalid value"),
+        "{told}"
+    );
+    assert_eq!(spool.run("x")["repeated"], true);
+    assert_eq!(spool.runs(), 1);
+}
+
+#[test]
+fn wherever_a_process_is_killed_the_action_runs_once_at_most() {
+    let spool = Spool::with("finish '{\"done\": 1}' '' 0");
+    for round in 0..12_u32 {
+        let id = format!("t-{round}");
+        let before = spool.runs();
+        let mut caller = spool.0.command(&Spool::words(&id, &[]));
+        let caller = caller.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut caller = caller.expect("the binary starts");
+        // Once it is claimed, who attends it is there at any moment; the next round kills a little later.
+        while caller.try_wait().expect("it is our child").is_none() && !spool.folder(&id).exists() {
+            pause();
+        }
+        for _ in 0..round {
+            std::hint::black_box(spool.folder(&id).exists());
+            std::thread::yield_now();
+        }
+        if round % 3 == 2 {
+            caller.kill().expect("it is our child");
+        }
+        for process in attending(&spool, &id) {
+            let pid = nix::unistd::Pid::from_raw(process);
+            // It may have ended by now.
+            let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+        }
+        caller.wait().expect("it is our child");
+        let told = spool.end(&id);
+        assert_eq!(spool.run(&id)["repeated"], true);
+        let runs = spool.runs() - before;
+        assert!(runs <= 1, "{id}: {runs}");
+        if told["status"] == "success" {
+            assert_eq!(runs, 1, "{told}");
+        } else {
+            assert!(told["execution_error"].is_string(), "{told}");
+        }
+    }
+}
+
+/// The processes that attend a transaction, by their command lines.
+fn attending(spool: &Spool, id: &str) -> Vec<i32> {
+    let folder = spool.folder(id).display().to_string();
+    let entries = fs::read_dir("/proc").expect("/proc is there").flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let attends = |pid: &i32| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words: Vec<_> = words.split(|byte| *byte == 0).collect();
+        words.contains(&&b"attend"[..]) && words.contains(&folder.as_bytes())
+    };
+    pids.filter(attends).collect()
+}
+
+#[test]
+fn what_was_claimed_and_never_started_is_unknown_and_is_not_started_later() {
+    let spool = Spool::with("finish '{\"done\": 1}' '' 0");
+    spool.run("first");
+    spool.end("first");
+    // As it would be, had its caller been killed right after the claim.
+    let mut metadata = spool.metadata("first");
+    metadata["transaction_id"] = json!("x");
+    metadata["status"] = json!("running");
+    let keys = ["attended_by", "end", "exitcode", "results_are_valid"];
+    for key in keys {
+        metadata.as_object_mut().expect("an object").remove(key);
+    }
+    fs::create_dir(spool.folder("x")).expect("a folder");
+    fs::write(spool.folder("x").join("metadata"), metadata.to_string()).expect("it is ours");
+    let told = spool.status("x");
+    let gone = "the PID and output of this task are not available";
+    assert_eq!(
+        (&told["status"], &told["execution_error"]),
+        (&json!("unknown"), &json!(gone))
+    );
+    assert_eq!(spool.run("x")["repeated"], true);
+    assert_eq!(spool.runs(), 1);
+    // Nor is it attended a second time by somebody who tries.
+    let folder = spool.folder("first").display().to_string();
+    let output = spool.0.devgate(&["pxp", "attend", &folder]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.contains("devgate/not-started"), "{told}");
+    assert_eq!(spool.runs(), 1);
+    assert_eq!(spool.status("first")["status"], Value::from("success"));
+}

@@ -1,0 +1,179 @@
+//! A module, its transactions, and the processes that belong to them.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::Output;
+use std::time::{Duration, SystemTime};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::folder::{Project, document, pause, wait_for_the_end_of, words_of};
+
+/// What every script can do: `runs` counts how often it was started, `$dir` is the transaction's folder,
+/// `await FILE` waits for a file, and `finish RESULTS WORDS CODE` writes the output files.
+const PRELUDE: &str = r#"
+dir=$(sed 's|.*"stdout":"\([^"]*\)/stdout".*|\1|')
+echo run >>runs
+await() { until test -e "$1"; do sleep 0.02; done; }
+finish() {
+  printf '%s' "$1" >"$dir/stdout"
+  printf '%s' "$2" >"$dir/stderr"
+  echo "$3" >"$dir/new"
+  mv "$dir/new" "$dir/exitcode"
+}
+echo $$ >begun.new; mv begun.new begun
+"#;
+
+const METADATA: &str = r#"{"description": "d", "actions": [
+  {"name": "act", "description": "a", "input": {"type": "object"},
+   "results": {"type": "object", "required": ["done"]}},
+  {"name": "other", "description": "o", "input": {}, "results": {}}]}"#;
+
+/// A project with a module `m` and a spool.
+pub(super) struct Spool(pub(super) Project);
+
+impl Spool {
+    /// Its action `act` does this.
+    pub(super) fn with(script: &str) -> Self {
+        let project = Project::new();
+        project.write(
+            "modules.pxp/m",
+            &format!("#!/bin/sh\nif [ \"$1\" = metadata ]; then\necho '{METADATA}'\nexit\nfi\n{PRELUDE}{script}\n"),
+        );
+        Self(project)
+    }
+
+    /// The words that begin a transaction.
+    pub(super) fn words<'a>(id: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+        let run = ["pxp", "run", "m", "act", "--modules-dir", "modules.pxp"];
+        let spool = ["--nonblocking", "--transaction", id, "--spool-dir", "spool"];
+        [&run[..], &spool, &["--format", "json"], more].concat()
+    }
+
+    /// Begins a transaction, or asks for it again.
+    pub(super) fn run(&self, id: &str) -> Value {
+        self.run_with(id, &[])
+    }
+
+    #[track_caller]
+    pub(super) fn run_with(&self, id: &str, more: &[&str]) -> Value {
+        let output = self.0.devgate(&Self::words(id, more));
+        assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+        document(&output)
+    }
+
+    /// What is told of a transaction; its exit code must fit.
+    #[track_caller]
+    pub(super) fn status(&self, id: &str) -> Value {
+        let output = self.ask("status", id);
+        let told = document(&output);
+        let well = ["running", "success"]
+            .map(Value::from)
+            .contains(&told["status"]);
+        assert_eq!(output.status.code(), Some(i32::from(!well)), "{told}");
+        told
+    }
+
+    pub(super) fn ask(&self, command: &str, id: &str) -> Output {
+        let words = [
+            "pxp",
+            command,
+            id,
+            "--spool-dir",
+            "spool",
+            "--format",
+            "json",
+        ];
+        self.0.devgate(&words)
+    }
+
+    /// Waits until a transaction runs no more, and gives what is told then.
+    #[track_caller]
+    pub(super) fn end(&self, id: &str) -> Value {
+        for _ in 0..1000 {
+            let told = self.status(id);
+            if told["status"] != "running" {
+                return told;
+            }
+            pause();
+        }
+        panic!("{id} still runs");
+    }
+
+    /// Waits until the action has begun, and gives its process.
+    #[track_caller]
+    pub(super) fn begun(&self) -> String {
+        self.wait_for("begun").trim().to_owned()
+    }
+
+    /// Waits for a file of the action, and gives what stands there.
+    #[track_caller]
+    pub(super) fn wait_for(&self, name: &str) -> String {
+        for _ in 0..3000 {
+            if let Ok(text) = fs::read_to_string(self.0.0.path().join(name))
+                && text.ends_with('\n')
+            {
+                return text;
+            }
+            pause();
+        }
+        panic!("there is no {name}");
+    }
+
+    /// How often the action was run.
+    pub(super) fn runs(&self) -> usize {
+        let runs = fs::read_to_string(self.0.0.path().join("runs"));
+        runs.unwrap_or_default().lines().count()
+    }
+
+    /// Lets the action go on.
+    pub(super) fn go(&self) {
+        self.0.write("go", "");
+    }
+
+    pub(super) fn folder(&self, id: &str) -> PathBuf {
+        self.0.0.path().join("spool").join(id)
+    }
+
+    pub(super) fn metadata(&self, id: &str) -> Value {
+        let text = fs::read(self.folder(id).join("metadata")).expect("there are metadata");
+        serde_json::from_slice(&text).expect("they are JSON")
+    }
+
+    /// The process that attends a transaction.
+    pub(super) fn attendant(&self, id: &str) -> String {
+        self.metadata(id)["attended_by"]["pid"].to_string()
+    }
+
+    /// Kills the process that attends a transaction.
+    pub(super) fn kill_attendant(&self, id: &str) {
+        end(&self.attendant(id));
+    }
+
+    /// Makes a transaction as old as if nothing had changed in it for so many days.
+    pub(super) fn age(&self, id: &str, days: u64) {
+        let then = SystemTime::now() - Duration::from_secs(days * 24 * 3600);
+        let folder = File::open(self.folder(id)).expect("it is there");
+        folder.set_modified(then).expect("it is ours");
+    }
+}
+
+/// Kills a process that a test has started.
+#[track_caller]
+pub(super) fn end(process: &str) {
+    let pid = Pid::from_raw(process.parse().expect("a process's number"));
+    kill(pid, Signal::SIGKILL).expect("it runs");
+    wait_for_the_end_of(process);
+}
+
+impl Drop for Spool {
+    /// What a test has started does not outlive it.
+    fn drop(&mut self) {
+        let folders = fs::read_dir(self.0.0.path().join("spool"));
+        for folder in folders.into_iter().flatten().flatten() {
+            self.ask("cancel", &folder.file_name().to_string_lossy());
+        }
+    }
+}
