@@ -297,6 +297,26 @@ fn results_that_fit_stand_beside_an_exit_code_that_says_otherwise() {
 }
 
 #[test]
+fn people_read_what_a_module_says_of_its_failure() {
+    let project = Project::new();
+    let modules = pxp("broken");
+    let run = |action: &str| {
+        let modules = modules.display();
+        project.devgate(&format!("pxp run outputs {action} --modules-dir {modules}"))
+    };
+    run("code").failed().says(&[
+        "stderr: the line is down",
+        "module outputs, action code: it ended with exit code 3",
+        "\"done\": true",
+    ]);
+    run("traceback")
+        .failed()
+        .says(&["stderr: KeyError: 'uplink'"]);
+    let quiet = run("latin_words").succeeded();
+    assert!(quiet.stderr.is_empty(), "{quiet}");
+}
+
+#[test]
 fn input_that_does_not_fit_starts_nothing() {
     let mut project = Project::new();
     let action = r#"{"name": "go", "description": "x", "input": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false}, "results": {}}"#;

@@ -74,8 +74,14 @@ impl Run {
         }
         let mask = call.mask();
         let verdict = call.run(self.timeout, stop).await;
+        // What a module says of its failure is read by whoever asks for no more than that.
+        let level = if verdict.is_success() {
+            Level::Info
+        } else {
+            Level::Notice
+        };
         for line in verdict.stderr.lines() {
-            voice.say(Level::Info, &format!("stderr: {}", mask.text(line)));
+            voice.say(level, &format!("stderr: {}", mask.text(line)));
         }
         Ok(print(&call, verdict, &mask, output))
     }
