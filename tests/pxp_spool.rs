@@ -48,7 +48,7 @@ fn an_action_goes_on_without_its_caller_and_what_became_of_it_is_told() {
         assert_eq!(told[key], value, "{key}");
     }
     assert!(told["start"].as_str() < told["end"].as_str(), "{told}");
-    assert_eq!(told.get("execution_error"), None);
+    assert_eq!(told.get("_error"), None);
     let human = spool
         .0
         .devgate(&["pxp", "status", "t-1", "--spool-dir", "spool"]);
@@ -163,7 +163,7 @@ fn ids_and_options_are_refused_with_what_was_expected() {
         .0
         .devgate(&["pxp", "status", "x", "--spool-dir", ".", "--format", "json"]);
     assert_eq!(
-        document(&unknown)["execution_error"],
+        document(&unknown)["_error"]["msg"],
         "found no results directory"
     );
     // Without an id, each call is a transaction of its own.

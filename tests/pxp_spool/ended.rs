@@ -41,26 +41,39 @@ fn the_exit_code_and_the_results_say_what_became_of_it() {
             false,
             "failed to write output on file",
         ),
-        ("exit 0", json!(0), false, "it returned nothing on stdout"),
+        (
+            "exit 0",
+            json!(0),
+            false,
+            "it has written no `exitcode` file",
+        ),
         ("kill -9 $$", json!(137), false, "it was ended by signal 9"),
     ] {
         let spool = Spool::with(script);
         spool.run("x");
         let ended = spool.end("x");
         wait_for_the_end_of(&spool.attendant("x"));
-        // The end is written down by then, whatever it seemed before.
-        let ended = if ended["exitcode"] == exitcode {
-            ended
-        } else {
-            spool.status("x")
-        };
+        assert_eq!(spool.status("x"), ended, "{script}");
         assert_eq!(ended["status"], "failure", "{script}");
         assert_eq!(ended["exitcode"], exitcode, "{script}");
         assert_eq!(ended["results_are_valid"], valid, "{script}");
         assert_eq!(ended.get("results").is_some(), valid, "{script}");
-        let error = ended["execution_error"].as_str().expect("a text");
+        let error = ended["_error"]["msg"].as_str().expect("a text");
         assert!(error.contains(told), "{script}: {error}");
     }
+}
+
+#[test]
+fn what_stands_in_the_place_of_output_is_not_waited_for() {
+    let spool = Spool::with("mkfifo \"$dir/stdout\"; echo 0 >\"$dir/exitcode\"");
+    spool.run("x");
+    let told = spool.end("x");
+    wait_for_the_end_of(&spool.attendant("x"));
+    for told in [told, spool.status("x")] {
+        let why = told["_error"]["msg"].as_str().expect("a text");
+        assert!(why.ends_with("stdout: it is no file"), "{why}");
+    }
+    assert_eq!(spool.status("x")["status"], "failure");
 }
 
 #[test]
@@ -86,7 +99,7 @@ fn a_module_that_cannot_be_started_is_told_to_the_caller() {
     );
     let told = spool.status("x");
     assert_eq!(told["status"], "failure");
-    assert_eq!(told["execution_error"], error["msg"]);
+    assert_eq!(told["_error"]["msg"], error["msg"]);
 }
 
 /// Ignores SIGTERM, and has a child that has left its group and session.
@@ -116,7 +129,7 @@ fn a_cancelled_action_is_ended_with_all_that_it_has_started() {
         wait_for_the_end_of(&spool.attendant("x"));
         let told = spool.status("x");
         assert_eq!(told["status"], "failure");
-        let why = told["execution_error"].as_str().expect("a text");
+        let why = told["_error"]["msg"].as_str().expect("a text");
         assert!(why.starts_with("cancelled"), "{why}");
         assert_eq!(spool.run("x")["repeated"], true);
         assert_eq!(spool.runs(), 1);
@@ -161,13 +174,13 @@ fn who_has_finished_is_not_undone_by_being_slow_to_end() {
 #[test]
 fn an_action_that_takes_too_long_is_ended_with_all_that_it_has_started() {
     let spool = Spool::with(STUBBORN);
-    spool.run_with("x", &["--timeout", "1"]);
+    spool.run_with("x", &["--timeout", "3"]);
     let processes = [spool.begun(), spool.wait_for("child").trim().to_owned()];
     let told = spool.end("x");
     assert_eq!(told["status"], "failure");
-    let why = told["execution_error"].as_str().expect("a text");
+    let why = told["_error"]["msg"].as_str().expect("a text");
     assert!(
-        why.starts_with("it took longer than 1 s (--timeout)"),
+        why.starts_with("it took longer than 3 s (--timeout)"),
         "{why}"
     );
     for process in &processes {
@@ -186,7 +199,7 @@ fn who_is_killed_while_it_ends_an_action_has_said_why() {
     let output = spool.ask("cancel", "x");
     let told = document(&output);
     assert_eq!(told["status"], "failure", "{told}");
-    let why = told["execution_error"].as_str().expect("a text");
+    let why = told["_error"]["msg"].as_str().expect("a text");
     assert!(why.starts_with("cancelled"), "{why}");
     assert_eq!(told.get("results"), None::<&Value>);
     assert!(fs::exists(spool.folder("x").join("metadata")).expect("a folder"));

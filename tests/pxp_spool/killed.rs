@@ -54,7 +54,7 @@ fn an_action_that_was_killed_with_who_attends_it_is_unknown() {
     let told = spool.status("x");
     let expected = "task process is not running, but no output is available";
     assert_eq!(
-        (&told["status"], &told["execution_error"]),
+        (&told["status"], &told["_error"]["msg"]),
         (&json!("unknown"), &json!(expected))
     );
     assert_eq!(spool.run("x")["status"], "unknown");
@@ -70,16 +70,16 @@ fn an_action_that_was_killed_with_who_attends_it_is_unknown() {
     // A number alone says nothing.
     let gone = "the PID and output of this task are not available";
     fs::write(&pid, format!("{}\n", std::process::id())).expect("it is ours");
-    assert_eq!(spool.status("x")["execution_error"], gone);
+    assert_eq!(spool.status("x")["_error"]["msg"], gone);
     spool.ask("cancel", "x");
     fs::remove_file(&pid).expect("it is there");
-    assert_eq!(spool.status("x")["execution_error"], gone);
+    assert_eq!(spool.status("x")["_error"]["msg"], gone);
     // A code that is none, or was cut off, says nothing either.
     fs::write(spool.folder("x").join("exitcode"), "").expect("it is ours");
     let told = spool.status("x");
     assert_eq!(told["status"], "unknown");
     assert!(
-        told["execution_error"]
+        told["_error"]["msg"]
             .as_str()
             .expect("a text")
             .contains("invalid value"),
@@ -93,8 +93,7 @@ fn an_action_that_was_killed_with_who_attends_it_is_unknown() {
 fn wherever_a_process_is_killed_the_action_runs_once_at_most() {
     let spool = Spool::with("finish '{\"done\": 1}' '' 0");
     for round in 0..12_u32 {
-        let id = format!("t-{round}");
-        let before = spool.runs();
+        let id = format!("t-{round}.");
         let mut caller = spool.0.command(&Spool::words(&id, &[]));
         let caller = caller.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let mut caller = caller.expect("the binary starts");
@@ -117,12 +116,12 @@ fn wherever_a_process_is_killed_the_action_runs_once_at_most() {
         caller.wait().expect("it is our child");
         let told = spool.end(&id);
         assert_eq!(spool.run(&id)["repeated"], true);
-        let runs = spool.runs() - before;
+        let runs = spool.runs_of(&id);
         assert!(runs <= 1, "{id}: {runs}");
         if told["status"] == "success" {
             assert_eq!(runs, 1, "{told}");
         } else {
-            assert!(told["execution_error"].is_string(), "{told}");
+            assert!(told["_error"]["msg"].is_string(), "{told}");
         }
     }
 }
@@ -158,7 +157,7 @@ fn what_was_claimed_and_never_started_is_unknown_and_is_not_started_later() {
     let told = spool.status("x");
     let gone = "the PID and output of this task are not available";
     assert_eq!(
-        (&told["status"], &told["execution_error"]),
+        (&told["status"], &told["_error"]["msg"]),
         (&json!("unknown"), &json!(gone))
     );
     assert_eq!(spool.run("x")["repeated"], true);

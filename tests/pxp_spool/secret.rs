@@ -11,10 +11,12 @@ const SECRET: &str = "canary-in-the-spool";
 
 #[test]
 fn secrets_are_in_no_file_no_list_of_processes_and_no_word() {
-    let spool = Spool::with("await go; echo 'no canary' >&2; finish '{\"done\": 1}' '' 3; exit 3");
+    // It repeats its request, as careless modules do.
+    let spool =
+        Spool::with("await go; finish \"{\\\"done\\\": $request}\" \"got $request\" 3; exit 3");
     spool.0.write(
         "input.json",
-        &format!("{{\"password\": \"{SECRET}-1\", \"list\": [\"{SECRET}-2\"]}}"),
+        &format!("{{\"password\": \"{SECRET}-1\", \"tokens\": [\"{SECRET}-2\"]}}"),
     );
     spool
         .0
@@ -65,6 +67,18 @@ fn secrets_are_in_no_file_no_list_of_processes_and_no_word() {
         "--log-level",
         "trace",
     ]);
+    let told = spool.status("x");
+    assert_eq!(
+        told["results"]["done"]["output_files"]["stdout"],
+        spool.folder("x").join("stdout").display().to_string()
+    );
+    assert!(
+        told["stderr"]
+            .as_str()
+            .expect("a text")
+            .starts_with("got {"),
+        "{told}"
+    );
     for text in said.iter().chain(&all_texts(&spool.folder("x"))) {
         assert!(!text.contains(SECRET), "{text}");
     }

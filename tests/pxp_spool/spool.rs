@@ -11,11 +11,12 @@ use serde_json::Value;
 
 use crate::folder::{Project, document, pause, wait_for_the_end_of, words_of};
 
-/// What every script can do: `runs` counts how often it was started, `$dir` is the transaction's folder,
+/// What every script can do: `$request` is what it was given, `runs` tells of which transactions it was started, `$dir` is the transaction's folder,
 /// `await FILE` waits for a file, and `finish RESULTS WORDS CODE` writes the output files.
 const PRELUDE: &str = r#"
-dir=$(sed 's|.*"stdout":"\([^"]*\)/stdout".*|\1|')
-echo run >>runs
+request=$(cat)
+dir=$(printf '%s' "$request" | sed 's|.*"stdout":"\([^"]*\)/stdout".*|\1|')
+echo "$dir" >>runs
 await() { until test -e "$1"; do sleep 0.02; done; }
 finish() {
   printf '%s' "$1" >"$dir/stdout"
@@ -124,8 +125,13 @@ impl Spool {
 
     /// How often the action was run.
     pub(super) fn runs(&self) -> usize {
-        let runs = fs::read_to_string(self.0.0.path().join("runs"));
-        runs.unwrap_or_default().lines().count()
+        self.runs_of("")
+    }
+
+    /// How often it was run for a transaction.
+    pub(super) fn runs_of(&self, id: &str) -> usize {
+        let runs = fs::read_to_string(self.0.0.path().join("runs")).unwrap_or_default();
+        runs.lines().filter(|dir| dir.ends_with(id)).count()
     }
 
     /// Lets the action go on.

@@ -73,19 +73,20 @@ impl Detached {
         Ok(Self { stdin, stdout })
     }
 
-    /// Gives it its input, and the line that it answers. A line's end is behind the input: without that, it has
-    /// not come whole.
+    /// Gives it these lines, and the line that it answers. One that has no end has not come whole.
     ///
     /// # Errors
     /// It ended without an answer, or has not answered in time.
     pub(crate) async fn ask(
         mut self,
-        input: &Sensitive<Vec<u8>>,
+        lines: &[&Sensitive<Vec<u8>>],
         patience: Duration,
     ) -> io::Result<String> {
         let talk = async {
-            self.stdin.write_all(input.reveal()).await?;
-            self.stdin.write_all(b"\n").await?;
+            for line in lines {
+                self.stdin.write_all(line.reveal()).await?;
+                self.stdin.write_all(b"\n").await?;
+            }
             drop(self.stdin);
             let mut line = String::new();
             match BufReader::new(self.stdout).read_line(&mut line).await? {
@@ -235,7 +236,7 @@ mod tests {
         let ask = async |script: &str| {
             let asked = Detached::start(shell(script, "").words).expect("a shell");
             let input = Sensitive::new(b"word".to_vec());
-            asked.ask(&input, Duration::from_secs(60)).await
+            asked.ask(&[&input], Duration::from_secs(60)).await
         };
         let answer = ask("read -r word; echo \"$word!\"").await;
         assert_eq!(answer.expect("it answers"), "word!\n");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use devgate_schemas::pxp::{Action, JsonSchema, OutputFiles, Request};
 use devgate_schemas::task::Captured;
-use devgate_schemas::{Mask, nearest};
+use devgate_schemas::{Mask, Value, nearest};
 use serde_json::{Map, Value as Json};
 
 use super::{Module, NOT_AVAILABLE, Verdict, secrets};
@@ -106,12 +106,17 @@ impl Call {
     /// What must not be seen in anything that is said of this call: the texts of secret members of its input
     /// and configuration.
     pub(crate) fn mask(&self) -> Mask {
+        Mask::new(&self.secrets())
+    }
+
+    /// The values of secret members of its input and configuration.
+    pub(super) fn secrets(&self) -> Vec<Value> {
         let mut secrets = secrets::of(&self.input, Some(self.action.input.source()));
         if let Some(configuration) = &self.module.configuration {
             let schema = self.module.metadata.configuration.as_ref();
             secrets.extend(secrets::of(configuration, schema.map(JsonSchema::source)));
         }
-        Mask::new(&secrets)
+        secrets
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Verdict {
 }
 
 /// The kind of an error of an action, as pxp-agent has it.
-const EXECUTION_ERROR: &str = "puppetlabs.pxp-agent/execution-error";
+pub(super) const EXECUTION_ERROR: &str = "puppetlabs.pxp-agent/execution-error";
 
 impl Verdict {
     /// Judges what an action has left: it succeeded if its results fit the schema and its exit code is 0.

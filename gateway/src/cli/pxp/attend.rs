@@ -1,17 +1,16 @@
 //! `devgate pxp attend`: the process that starts a non-blocking action and waits for its end. It is hidden:
 //! `devgate pxp run --nonblocking` starts it.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
-use devgate_schemas::Sensitive;
 
 use crate::cli::Ending;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::process;
-use crate::pxp::spool::{self, Transaction};
+use crate::pxp::spool::{self, Handover, Transaction};
 use crate::stop::Stop;
 
 #[derive(Args, Debug)]
@@ -38,17 +37,7 @@ impl Attend {
         let refused = |problem: String| Failure::new("devgate/not-started", problem);
         process::begin_session().map_err(|error| refused(format!("no new session: {error}")))?;
         let transaction = Transaction::at(self.folder)?;
-        let request = request().map_err(|error| refused(format!("no request: {error}")))?;
-        spool::attend(&transaction, request, stop, || output.line("null")).await
-    }
-}
-
-/// The request on stdin, which has come whole when there is a line's end behind it.
-fn request() -> io::Result<Sensitive<Vec<u8>>> {
-    let mut request = Vec::new();
-    io::stdin().read_to_end(&mut request)?;
-    match request.pop() {
-        Some(b'\n') => Ok(Sensitive::new(request)),
-        _ => Err(io::ErrorKind::UnexpectedEof.into()),
+        let handover = || Handover::read(io::stdin().lock());
+        spool::attend(&transaction, handover, stop, || output.line("null")).await
     }
 }

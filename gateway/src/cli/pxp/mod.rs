@@ -55,7 +55,7 @@ impl Pxp {
             Self::List(list) => stoppable(async |stop| list.run(voice, output, stop).await).await,
             Self::Show(show) => stoppable(async |stop| show.run(voice, output, stop).await).await,
             Self::Run(run) => stoppable(async |stop| run.run(voice, output, stop).await).await,
-            Self::Status(status) => status.run(output).await,
+            Self::Status(status) => status.run(voice, output).await,
             Self::Cancel(cancel) => cancel.run(output).await,
             Self::Attend(attend) => {
                 stoppable(async |stop| Ok(attend.run(output, stop).await)).await

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use devgate_schemas::Level;
 use serde_json::Value as Json;
 
 use crate::cli::Ending;
 use crate::output::Output;
 use crate::pxp::spool::{Report, Spool, TransactionId};
+use crate::voice::Voice;
 
 #[derive(Args, Debug)]
 #[command(
@@ -32,20 +34,24 @@ pub(super) struct Of {
 }
 
 impl Status {
-    pub(super) async fn run(self, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, voice: &Voice, output: &Output) -> anyhow::Result<Ending> {
         let spool = Spool::open(&self.of.spool_dir)?;
         let report = spool.transaction(self.of.transaction).report().await;
+        // What a module says of its failure is read by whoever asks for no more than that.
+        let level = if report.status.is_good() {
+            Level::Info
+        } else {
+            Level::Notice
+        };
+        for line in report.stderr.iter().flat_map(|stderr| stderr.lines()) {
+            voice.say(level, &format!("stderr: {line}"));
+        }
         output.document(&report, || as_text(&report));
-        Ok(ending(&report))
-    }
-}
-
-/// Whether all is well, as far as is known.
-pub(super) fn ending(report: &Report) -> Ending {
-    if report.status.is_good() {
-        Ending::Well
-    } else {
-        Ending::Badly
+        Ok(if report.status.is_good() {
+            Ending::Well
+        } else {
+            Ending::Badly
+        })
     }
 }
 
@@ -55,7 +61,7 @@ pub(super) fn as_text(report: &Report) -> String {
     if let (Some(module), Some(action)) = (&report.module, &report.action) {
         text.push_str(&format!(" ({module} {action})"));
     }
-    if let Some(error) = &report.execution_error {
+    if let Some(error) = &report.error {
         text.push_str(&format!(": {error}"));
     }
     text.push('\n');

@@ -5,13 +5,13 @@ use std::future::pending;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use devgate_schemas::Sensitive;
 use devgate_schemas::task::Exit;
-use tokio::time::timeout;
+use devgate_schemas::{Mask, Sensitive};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::metadata::{Metadata, Status};
 use super::start::not_started;
-use super::{Transaction, pid};
+use super::{Handover, Transaction, pid};
 use crate::failure::Failure;
 use crate::process::{self, Identity, Program, Recorded};
 use crate::pxp::call::timed_out;
@@ -21,25 +21,45 @@ use crate::stop::{Stage, Stop};
 pub(super) const CANCELLED: &str =
     "cancelled: it was ended with all its processes; what it had done by then stands";
 
-/// Attends the action of a transaction that was claimed and not started. `started` is told that the module runs.
+/// How often it is looked whether an action has left its exit code.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// How long its process may then take to end.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Attends the action of a transaction that was claimed and not started. It asks for the `handover` when it
+/// has written down that it is there; `started` is told that the module runs.
 ///
 /// # Errors
 /// Why the action was not started, or that its end cannot be written down.
 pub(crate) async fn attend(
     transaction: &Transaction,
-    request: Sensitive<Vec<u8>>,
+    handover: impl FnOnce() -> io::Result<Handover>,
     stop: &Stop,
     started: impl FnOnce(),
 ) -> Result<(), Failure> {
     let taken = transaction.take_over();
     let mut metadata = taken.map_err(|problem| not_started(&problem))?;
-    let child = match transaction.begin(&metadata, request, stop).await {
-        Ok(child) => child,
-        Err(problem) => return Err(transaction.not_started(&problem)),
+    let (mask, child) = match handover() {
+        Ok(Handover { request, mask }) => (mask, transaction.begin(&metadata, request, stop).await),
+        Err(error) => {
+            let problem = format!("its request has not come ({error})");
+            (Mask::default(), Err(problem))
+        }
     };
+    let child = child.map_err(|problem| transaction.not_started(&problem))?;
     started();
-    transaction.wait(&mut metadata, child, stop).await;
-    metadata.write(&transaction.folder).map_err(|error| {
+    let deadline = Deadline::of(&metadata);
+    let lingering = transaction
+        .wait(&mut metadata, child, &deadline, stop)
+        .await;
+    let written = transaction
+        .hide(&mask)
+        .and_then(|()| metadata.write(&transaction.folder));
+    if let Some(child) = lingering {
+        linger(child, &deadline, stop).await;
+    }
+    written.map_err(|error| {
         let message = format!(
             "the end of transaction {} cannot be recorded: {error}",
             transaction.id
@@ -89,29 +109,50 @@ impl Transaction {
         started.map_err(|error| error.as_ref().map_or_else(cancelled, process::not_started))
     }
 
-    /// Waits until the action has ended, or is to be ended, and says what became of it.
-    async fn wait(&self, metadata: &mut Metadata, mut child: Recorded, stop: &Stop) {
-        let limit = metadata.limit();
+    /// Waits until the action has ended, or is to be ended, and says what became of it. Gives its process, where
+    /// that lingers.
+    async fn wait(
+        &self,
+        metadata: &mut Metadata,
+        mut child: Recorded,
+        deadline: &Deadline,
+        stop: &Stop,
+    ) -> Option<Recorded> {
         let why = tokio::select! {
-            exit = child.wait() => return self.ended(metadata, exit),
-            () = passes(limit) => timed_out(limit).msg,
+            exit = child.wait() => {
+                self.ended(metadata, exit);
+                return None;
+            }
+            code = self.finishes() => {
+                self.ended(metadata, Ok(Exit::Code(code)));
+                return Some(child);
+            }
+            () = deadline.passes() => timed_out(deadline.limit).msg,
             () = stop.reaches(Stage::End) => CANCELLED.to_owned(),
         };
-        // Who has written the exit code has finished, whatever else is done by the process.
-        let finished = self.exitcode().ok().flatten();
-        if finished.is_none() {
-            self.is_ended(metadata, &why);
+        // Who has just finished is not undone.
+        if let Ok(Some((code, _))) = self.exitcode() {
+            self.ended(metadata, Ok(Exit::Code(code)));
+            return Some(child);
         }
-        let left = child.end(stop).await;
-        if let Some((code, _)) = finished {
-            return self.ended(metadata, Ok(Exit::Code(code)));
-        }
-        let left = if left.is_empty() {
-            String::new()
-        } else {
-            format!("; these could not be killed: {left:?}")
+        self.is_ended(metadata, &why);
+        let left = match child.end(stop).await {
+            none if none.is_empty() => String::new(),
+            left => format!("; these could not be killed: {left:?}"),
         };
         metadata.failed(format!("{why}{left}"), Some(SystemTime::now()));
+        None
+    }
+
+    /// Waits until the action has left its exit code, and for its process a little longer: whose own code counts.
+    async fn finishes(&self) -> i32 {
+        loop {
+            pause(LOOK).await;
+            if let Ok(Some((code, _))) = self.exitcode() {
+                pause(LINGER).await;
+                return code;
+            }
+        }
     }
 
     fn ended(&self, metadata: &mut Metadata, exit: io::Result<Exit>) {
@@ -122,10 +163,44 @@ impl Transaction {
         if let Err(problem) = judged {
             metadata.failed(problem, Some(now));
         }
+        if let (Some(error), Ok(None)) = (&mut metadata.execution_error, self.exitcode()) {
+            error.push_str("; it has written no `exitcode` file (`output_files` in its request)");
+        }
     }
 }
 
-/// Waits as long as an action may take.
-async fn passes(limit: Duration) {
-    drop(timeout(limit, pending::<()>()).await);
+/// When an action must have ended.
+struct Deadline {
+    limit: Duration,
+    /// None is never: so far no clock counts.
+    at: Option<Instant>,
+}
+
+impl Deadline {
+    fn of(metadata: &Metadata) -> Self {
+        let limit = metadata.limit();
+        let at = Instant::now().checked_add(limit);
+        Self { limit, at }
+    }
+
+    async fn passes(&self) {
+        match self.at {
+            Some(at) => drop(timeout_at(at, pending::<()>()).await),
+            None => pending().await,
+        }
+    }
+}
+
+/// Waits for a process whose action has finished, as long as that might take.
+async fn linger(mut child: Recorded, deadline: &Deadline, stop: &Stop) {
+    tokio::select! {
+        _ = child.wait() => return,
+        () = deadline.passes() => {}
+        () = stop.reaches(Stage::End) => {}
+    }
+    child.end(stop).await;
+}
+
+async fn pause(time: Duration) {
+    drop(timeout(time, pending::<()>()).await);
 }

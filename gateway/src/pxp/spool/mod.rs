@@ -11,6 +11,7 @@ mod age;
 mod attend;
 mod cancel;
 mod claim;
+mod handover;
 mod id;
 mod metadata;
 mod output;
@@ -28,6 +29,7 @@ use devgate_schemas::pxp::OutputFiles;
 
 pub(crate) use self::attend::attend;
 pub(crate) use self::claim::Claim;
+pub(crate) use self::handover::Handover;
 pub(crate) use self::id::TransactionId;
 pub(crate) use self::report::Report;
 use crate::failure::Failure;

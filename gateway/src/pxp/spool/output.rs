@@ -7,6 +7,8 @@ use std::time::SystemTime;
 
 use devgate_schemas::pxp::{FILES_NOT_WRITTEN, JsonSchema, OutputFiles};
 use devgate_schemas::task::{Captured, Exit, Outcome};
+use devgate_schemas::{Mask, Value};
+use serde_json::Value as Json;
 
 use super::Transaction;
 use super::metadata::Metadata;
@@ -82,6 +84,22 @@ impl Transaction {
         }
     }
 
+    /// Takes secrets out of what the action has written: its module may have repeated its request.
+    ///
+    /// # Errors
+    /// Which file could not be written.
+    pub(super) fn hide(&self, mask: &Mask) -> io::Result<()> {
+        let OutputFiles { stdout, stderr, .. } = self.output_files();
+        let limit = Limits::default().stdout;
+        for file in [stdout, stderr] {
+            let text = captured(&file, limit).unwrap_or_default();
+            if let Some(masked) = masked(mask, &text.bytes) {
+                whole::write(&file, masked.as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
     fn schema(&self) -> Result<JsonSchema, String> {
         let file = self.folder.join(SCHEMA);
         let text = fs::read(&file).map_err(|error| unreadable(&file, &error))?;
@@ -90,6 +108,18 @@ impl Transaction {
             .and_then(|schema| JsonSchema::new(&schema).ok())
             .ok_or_else(|| format!("{} is damaged", file.display()))
     }
+}
+
+/// A text without secrets, if there are any in it; in JSON they may be spelled in other ways.
+fn masked(mask: &Mask, text: &[u8]) -> Option<String> {
+    if let Ok(json) = serde_json::from_slice::<Json>(text) {
+        let value = Value::from(json);
+        let masked = mask.value(value.clone());
+        return (masked != value).then(|| masked.to_json().to_string());
+    }
+    let text = String::from_utf8_lossy(text);
+    let masked = mask.text(&text);
+    (masked != text).then(|| masked.into_owned())
 }
 
 /// How long the text of an exit code may be.

@@ -5,6 +5,8 @@ use serde_json::Value as Json;
 
 use super::metadata::{Metadata, Status};
 use super::{Transaction, TransactionId};
+use crate::failure::Failure;
+use crate::pxp::verdict::EXECUTION_ERROR;
 
 /// What is told of a transaction, with the words of PXP's transaction status; what is not known is left out.
 #[derive(Debug, Serialize)]
@@ -31,8 +33,9 @@ pub(crate) struct Report {
     stdout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stderr: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) execution_error: Option<String>,
+    /// Why it is no success, or why nobody knows, as pxp-agent tells it.
+    #[serde(rename = "_error", skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<Failure>,
 }
 
 impl Transaction {
@@ -41,7 +44,7 @@ impl Transaction {
         match self.state().await {
             Ok(metadata) => self.told(metadata),
             Err(problem) => Report {
-                execution_error: Some(problem),
+                error: Some(execution_error(problem)),
                 ..Report::unknown(self.id.clone())
             },
         }
@@ -60,7 +63,7 @@ impl Transaction {
             results: None,
             stdout: None,
             stderr: None,
-            execution_error: metadata.execution_error,
+            error: metadata.execution_error.map(execution_error),
         };
         if let Some(valid) = report.results_are_valid {
             match self.outputs() {
@@ -75,7 +78,7 @@ impl Transaction {
                 }
                 Err(problem) => {
                     let error = format!("failed to retrieve the output: {problem}");
-                    report.execution_error.get_or_insert(error);
+                    report.error.get_or_insert(execution_error(error));
                 }
             }
         }
@@ -98,9 +101,13 @@ impl Report {
             results: None,
             stdout: None,
             stderr: None,
-            execution_error: None,
+            error: None,
         }
     }
+}
+
+fn execution_error(why: String) -> Failure {
+    Failure::new(EXECUTION_ERROR, why)
 }
 
 fn text(bytes: &[u8]) -> Option<String> {

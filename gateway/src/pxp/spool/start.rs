@@ -22,8 +22,7 @@ impl Transaction {
             Detached::start(vec![own.into(), "pxp".into(), "attend".into(), folder])
         });
         let attendant = attendant.map_err(|error| self.not_started(&error.to_string()))?;
-        let request = call.request(Some(self.output_files())).to_stdin();
-        let answer = attendant.ask(&request, PATIENCE).await;
+        let answer = self.hand_over(call, attendant, PATIENCE).await;
         let answer = answer.map_err(|error| {
             not_started(&format!(
                 "the process that attends it has not said that it was ({error}); `devgate pxp status` tells what \

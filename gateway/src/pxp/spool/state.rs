@@ -27,7 +27,7 @@ impl Transaction {
             return Err("found no results directory".to_owned());
         }
         let (mut metadata, attended) = self.recorded()?;
-        if metadata.status != Status::Running {
+        if attended {
             return Ok(metadata);
         }
         let process = pid::read(&self.folder);
@@ -35,7 +35,7 @@ impl Transaction {
         let lives = process.is_some_and(|process| process.leader.lives());
         if let Some(why) = metadata.execution_error.clone() {
             // What it writes while it is being ended does not count.
-            if !attended && !lives {
+            if !lives {
                 metadata.failed(why, None);
             }
             return Ok(metadata);
@@ -48,14 +48,9 @@ impl Transaction {
                 if let Err(problem) = self.judge(&mut metadata, Exit::Code(code), at) {
                     metadata.lost(&problem);
                 }
-                // It may have been written down meanwhile, by who knows better.
-                let (recorded, _) = self.recorded()?;
-                if recorded.status != Status::Running {
-                    return Ok(recorded);
-                }
             }
             // A code that is being written is none yet.
-            _ if attended || lives => {}
+            _ if lives => {}
             Err(problem) => metadata.lost(&problem),
             Ok(None) if recorded => {
                 metadata.lost("task process is not running, but no output is available");
@@ -75,7 +70,7 @@ impl Transaction {
         }
     }
 
-    /// The metadata, and whether somebody attends them who is to write down the end.
+    /// The metadata, and whether they tell how it is: the end is written down, or somebody lives who will do that.
     fn recorded(&self) -> Result<(Metadata, bool), String> {
         let read = || Metadata::read(&self.folder, &self.id);
         let mut metadata = read()?;
@@ -85,10 +80,11 @@ impl Transaction {
             }
             // Who has ended may have been followed by another, or have written down the end, before.
             let again = read()?;
-            if again.attended_by == metadata.attended_by && again.status == Status::Running {
+            let same = again.attended_by == metadata.attended_by;
+            metadata = again;
+            if same && metadata.status == Status::Running {
                 return Ok((metadata, false));
             }
-            metadata = again;
         }
     }
 }
