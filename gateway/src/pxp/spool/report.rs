@@ -78,7 +78,7 @@ impl Transaction {
                 }
                 Err(problem) => {
                     let error = format!("failed to retrieve the output: {problem}");
-                    report.error.get_or_insert(execution_error(error));
+                    report.error.get_or_insert_with(|| execution_error(error));
                 }
             }
         }
