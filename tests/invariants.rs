@@ -17,6 +17,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("gateway/src/practice/server/session.rs", 1),
     ("gateway/src/practice/switch.rs", 1),
     ("gateway/src/external/program.rs", 1),
+    ("gateway/src/inventory/source.rs", 1),
     ("gateway/src/process.rs", 4),
     ("gateway/src/process/anew.rs", 1),
     ("gateway/src/process/dialogue.rs", 1),

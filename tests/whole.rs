@@ -33,6 +33,7 @@ mod offline;
 mod pxp_agent;
 mod pxp_modules;
 mod pxp_secrets;
+mod pxp_serve;
 mod ruby;
 mod run_as;
 mod support;

@@ -44,7 +44,7 @@ use crate::output::Output;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     budget::raise();
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(cli::words(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
@@ -59,11 +59,8 @@ async fn main() -> ExitCode {
         interrupted.map_or(refused, Ending::Interrupted)
     });
     match (ending, output.end()) {
-        (Ending::Well, Ok(())) => ExitCode::SUCCESS,
-        (Ending::Of(code), Ok(())) => ExitCode::from(code),
-        // As shells tell of a process that a signal has ended.
-        (Ending::Interrupted(signal), _) => ExitCode::from(128 + signal as u8),
-        (Ending::Badly, _) | (_, Err(())) => ExitCode::FAILURE,
+        (Ending::Interrupted(_), _) | (_, Ok(())) => ExitCode::from(ending.code()),
+        (_, Err(())) => ExitCode::FAILURE,
     }
 }
 

@@ -1,4 +1,4 @@
-//! What goes to stdout: results, for people or for programs.
+//! What goes to stdout: results, for people or for programs. Or what would go there, to be looked at first.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, IsTerminal, Write};
@@ -14,18 +14,26 @@ use serde::Serialize;
 
 use crate::cli::{Ending, Global, When};
 use crate::failure::Failure;
-use crate::interrupt::is_asked;
+use crate::interrupt;
 use crate::project::Format;
 
 /// Stdout, and how to print on it.
 #[derive(Debug)]
 pub(crate) struct Output {
     format: Cell<Format>,
-    stdout: RefCell<AutoStream<io::Stdout>>,
+    sink: RefCell<Sink>,
     /// How words on stderr are coloured.
     words: Cell<ColorChoice>,
     /// Why results could not be printed.
     lost: RefCell<Option<io::Error>>,
+}
+
+/// Where texts go.
+#[derive(Debug)]
+enum Sink {
+    Stdout(AutoStream<io::Stdout>),
+    /// Nowhere yet.
+    Kept(String),
 }
 
 /// How much a pipe takes at once that takes anything (POSIX).
@@ -43,7 +51,7 @@ impl Output {
         let format = Cell::new(global.format.unwrap_or(Format::Human));
         Self {
             format,
-            stdout: RefCell::new(AutoStream::new(io::stdout(), choice)),
+            sink: RefCell::new(Sink::Stdout(AutoStream::new(io::stdout(), choice))),
             words: Cell::new(global.color().on(&io::stderr())),
             lost: RefCell::default(),
         }
@@ -51,11 +59,28 @@ impl Output {
 
     /// Stdout, before it is known what the global options want.
     pub(crate) fn plain(format: Format) -> Self {
+        Self::colourless(format, Sink::Stdout(AutoStream::never(io::stdout())))
+    }
+
+    /// Keeps what would go to stdout.
+    pub(crate) fn kept(format: Format) -> Self {
+        Self::colourless(format, Sink::Kept(String::new()))
+    }
+
+    fn colourless(format: Format, sink: Sink) -> Self {
         Self {
             format: Cell::new(format),
-            stdout: RefCell::new(AutoStream::never(io::stdout())),
+            sink: RefCell::new(sink),
             words: Cell::new(ColorChoice::Never),
             lost: RefCell::default(),
+        }
+    }
+
+    /// What was kept.
+    pub(crate) fn into_text(self) -> String {
+        match self.sink.into_inner() {
+            Sink::Kept(text) => text,
+            Sink::Stdout(_) => String::new(),
         }
     }
 
@@ -66,8 +91,9 @@ impl Output {
 
     /// Colours in another way from now on.
     pub(crate) fn colour(&self, when: When) {
-        let choice = when.on(&io::stdout());
-        self.stdout.replace(AutoStream::new(io::stdout(), choice));
+        if let Sink::Stdout(stdout) = &mut *self.sink.borrow_mut() {
+            *stdout = AutoStream::new(io::stdout(), when.on(&io::stdout()));
+        }
         self.words.set(when.on(&io::stderr()));
     }
 
@@ -82,7 +108,11 @@ impl Output {
     /// reads nothing is waited for, but does not keep a run from being stopped.
     pub(crate) fn text(&self, text: &str) {
         let mut lost = self.lost.borrow_mut();
-        let mut stdout = self.stdout.borrow_mut();
+        let mut sink = self.sink.borrow_mut();
+        let stdout = match &mut *sink {
+            Sink::Stdout(stdout) => stdout,
+            Sink::Kept(kept) => return kept.push_str(text),
+        };
         for chunk in text.as_bytes().chunks(ROOM) {
             if lost.is_some() {
                 return;
@@ -159,7 +189,8 @@ fn taken(stdout: &impl AsFd) -> io::Result<()> {
             // Writing tells what is wrong.
             Ok(_) | Err(_) => return Ok(()),
         }
-        if is_asked() && asked.get_or_insert_with(Instant::now).elapsed() > UNREAD {
+        if interrupt::asked().is_some() && asked.get_or_insert_with(Instant::now).elapsed() > UNREAD
+        {
             return Err(io::Error::other("nobody reads them"));
         }
     }

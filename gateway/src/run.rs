@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::{Ending, Setting};
 use crate::failure::Failure;
-use crate::interrupt::{GRACE, Interrupts};
+use crate::interrupt::{self, GRACE, Interrupts};
 use crate::inventory::Target;
 use crate::output::Output;
 use crate::results::{Action, Answer, Results, Status, counted};
@@ -179,7 +179,10 @@ pub(crate) async fn over(
         let failure = interrupted(at < begun.get());
         results.item(&target.name, &failure.into());
     }
-    let why = format!("the run was interrupted by {signal}");
+    let why = match interrupt::timed_out() {
+        Some(timed_out) => format!("the run {timed_out}"),
+        None => format!("the run was interrupted by {signal}"),
+    };
     let statuses = results.end(Some(Failure::new("devgate/interrupted", why)));
     Ok(Ran {
         ending: Ending::Interrupted(signal),
@@ -189,17 +192,22 @@ pub(crate) async fn over(
 
 /// That a target was not done with when somebody stopped the run.
 pub(crate) fn interrupted(begun: bool) -> Failure {
-    let what = if begun {
-        "interrupted: what had been done by then is not known"
+    let done = if begun {
+        "what had been done by then is not known"
     } else {
-        "interrupted: nothing was done"
+        "nothing was done"
     };
-    Failure::new("devgate/interrupted", what).with("begun", begun)
+    let message = format!("{}: {done}", ended_early());
+    Failure::new("devgate/interrupted", message).with("begun", begun)
+}
+
+fn ended_early() -> String {
+    interrupt::timed_out().unwrap_or_else(|| "interrupted".to_owned())
 }
 
 /// That the work on a target has met a mistake in devgate, which the other targets do not suffer
 /// for.
-fn panicked() -> Failure {
+pub(crate) fn panicked() -> Failure {
     let message = "devgate itself has failed here: what it says on stderr is a bug, and worth a \
                    report; what had been done by then is not known";
     Failure::new("devgate/bug", message)
@@ -207,17 +215,17 @@ fn panicked() -> Failure {
 
 /// What a person hears who stops a run.
 fn told(stage: Stage, running: usize) -> String {
-    let running = counted(running);
+    let (running, why) = (counted(running), ended_early());
     match stage {
         Stage::Go => "going on".to_owned(),
         Stage::Finish => format!(
-            "interrupted: nothing new is begun, {running} may end within {} seconds; a second \
-             Ctrl-C kills what runs",
+            "{why}: nothing new is begun, {running} may end within {} seconds; a second Ctrl-C kills \
+             what runs",
             GRACE.as_secs()
         ),
-        Stage::End => format!("interrupted: the time is over, ending {running}"),
+        Stage::End => format!("{why}: the time is over, ending {running}"),
         Stage::Kill => {
-            format!("interrupted: killing what runs for {running}; a third Ctrl-C does not wait")
+            format!("{why}: killing what runs for {running}; a third Ctrl-C does not wait")
         }
     }
 }

@@ -189,7 +189,10 @@ impl Store {
 }
 
 /// A folder of the XDG specification: what the environment says, or else its place below HOME.
-fn place(variable: &str, below_home: &str) -> anyhow::Result<PathBuf> {
+///
+/// # Errors
+/// Nobody says where.
+pub(crate) fn place(variable: &str, below_home: &str) -> anyhow::Result<PathBuf> {
     let said = std::env::var_os(variable).map(PathBuf::from);
     // The specification: a relative path is to be ignored.
     let said = said.filter(|path| path.is_absolute());

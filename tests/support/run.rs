@@ -60,6 +60,21 @@ impl Running {
         }
     }
 
+    /// Waits until a signal does not end it by itself any more.
+    pub(crate) fn hears(&self, signal: Signal) {
+        let status = format!("/proc/{}/status", self.process.0.id());
+        let caught = || {
+            let status = std::fs::read_to_string(&status).expect("it is our child");
+            let (_, mask) = status.split_once("SigCgt:").expect("Linux tells it");
+            let mask = mask.split_whitespace().next().unwrap_or_default();
+            u64::from_str_radix(mask, 16).expect("it is a number") & (1 << (signal as i32 - 1)) != 0
+        };
+        while !caught() {
+            assert!(Instant::now() < self.deadline, "it does not hear {signal}");
+            std::thread::yield_now();
+        }
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         let process = Pid::from_raw(self.process.0.id().try_into().expect("a process's number"));
         kill(process, signal).expect("it is our child");

@@ -35,64 +35,79 @@ use crate::store::{Kept, Store};
 pub(super) struct Facts {
     #[command(flatten)]
     targets: Targets,
+    #[command(flatten)]
+    age: Age,
+}
+
+/// Which facts will do that are not the device's of now.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct Age {
     /// Ask no target whose facts were collected within this time: 90, 90s, 5m, 1h, 1d
     #[arg(long, value_name = "TIME", value_parser = time)]
-    cached: Option<Duration>,
+    pub(crate) cached: Option<Duration>,
     /// Where a target is down, give its last facts, and say so
     ///
     /// A target that refuses the credentials, or shows another host key or certificate, is not down
     /// and fails as ever.
     #[arg(long)]
-    stale_ok: bool,
+    pub(crate) stale_ok: bool,
 }
 
-/// Which facts will do that are not the device's of now.
+/// The facts that are kept, and which of them will do.
 #[derive(Debug)]
 struct Keeping {
     cache: Store,
-    young: Option<Duration>,
-    stale_ok: bool,
+    age: Age,
 }
 
 impl Facts {
     pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
         let targets = setting.select(&self.targets).await?;
-        let concurrency = self.targets.concurrency;
-        if self.cached.is_none() && !self.stale_ok {
-            return collect(setting, &targets, concurrency, output).await;
-        }
-        let keeping = Keeping {
-            cache: Store::of_facts(&setting.project.root)?,
-            young: self.cached,
-            stale_ok: self.stale_ok,
-        };
-        let action = Action::new("facts");
-        let ran = run::over(
+        collect(
             setting,
             &targets,
-            concurrency,
+            self.targets.concurrency,
+            self.age,
             output,
-            action,
-            async |job| keeping.answer(setting, job).await,
-        );
-        let ending = ran.await?.ending;
-        keeping.cache.prune();
-        Ok(ending)
+        )
+        .await
     }
 }
 
 /// Prints the facts of every target.
-pub(super) async fn collect(
+///
+/// # Errors
+/// That the run cannot begin, or that facts cannot be kept.
+pub(crate) async fn collect(
     setting: &Setting,
     targets: &[Arc<Target>],
     concurrency: Option<NonZeroUsize>,
+    age: Age,
     output: &Output,
 ) -> anyhow::Result<Ending> {
+    let keeping = if age.cached.is_none() && !age.stale_ok {
+        None
+    } else {
+        let cache = Store::of_facts(&setting.project.root)?;
+        Some(Keeping { cache, age })
+    };
     let action = Action::new("facts");
-    let ran = run::over(setting, targets, concurrency, output, action, async |job| {
-        Ok(Answer::success(ask(setting, job).await?))
-    });
-    Ok(ran.await?.ending)
+    let ran = run::over(
+        setting,
+        targets,
+        concurrency,
+        output,
+        action,
+        async |job| match &keeping {
+            Some(keeping) => keeping.answer(setting, job).await,
+            None => Ok(Answer::success(ask(setting, job).await?)),
+        },
+    );
+    let ending = ran.await?.ending;
+    if let Some(keeping) = keeping {
+        keeping.cache.prune();
+    }
+    Ok(ending)
 }
 
 /// What the target tells of itself now.
@@ -113,10 +128,10 @@ impl Keeping {
             ctx.warning(format!("the kept facts are not used: {problem}"));
             None
         });
-        let young = |kept: &Kept| self.young.is_some_and(|limit| age(kept) <= limit);
+        let young = |kept: &Kept| self.age.cached.is_some_and(|limit| age(kept) <= limit);
         let kept = match kept {
             Some(kept) if young(&kept) => return Ok(cached(kept, None)),
-            kept => kept.filter(|_| self.stale_ok),
+            kept => kept.filter(|_| self.age.stale_ok),
         };
         let failure = match ask(setting, job).await {
             Ok(facts) => return Ok(self.keep(job, facts)),

@@ -2,8 +2,8 @@
 
 mod complete;
 mod demo;
-mod device;
-mod facts;
+pub(crate) mod device;
+pub(crate) mod facts;
 mod family;
 mod inventory;
 mod practice;
@@ -14,10 +14,10 @@ mod schema;
 mod session;
 mod setting;
 mod targets;
-mod task;
+pub(crate) mod task;
 mod transport;
 mod types;
-mod verify;
+pub(crate) mod verify;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,11 +25,13 @@ use std::path::PathBuf;
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use devgate_schemas::Sensitive;
 use nix::sys::signal::Signal;
 
 use crate::output::Output;
 use crate::project::Format;
 
+pub(crate) use pxp::words;
 pub(crate) use setting::Setting;
 pub(crate) use targets::Targets;
 
@@ -131,6 +133,9 @@ pub(crate) struct Global {
     /// Where Ruby is looked for beside the modules: an option of `device` alone.
     #[arg(skip)]
     pub(crate) libdir: Option<PathBuf>,
+    /// The inventory itself: a PXP module's configuration may hold it.
+    #[arg(skip)]
+    pub(crate) inventory: Option<Sensitive<String>>,
 }
 
 impl Global {
@@ -140,6 +145,15 @@ impl Global {
             When::Never
         } else {
             self.color
+        }
+    }
+
+    /// The same, for a program that reads what is printed.
+    pub(crate) fn for_programs(&self) -> Self {
+        Self {
+            format: Some(Format::Json),
+            no_color: true,
+            ..self.clone()
         }
     }
 }
@@ -215,6 +229,9 @@ enum Command {
     /// Check values against Puppet data types
     #[command(subcommand)]
     Schema(schema::Schema),
+    /// What pxp-agent asks a module, which has another name
+    #[command(hide = true)]
+    Metadata,
     /// Print completions for a shell
     Completions(complete::Completions),
 }
@@ -230,6 +247,19 @@ pub(crate) enum Ending {
     Interrupted(Signal),
     /// With the exit code of the program that was run.
     Of(u8),
+}
+
+impl Ending {
+    /// The exit code that tells it.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Well => 0,
+            Self::Badly => 1,
+            Self::Of(code) => code,
+            // As shells tell of a process that a signal has ended.
+            Self::Interrupted(signal) => 128 + signal as u8,
+        }
+    }
 }
 
 /// Answers one command line.
@@ -261,6 +291,7 @@ pub(crate) async fn answer(cli: Cli, output: &Output) -> anyhow::Result<Ending> 
         Command::Pxp(pxp) => pxp.run(&global, output).await,
         Command::Resource(resource) => resource.run(&Setting::load(&global, output)?, output),
         Command::Schema(schema) => schema.run(output),
+        Command::Metadata => Err(pxp::not_by_this_name().into()),
         Command::Completions(completions) => completions.run(output),
     }
 }

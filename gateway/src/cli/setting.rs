@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use anyhow::bail;
-use devgate_schemas::Level;
+use devgate_schemas::{Level, Sensitive};
 
 use super::{Global, Targets, When};
 use crate::budget;
@@ -38,6 +38,7 @@ const OWN_FILES: usize = 20;
 #[derive(Debug)]
 pub(crate) struct Setting {
     inventoryfile: Option<PathBuf>,
+    configured: Option<Sensitive<String>>,
     strict: bool,
     deviceconfig: Option<PathBuf>,
     pub(crate) project: Project,
@@ -78,6 +79,7 @@ impl Setting {
         let registry = Registry::load(&project.modulepath, global.libdir.as_deref(), &voice)?;
         Ok(Self {
             inventoryfile: global.inventoryfile.clone(),
+            configured: global.inventory.clone(),
             strict: global.strict,
             deviceconfig: global.deviceconfig.clone(),
             project,
@@ -95,7 +97,9 @@ impl Setting {
     pub(crate) async fn inventory(&self) -> anyhow::Result<Inventory> {
         let environment = std::env::var("BOLT_INVENTORY").ok();
         let default = self.project.inventory_file();
-        let source = Source::choose(self.inventoryfile.clone(), environment, default)?;
+        let configured = self.configured.clone().map(Source::Configuration);
+        let named = configured.or_else(|| self.inventoryfile.clone().map(Source::File));
+        let source = Source::choose(named, environment, default)?;
         let plugins = Rc::new(Plugins::new(&self.project));
         let mut inventory = Inventory::load(source, plugins, self.strict).await?;
         for warning in inventory.warnings() {

@@ -1,9 +1,13 @@
 //! `devgate verify`: can the targets be reached, and do they take the credentials.
 
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
 use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use super::{Ending, Setting, Targets};
+use crate::inventory::Target;
 use crate::output::Output;
 use crate::results::{Action, Answer};
 use crate::run;
@@ -20,21 +24,28 @@ pub(super) struct Verify {
 impl Verify {
     pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
         let targets = setting.select(&self.targets).await?;
-        let ran = run::over(
-            setting,
-            &targets,
-            self.targets.concurrency,
-            output,
-            Action::new("verify"),
-            async |job| {
-                session::within(setting, job, Access::Read, async |ctx, transport| {
-                    Ok(transport.verify(ctx).await?)
-                })
-                .await?;
-                let text = "It can be reached, and takes the credentials.".to_owned();
-                Ok(Answer::success(json!({})).with_text(text))
-            },
-        );
-        Ok(ran.await?.ending)
+        verify(setting, &targets, self.targets.concurrency, output).await
     }
+}
+
+/// Says of every target whether it can be reached.
+///
+/// # Errors
+/// That the run cannot begin.
+pub(crate) async fn verify(
+    setting: &Setting,
+    targets: &[Arc<Target>],
+    concurrency: Option<NonZeroUsize>,
+    output: &Output,
+) -> anyhow::Result<Ending> {
+    let action = Action::new("verify");
+    let ran = run::over(setting, targets, concurrency, output, action, async |job| {
+        session::within(setting, job, Access::Read, async |ctx, transport| {
+            Ok(transport.verify(ctx).await?)
+        })
+        .await?;
+        let text = "It can be reached, and takes the credentials.".to_owned();
+        Ok(Answer::success(json!({})).with_text(text))
+    });
+    Ok(ran.await?.ending)
 }

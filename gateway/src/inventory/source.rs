@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use devgate_schemas::Sensitive;
+
 use super::InventoryError;
 
 /// The place that an inventory is read from.
@@ -12,22 +14,24 @@ pub(crate) enum Source {
     Default(PathBuf),
     /// The inventory itself, in the environment variable `BOLT_INVENTORY`.
     Environment(String),
+    /// The inventory itself, of the configuration of a PXP module.
+    Configuration(Sensitive<String>),
 }
 
 impl Source {
-    /// The environment's inventory, the named file, or the project's, as Bolt chooses.
+    /// The environment's inventory, the one that somebody named, or the project's, as Bolt chooses.
     ///
     /// # Errors
     ///
-    /// When a file is named although the environment has an inventory.
+    /// When one is named although the environment has an inventory.
     pub(crate) fn choose(
-        named: Option<PathBuf>,
+        named: Option<Self>,
         environment: Option<String>,
         default: PathBuf,
     ) -> Result<Self, InventoryError> {
         match (named, environment) {
             (Some(_), Some(_)) => Err(InventoryError::TwoSources),
-            (Some(path), None) => Ok(Self::File(path)),
+            (Some(named), None) => Ok(named),
             (None, Some(text)) => Ok(Self::Environment(text)),
             (None, None) => Ok(Self::Default(default)),
         }
@@ -37,6 +41,9 @@ impl Source {
     pub(super) fn text(self) -> Result<(String, String), InventoryError> {
         let path = match self {
             Self::Environment(text) => return Ok(("BOLT_INVENTORY".to_owned(), text)),
+            Self::Configuration(text) => {
+                return Ok(("configuration.inventory".to_owned(), text.reveal().clone()));
+            }
             Self::File(path) | Self::Default(path) => path,
         };
         match std::fs::read_to_string(&path) {

@@ -15,22 +15,44 @@ use crate::device_run::{Catalog, invalid};
 use crate::failure::Failure;
 use crate::registry::Registry;
 
-/// Reads a manifest, by the extension of its file, or a catalog that Puppet has compiled of one.
-///
-/// # Errors
-/// That the file cannot be read, or everything that is wrong with its shape, with line and column.
-pub(crate) fn read(path: &Path, registry: &Registry) -> Result<Catalog, Failure> {
-    let shown = path.display().to_string();
-    let text = fs::read_to_string(path)
-        .map_err(|error| invalid(&[format!("cannot read manifest {shown}: {error}")]))?;
-    let is_pp = path.extension().is_some_and(|extension| extension == "pp");
-    if is_pp {
-        return pp::read(&text, &shown);
+/// Where a manifest is, or a catalog that Puppet has compiled of one.
+#[derive(Clone, Copy)]
+pub(crate) enum Manifest<'m> {
+    /// In a file: by its extension, Puppet's code or data.
+    File(&'m Path),
+    /// It is this text, YAML or JSON; it goes to no disk. The name is for messages.
+    Text { name: &'m str, text: &'m str },
+}
+
+impl Manifest<'_> {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// That its file cannot be read, or everything that is wrong with its shape, with line and column.
+    pub(crate) fn read(self, registry: &Registry) -> Result<Catalog, Failure> {
+        let path = match self {
+            Self::Text { name, text } => return data_or_catalog(text, name, registry),
+            Self::File(path) => path,
+        };
+        let shown = path.display().to_string();
+        if !path.exists() {
+            return Err(invalid(&[format!("{shown} does not exist, cannot apply")]));
+        }
+        let text = fs::read_to_string(path)
+            .map_err(|error| invalid(&[format!("cannot read manifest {shown}: {error}")]))?;
+        if path.extension().is_some_and(|extension| extension == "pp") {
+            pp::read(&text, &shown)
+        } else {
+            data_or_catalog(&text, &shown, registry)
+        }
     }
-    match catalog::document(&text) {
-        Some(document) => catalog::read(document, &shown, |name| {
-            Some(registry.type_of_any(name)?.schema())
+}
+
+fn data_or_catalog(text: &str, name: &str, registry: &Registry) -> Result<Catalog, Failure> {
+    match catalog::document(text) {
+        Some(document) => catalog::read(document, name, |type_name| {
+            Some(registry.type_of_any(type_name)?.schema())
         }),
-        None => data::read(&text, &shown),
+        None => data::read(text, name),
     }
 }

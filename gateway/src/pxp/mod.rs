@@ -1,9 +1,10 @@
-//! PXP modules: those of others, which are asked and run here as pxp-agent does it.
+//! PXP modules: those of others, which are asked and run here as pxp-agent does it, and being one.
 
 mod call;
 mod configuration;
 mod module;
 mod secrets;
+pub(crate) mod serve;
 pub(crate) mod spool;
 mod verdict;
 mod whole;

@@ -22,7 +22,11 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// They may not.
 pub(crate) fn sync(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+    match File::open(folder)?.sync_all() {
+        // Some file systems keep folders without being asked, and cannot be asked.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        synced => synced,
+    }
 }
 
 #[cfg(test)]

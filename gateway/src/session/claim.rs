@@ -40,6 +40,12 @@ const LOOK: Duration = Duration::from_millis(500);
 /// How often it is told that one waits, in looks.
 const TELL: u32 = 10;
 
+impl Default for Busy {
+    fn default() -> Self {
+        Self::Wait(WAIT)
+    }
+}
+
 impl FromStr for Busy {
     type Err = &'static str;
 

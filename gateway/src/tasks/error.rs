@@ -7,6 +7,8 @@ use std::time::Duration;
 use devgate_schemas::task::{Captured, InvalidParameters, MetadataError};
 use serde_json::{Value as Json, json};
 
+use crate::interrupt;
+
 /// Why a task was not found, was refused or could not be run. That it ran and failed is no error
 /// but a result.
 #[derive(Debug, thiserror::Error)]
@@ -148,13 +150,14 @@ pub(crate) enum TaskError {
     },
     /// Somebody stopped the run.
     #[error(
-        "task {task} was interrupted, and ended with all its processes: what it had done by then is not known"
+        "task {task} {}, and ended with all its processes: what it had done by then is not known",
+        stopped()
     )]
     Stopped { task: String, said: Said },
     /// The task was to be ended, and it is not known that it was.
     #[error(
         "task {task} {}, and not all of its processes could be ended on {host}: {left}",
-        limit.map_or_else(|| "was interrupted".to_owned(), |limit| format!("ran longer than {limit:?}"))
+        limit.map_or_else(stopped, |limit| format!("ran longer than {limit:?}"))
     )]
     Left {
         task: String,
@@ -187,6 +190,11 @@ pub(crate) struct Lack {
     pub(crate) file: String,
     /// The features that it needs and the target has not.
     pub(crate) missing: Vec<String>,
+}
+
+/// What became of a task whose run somebody, or a limit of time, has stopped.
+fn stopped() -> String {
+    interrupt::timed_out().unwrap_or_else(|| "was interrupted".to_owned())
 }
 
 impl TaskError {

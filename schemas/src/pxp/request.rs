@@ -33,8 +33,13 @@ pub struct OutputFiles {
 
 /// Why what stands on stdin is no request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the request on stdin: {0}")]
-pub struct InvalidRequest(String);
+#[error("the request on stdin: {message}")]
+pub struct InvalidRequest {
+    /// What was expected.
+    pub message: String,
+    /// Where it can be told all the same: whoever has sent it waits for these files.
+    pub output_files: Option<OutputFiles>,
+}
 
 const KEYS: [&str; 3] = ["input", "configuration", "output_files"];
 
@@ -45,7 +50,7 @@ impl Request {
     /// What was expected. Nothing is quoted, for it may be a secret.
     pub fn read(text: &[u8]) -> Result<Self, InvalidRequest> {
         let expected = "expected one JSON object, `{\"input\": {…}}`";
-        let mut request = match serde_json::from_slice(text) {
+        let request = match serde_json::from_slice(text) {
             Ok(Json::Object(request)) => request,
             Ok(_) => return wrong(format!("{expected}, it is other JSON")),
             Err(_) if text.iter().all(u8::is_ascii_whitespace) => {
@@ -54,6 +59,15 @@ impl Request {
             // An error of syntax quotes nothing.
             Err(error) => return wrong(format!("{expected}: {error}")),
         };
+        let files = request.get("output_files").and_then(Json::as_object);
+        let files = files.and_then(|files| OutputFiles::read(files.clone()).ok());
+        Self::of(request).map_err(|invalid| InvalidRequest {
+            output_files: files,
+            ..invalid
+        })
+    }
+
+    fn of(mut request: Map<String, Json>) -> Result<Self, InvalidRequest> {
         if let Some(key) = request.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return wrong(format!(
                 "there is no key `{key}`: expected {}",
@@ -129,7 +143,10 @@ impl fmt::Debug for Request {
 }
 
 fn wrong<T>(message: String) -> Result<T, InvalidRequest> {
-    Err(InvalidRequest(message))
+    Err(InvalidRequest {
+        message,
+        output_files: None,
+    })
 }
 
 #[cfg(test)]
@@ -154,6 +171,20 @@ mod tests {
                 shown.contains("input") && !shown.contains("canary"),
                 "{shown}"
             );
+        }
+    }
+
+    #[test]
+    fn who_waits_for_files_is_told_there_what_is_wrong_with_the_rest() {
+        let files = r#""output_files": {"stdout": "/a", "stderr": "/b", "exitcode": "/c""#;
+        for (text, there) in [
+            (format!("{{\"inputs\": {{}}, {files}}}}}"), true),
+            (format!("{{\"input\": 1, {files}}}}}"), true),
+            (format!("{{\"input\": {{}}, {files}, \"d\": 1}}}}"), false),
+            (format!("{{{files}}}"), false),
+        ] {
+            let problem = Request::read(text.as_bytes()).expect_err(&text);
+            assert_eq!(problem.output_files.is_some(), there, "{text}");
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -18,7 +17,7 @@ use crate::cli::{Ending, Setting};
 use crate::device_run::{self, Audited, Options, Plan, Ref};
 use crate::failure::Failure;
 use crate::inventory::Target;
-use crate::manifest;
+use crate::manifest::Manifest;
 use crate::output::Output;
 use crate::registry::Family;
 use crate::results::{Answer, Status};
@@ -27,22 +26,22 @@ use crate::session::{self, Access, Busy};
 use crate::store::Store;
 
 /// What is to be applied, and how.
-pub(super) struct Wish<'w> {
-    pub(super) manifest: &'w Path,
-    pub(super) options: Options,
-    pub(super) rollback: Rollback,
+pub(crate) struct Wish<'w> {
+    pub(crate) manifest: Manifest<'w>,
+    pub(crate) options: Options,
+    pub(crate) rollback: Rollback,
     /// Whether every change is shown.
-    pub(super) diff: bool,
-    pub(super) busy: Busy,
-    pub(super) splay: Splay,
-    pub(super) report: ReportOptions,
+    pub(crate) diff: bool,
+    pub(crate) busy: Busy,
+    pub(crate) splay: Splay,
+    pub(crate) report: ReportOptions,
 }
 
 /// Applies a manifest to every target.
 ///
 /// # Errors
 /// That the manifest is not there, or what is wrong with it.
-pub(super) async fn apply(
+pub(crate) async fn apply(
     setting: &Setting,
     targets: &[Arc<Target>],
     concurrency: Option<NonZeroUsize>,
@@ -50,13 +49,8 @@ pub(super) async fn apply(
     codes: &Codes,
     output: &Output,
 ) -> anyhow::Result<Ending> {
-    if !wish.manifest.exists() {
-        let shown = wish.manifest.display();
-        let message = format!("{shown} does not exist, cannot apply");
-        bail!(Failure::new("devgate/invalid-manifest", message));
-    }
     // A manifest that is wrong for any of the devices changes none of them.
-    let catalog = manifest::read(wish.manifest, &setting.registry)?;
+    let catalog = wish.manifest.read(&setting.registry)?;
     if !catalog.left_out.is_empty() {
         let names: Vec<String> = catalog.left_out.iter().map(Ref::to_string).collect();
         let names = names.join(", ");

@@ -10,8 +10,8 @@ use crate::results::Status;
 use crate::run::Ran;
 
 /// What the exit code tells.
-#[derive(Args, Clone, Copy, Debug)]
-pub(super) struct ExitCodes {
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct ExitCodes {
     /// Exit with the sum of 1 (a device, or the request, failed), 2 (changes), 4 (resources failed)
     #[arg(long)]
     detailed_exitcodes: bool,
@@ -28,8 +28,8 @@ const CHANGES: u8 = 2;
 const RESOURCE_FAILURES: u8 = 4;
 
 /// What the targets of a run add to its exit code.
-#[derive(Debug)]
-pub(super) struct Codes {
+#[derive(Debug, Default)]
+pub(crate) struct Codes {
     wanted: ExitCodes,
     bits: Cell<u8>,
     /// How many targets have failed by their resources alone.

@@ -11,16 +11,24 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use devgate_transports::Mode;
+use serde::Deserialize;
 
 use super::{Ending, Global, LogLevel, Setting, Targets, facts};
 use crate::device_run::{Options, Strict};
 use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::logdest::LogDest;
+use crate::manifest::Manifest;
 use crate::output::Output;
 use crate::registry::Family;
 use crate::results::Action;
 use crate::session::{self, Busy};
+
+pub(crate) use apply::{Wish, apply};
+pub(crate) use exit::Codes;
+pub(crate) use report::ReportOptions;
+pub(crate) use show::{Question, show};
+pub(crate) use splay::Splay;
 
 const ACTION: Action = Action::new("device");
 
@@ -90,7 +98,7 @@ pub(super) struct Device {
     )]
     splay: u32,
     #[command(flatten)]
-    report: report::ReportOptions,
+    report: ReportOptions,
     #[command(flatten)]
     exit_codes: exit::ExitCodes,
     /// Print the device's facts
@@ -146,8 +154,9 @@ impl From<Rows> for Strict {
 }
 
 /// When a device is brought back to where it was before the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, ValueEnum)]
-enum Rollback {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Rollback {
     /// Never: what has succeeded stays
     #[default]
     Never,
@@ -186,27 +195,28 @@ impl Device {
             )));
         };
         let concurrency = self.targets.concurrency;
-        let splay = splay::Splay::within(self.splay);
+        let splay = Splay::within(self.splay);
         let Some(manifest) = &self.apply else {
             let [type_name, title @ ..] = self.words.as_slice() else {
-                return facts::collect(setting, &targets, concurrency, output).await;
+                let age = facts::Age::default();
+                return facts::collect(setting, &targets, concurrency, age, output).await;
             };
-            let question = show::Question {
+            let question = Question {
                 type_name,
                 title: title.first().map(String::as_str),
                 as_yaml: self.to_yaml,
                 strict: self.rows.into(),
                 splay,
             };
-            return show::show(setting, &targets, concurrency, &question, output).await;
+            return show(setting, &targets, concurrency, &question, output).await;
         };
         let options = Options {
             mode: if self.noop { Mode::Noop } else { Mode::Enforce },
             tags: self.tags,
             strict: self.rows.into(),
         };
-        let wish = apply::Wish {
-            manifest,
+        let wish = Wish {
+            manifest: Manifest::File(manifest),
             options,
             rollback: self.rollback,
             diff: self.diff,
@@ -214,8 +224,8 @@ impl Device {
             splay,
             report: self.report,
         };
-        let codes = exit::Codes::new(self.exit_codes);
-        apply::apply(setting, &targets, concurrency, &wish, &codes, output).await
+        let codes = Codes::new(self.exit_codes);
+        apply(setting, &targets, concurrency, &wish, &codes, output).await
     }
 }
 

@@ -15,8 +15,8 @@ use crate::failure::Failure;
 use crate::run::Job;
 
 /// Where reports are kept, and how.
-#[derive(Args, Clone, Debug)]
-pub(super) struct ReportOptions {
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ReportOptions {
     /// With --apply: keep the report of each device in this folder, as NAME.json or NAME.yaml
     #[arg(long, value_name = "DIR", conflicts_with_all = ["facts", "resource"])]
     report: Option<PathBuf>,

@@ -22,21 +22,21 @@ use crate::session::{self, Access};
 
 /// What is to be shown, and how.
 #[derive(Debug)]
-pub(super) struct Question<'q> {
-    pub(super) type_name: &'q str,
+pub(crate) struct Question<'q> {
+    pub(crate) type_name: &'q str,
     /// One resource; without it all of the type.
-    pub(super) title: Option<&'q str>,
-    pub(super) as_yaml: bool,
+    pub(crate) title: Option<&'q str>,
+    pub(crate) as_yaml: bool,
     /// What becomes of rows that do not keep to their type.
-    pub(super) strict: Strict,
-    pub(super) splay: Splay,
+    pub(crate) strict: Strict,
+    pub(crate) splay: Splay,
 }
 
 /// Shows the resources of every target.
 ///
 /// # Errors
 /// That the run cannot begin.
-pub(super) async fn show(
+pub(crate) async fn show(
     setting: &Setting,
     targets: &[Arc<Target>],
     concurrency: Option<NonZeroUsize>,

@@ -11,10 +11,10 @@ use crate::stop::Stage;
 
 /// How far the moments are spread, in seconds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Splay(u32);
+pub(crate) struct Splay(u32);
 
 impl Splay {
-    pub(super) fn within(seconds: u32) -> Self {
+    pub(crate) fn within(seconds: u32) -> Self {
         Self(seconds)
     }
 

@@ -5,6 +5,7 @@ mod cancel;
 mod list;
 mod nonblocking;
 mod run;
+mod serve;
 mod show;
 mod status;
 
@@ -20,7 +21,10 @@ use crate::pxp::ModulesDir;
 use crate::stop::{Stage, Stop, Stopper};
 use crate::voice::Voice;
 
-/// Look at PXP modules, and run their actions as pxp-agent does
+pub(super) use serve::not_by_this_name;
+pub(crate) use serve::words;
+
+/// Look at PXP modules, run their actions as pxp-agent does, or be one
 #[derive(Debug, Subcommand)]
 pub(super) enum Pxp {
     /// Name the modules of a folder, what they can do, and why those that cannot be used cannot
@@ -35,6 +39,7 @@ pub(super) enum Pxp {
     Cancel(cancel::Cancel),
     #[command(hide = true)]
     Attend(attend::Attend),
+    Serve(serve::Serve),
 }
 
 /// Where modules are.
@@ -50,16 +55,22 @@ struct Folders {
 
 impl Pxp {
     pub(super) async fn run(self, global: &Global, output: &Output) -> anyhow::Result<Ending> {
-        let voice = &Voice::new(global, global.color());
+        // A process has one voice, and a module finds out itself how loud it is to be.
+        let voice = || Voice::new(global, global.color());
         match self {
-            Self::List(list) => stoppable(async |stop| list.run(voice, output, stop).await).await,
-            Self::Show(show) => stoppable(async |stop| show.run(voice, output, stop).await).await,
-            Self::Run(run) => stoppable(async |stop| run.run(voice, output, stop).await).await,
-            Self::Status(status) => status.run(voice, output).await,
+            Self::List(list) => {
+                stoppable(async |stop| list.run(&voice(), output, stop).await).await
+            }
+            Self::Show(show) => {
+                stoppable(async |stop| show.run(&voice(), output, stop).await).await
+            }
+            Self::Run(run) => stoppable(async |stop| run.run(&voice(), output, stop).await).await,
+            Self::Status(status) => status.run(&voice(), output).await,
             Self::Cancel(cancel) => cancel.run(output).await,
             Self::Attend(attend) => {
                 stoppable(async |stop| Ok(attend.run(output, stop).await)).await
             }
+            Self::Serve(serve) => Ok(serve.run(global, output).await),
         }
     }
 }

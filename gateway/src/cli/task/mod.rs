@@ -8,6 +8,7 @@ use clap::Subcommand;
 use super::{Ending, Setting};
 use crate::output::Output;
 
+pub(crate) use run::Order;
 pub(super) use run::{given, time};
 
 /// Look at tasks, and run them.

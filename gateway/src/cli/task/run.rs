@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::fs;
 use std::io::{self, Read};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -14,10 +16,11 @@ use crate::cli::targets::HostOptions;
 use crate::cli::{Ending, Setting, Targets};
 use crate::failure::Failure;
 use crate::hosts::Hosts;
+use crate::inventory::{Inventory, Target};
 use crate::output::Output;
 use crate::rerun::{Rerun, RerunFile};
 use crate::results::{Action, EXPLAIN, Status};
-use crate::run;
+use crate::run::{self, Ran};
 use crate::session::{Bound, Lender};
 use crate::task_run::TaskRun;
 use crate::tasks::{Catalogue, Parameters, Task, given_parameters};
@@ -74,6 +77,20 @@ pub(in crate::cli) struct Run {
     host: HostOptions,
 }
 
+/// A task that is to be run, and how.
+#[derive(Debug)]
+pub(crate) struct Order {
+    pub(crate) task: Task,
+    pub(crate) parameters: Parameters,
+    pub(crate) mode: Mode,
+    /// How long it may take on each target, where the inventory is not to say.
+    pub(crate) timeout: Option<Duration>,
+    /// Whether it is only told what would run.
+    pub(crate) explain: bool,
+    /// Whether people see what it writes while it runs.
+    pub(crate) stream: bool,
+}
+
 impl Run {
     pub(super) async fn run(
         self,
@@ -92,40 +109,19 @@ impl Run {
         };
         let inventory = setting.inventory().await?;
         let targets = setting.choose_from(&inventory, &words, &overrides).await?;
-        let hosts = Hosts::new(&inventory, &setting.voice);
-        let stream = self.stream || setting.project.stream;
-        let run = TaskRun {
-            hosts: &hosts,
-            lender: &Lender::new(&setting.sessions, Bound::Run),
-            unknown: &RefCell::default(),
-            registry: &setting.registry,
-            task: &task,
-            parameters: &parameters,
+        let order = Order {
+            task,
+            parameters,
             mode: if self.noop { Mode::Noop } else { Mode::Enforce },
             timeout: self.timeout,
-            stream: stream.then_some((output, &setting.voice)),
+            explain: self.explain,
+            stream: self.stream || setting.project.stream,
         };
-        let action = Action {
-            name: if self.explain { EXPLAIN } else { "task" },
-            is_document: false,
-            object: Some(task.name.to_string()),
-        };
-        let ran = run::over(
-            setting,
-            &targets,
-            self.targets.concurrency,
-            output,
-            action,
-            async |job| {
-                if self.explain {
-                    run.explain(job).await
-                } else {
-                    run.on(job).await
-                }
-            },
-        );
-        let ran = hosts.serve(ran).await?;
-        if let Some(file) = rerunfile.filter(|_| !self.explain) {
+        let concurrency = self.targets.concurrency;
+        let ran = order
+            .run(setting, &inventory, &targets, concurrency, output)
+            .await?;
+        if let Some(file) = rerunfile.filter(|_| !order.explain) {
             self.remember(setting, &file, &ran.statuses);
         }
         Ok(ran.ending)
@@ -156,6 +152,47 @@ impl Run {
             let message = format!("the run is not remembered for --rerun: {path}: {error}");
             setting.voice.say(Level::Warning, &message);
         }
+    }
+}
+
+impl Order {
+    /// Runs the task on every target.
+    ///
+    /// # Errors
+    /// That the run cannot begin.
+    pub(crate) async fn run(
+        &self,
+        setting: &Setting,
+        inventory: &Inventory,
+        targets: &[Arc<Target>],
+        concurrency: Option<NonZeroUsize>,
+        output: &Output,
+    ) -> anyhow::Result<Ran> {
+        let hosts = Hosts::new(inventory, &setting.voice);
+        let run = TaskRun {
+            hosts: &hosts,
+            lender: &Lender::new(&setting.sessions, Bound::Run),
+            unknown: &RefCell::default(),
+            registry: &setting.registry,
+            task: &self.task,
+            parameters: &self.parameters,
+            mode: self.mode,
+            timeout: self.timeout,
+            stream: self.stream.then_some((output, &setting.voice)),
+        };
+        let action = Action {
+            name: if self.explain { EXPLAIN } else { "task" },
+            is_document: false,
+            object: Some(self.task.name.to_string()),
+        };
+        let ran = run::over(setting, targets, concurrency, output, action, async |job| {
+            if self.explain {
+                run.explain(job).await
+            } else {
+                run.on(job).await
+            }
+        });
+        hosts.serve(ran).await
     }
 }
 

@@ -26,7 +26,11 @@ fn only_a_file_that_was_named_must_exist() {
 fn the_environment_and_a_named_file_exclude_each_other() {
     let default = PathBuf::from("inventory.yaml");
     let environment = Some("targets: [a]".to_owned());
-    let both = Source::choose(Some("x.yaml".into()), environment.clone(), default.clone());
+    let both = Source::choose(
+        Some(Source::File("x.yaml".into())),
+        environment.clone(),
+        default.clone(),
+    );
     assert!(matches!(both, Err(InventoryError::TwoSources)));
     let source = Source::choose(None, environment, default).expect("a source");
     let inventory = now(Inventory::load(source, plugins(), false)).expect("an inventory");

@@ -1,0 +1,74 @@
+//! `run_task`: one task on many targets.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use devgate_schemas::Hash;
+use devgate_transports::Mode;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+
+use super::{Action, Value, Whom, Work};
+use crate::cli::{Ending, task};
+use crate::pxp::serve::schema::{flag, open, text, whole, word};
+
+#[derive(Deserialize)]
+pub(super) struct RunTask {
+    #[serde(flatten)]
+    whom: Whom,
+    task: String,
+    #[serde(default)]
+    parameters: Map<String, Json>,
+    #[serde(default)]
+    noop: bool,
+    timeout: Option<NonZeroU32>,
+}
+
+impl Action for RunTask {
+    const NAME: &str = "run_task";
+    const ABOUT: &str =
+        "Runs a task on targets: a remote task here, with the target's connection info";
+    const ITEMS: &str = "task";
+    const REQUIRED: &[&str] = &["task"];
+
+    fn input() -> Json {
+        json!({
+            "task": word("The task's name"),
+            "parameters": open("Its parameters, as its metadata have them", json!({})),
+            "noop": flag("Tell the task to change nothing; refused by tasks that do not support it"),
+            "timeout": whole("How many seconds it may take on a target", 1),
+        })
+    }
+
+    fn value() -> Value {
+        Value::Open("What the task answers; with `_error` where it failed")
+    }
+
+    fn item() -> Json {
+        json!({ "object": text("The task's name") })
+    }
+
+    async fn act(self, work: &Work<'_>) -> anyhow::Result<Ending> {
+        let task = work.setting.catalogue().find(&self.task)?;
+        let given: Hash = self
+            .parameters
+            .into_iter()
+            .map(|(name, value)| (name, value.into()))
+            .collect();
+        let parameters = task.parameters(task.metadata.hide_sensitive(given))?;
+        let (inventory, targets) = self.whom.choose(work).await?;
+        let order = task::Order {
+            task,
+            parameters,
+            mode: if self.noop { Mode::Noop } else { Mode::Enforce },
+            timeout: self
+                .timeout
+                .map(|seconds| Duration::from_secs(seconds.get().into())),
+            explain: false,
+            stream: false,
+        };
+        let concurrency = self.whom.concurrency(work);
+        let ran = order.run(work.setting, &inventory, &targets, concurrency, work.output);
+        Ok(ran.await?.ending)
+    }
+}

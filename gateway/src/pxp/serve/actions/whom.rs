@@ -1,0 +1,84 @@
+//! Of which targets an action is asked.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use anyhow::bail;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use super::Work;
+use crate::failure::Failure;
+use crate::inventory::{Inventory, Overrides, Target};
+use crate::pxp::serve::schema::{whole, word};
+
+/// Which targets, and how many of them at once.
+#[derive(Deserialize)]
+pub(super) struct Whom {
+    targets: Words,
+    concurrency: Option<NonZeroUsize>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Words {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Whom {
+    /// What an input says of them.
+    pub(super) fn properties() -> Json {
+        let words = "Names, groups, globs or URIs";
+        json!({
+            "targets": {
+                "description": format!(
+                    "The targets: {}, separated by commas, or a list of them; `all`",
+                    words.to_lowercase(),
+                ),
+                "type": ["string", "array"],
+                "minLength": 1,
+                "minItems": 1,
+                "items": word(words),
+            },
+            "concurrency": whole(
+                "How many targets are worked on at once (default: the project's, else 100)", 1,
+            ),
+        })
+    }
+
+    /// The targets, and the inventory that has them.
+    ///
+    /// # Errors
+    /// What is wrong with the inventory, or which word it does not know.
+    pub(super) async fn choose(
+        &self,
+        work: &Work<'_>,
+    ) -> anyhow::Result<(Inventory, Vec<Arc<Target>>)> {
+        let words = match &self.targets {
+            Words::One(word) => std::slice::from_ref(word),
+            Words::Many(words) => words,
+        };
+        if words
+            .iter()
+            .any(|word| word == "-" || word.starts_with('@'))
+        {
+            let message = "`targets`: `-` and `@FILE` are for command lines (stdin holds the request): \
+                           name the targets";
+            bail!(Failure::new("devgate/invalid-input", message));
+        }
+        let inventory = work.setting.inventory().await?;
+        let overrides = Overrides::default();
+        let targets = work.setting.choose_from(&inventory, words, &overrides);
+        let targets = targets.await?;
+        Ok((inventory, targets))
+    }
+
+    /// How many at once: no more than the configuration lets.
+    pub(super) fn concurrency(&self, work: &Work<'_>) -> Option<NonZeroUsize> {
+        match (self.concurrency, work.limits.concurrency) {
+            (Some(asked), Some(most)) => Some(asked.min(most)),
+            (asked, most) => asked.or(most),
+        }
+    }
+}

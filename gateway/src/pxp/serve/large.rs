@@ -1,0 +1,194 @@
+//! Results that are larger than a message may be: values go to files of this node, and a reference stands
+//! for each. Statuses and errors stay, as long as they fit.
+//!
+//! A file is named by what it holds. It is there for 14 days, as long as pxp-agent keeps results.
+
+use std::cmp::Reverse;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use anyhow::Context as _;
+use serde_json::{Map, Value as Json, json};
+use sha2::{Digest, Sha256};
+
+use crate::failure::Failure;
+use crate::pxp::whole;
+use crate::store;
+
+/// How long files are kept.
+const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+
+/// How many characters of an error's message stand beside a reference; the file has it whole.
+const MESSAGE: usize = 1000;
+
+/// The key of a reference.
+const FILE: &str = "_file";
+
+/// Something that is to be kept, and the reference to it.
+struct Kept {
+    /// Whose value it is, by the item's index; nobody's, where it is all results.
+    at: Option<usize>,
+    text: String,
+    path: PathBuf,
+    /// What stands for it.
+    reference: Json,
+}
+
+/// The results so that they are no larger than `limit` bytes of JSON. The largest values go first; where
+/// even references are too many, all results go to one file.
+///
+/// Beside them, why something could not be kept: it is lost.
+pub(super) fn fit(results: Json, limit: usize) -> (Json, Result<(), Failure>) {
+    let size = results.to_string().len();
+    let folder = folder();
+    if let Ok(folder) = &folder {
+        age_out(folder, SystemTime::now());
+    }
+    if size <= limit {
+        return (results, Ok(()));
+    }
+    // Without a folder nothing can be kept, and results must fit all the same.
+    let place = folder.as_deref().unwrap_or_else(|_| Path::new(""));
+    let (results, kept) = replaced(results, size, limit, place);
+    match folder.and_then(|folder| write(&folder, &kept)) {
+        Ok(()) => (results, Ok(())),
+        Err(error) => {
+            let message = format!("results larger than {limit} bytes are not kept: {error:#}");
+            let failure = Failure::new("devgate/not-kept", message);
+            (lost(results, &kept, &failure), Err(failure))
+        }
+    }
+}
+
+/// `$XDG_STATE_HOME/devgate/pxp/results`, or its place below the home.
+fn folder() -> anyhow::Result<PathBuf> {
+    let place = store::place("XDG_STATE_HOME", ".local/state")?;
+    Ok(place.join("devgate/pxp/results"))
+}
+
+/// The results with references, and what they refer to.
+fn replaced(mut results: Json, size: usize, limit: usize, folder: &Path) -> (Json, Vec<Kept>) {
+    let mut excess = size.saturating_sub(limit);
+    let items = results["items"].as_array();
+    let values = items.into_iter().flatten().map(|item| &item["value"]);
+    let mut savings: Vec<(usize, Kept)> = values
+        .enumerate()
+        .filter_map(|(at, value)| {
+            let kept = Kept::new(Some(at), value, folder);
+            let saved = kept
+                .text
+                .len()
+                .checked_sub(kept.reference.to_string().len())?;
+            Some((saved, kept))
+        })
+        .collect();
+    if savings.iter().map(|(saved, _)| saved).sum::<usize>() < excess {
+        let whole = Kept::new(None, &results, folder);
+        return (summary(&results, &whole), vec![whole]);
+    }
+    savings.sort_by_key(|(saved, _)| Reverse(*saved));
+    let enough = savings.iter().take_while(|(saved, _)| {
+        let wanted = excess > 0;
+        excess = excess.saturating_sub(*saved);
+        wanted
+    });
+    savings.truncate(enough.count());
+    let all: Vec<Kept> = savings.into_iter().map(|(_, kept)| kept).collect();
+    for kept in &all {
+        kept.stand_in(&mut results, kept.reference.clone());
+    }
+    (results, all)
+}
+
+/// What stands for results that are in a file as a whole.
+fn summary(results: &Json, whole: &Kept) -> Json {
+    let mut summary = whole.reference.clone();
+    for key in ["target_count", "elapsed_time"] {
+        if let Some(value) = results.get(key) {
+            summary[key] = value.clone();
+        }
+    }
+    if let Some(items) = results["items"].as_array() {
+        let of = |status| items.iter().filter(|item| item["status"] == status).count();
+        summary["statuses"] = json!({ "success": of("success"), "failure": of("failure") });
+    }
+    summary
+}
+
+impl Kept {
+    /// A value in a file of this folder. Its error, shortened, stands beside the reference.
+    fn new(at: Option<usize>, value: &Json, folder: &Path) -> Self {
+        let text = value.to_string();
+        let digest = Sha256::digest(&text);
+        let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let path = folder.join(format!("{sha256}.json"));
+        let mut reference = Map::new();
+        if let Some(error) = value.get("_error") {
+            let msg = error["msg"].as_str().unwrap_or_default();
+            let short: String = msg.chars().take(MESSAGE).collect();
+            let dots = if short.len() < msg.len() { " …" } else { "" };
+            let short = format!("{short}{dots}");
+            reference.insert(
+                "_error".to_owned(),
+                json!({ "kind": error["kind"], "msg": short }),
+            );
+        }
+        let file = json!({ "path": path, "size": text.len(), "sha256": sha256 });
+        reference.insert(FILE.to_owned(), file);
+        Self {
+            at,
+            text,
+            path,
+            reference: Json::Object(reference),
+        }
+    }
+
+    /// Lets something stand for it in the results.
+    fn stand_in(&self, results: &mut Json, value: Json) {
+        if let Some(at) = self.at {
+            results["items"][at]["value"] = value;
+        }
+    }
+}
+
+fn write(folder: &Path, all: &[Kept]) -> anyhow::Result<()> {
+    let mut builder = DirBuilder::new();
+    let made = builder.recursive(true).mode(0o700).create(folder);
+    made.with_context(|| format!("cannot make {}", folder.display()))?;
+    for kept in all {
+        let written = whole::write(&kept.path, kept.text.as_bytes());
+        written.with_context(|| format!("cannot write {}", kept.path.display()))?;
+    }
+    Ok(())
+}
+
+/// The results where nothing could be kept: errors stand for the references.
+fn lost(mut results: Json, all: &[Kept], failure: &Failure) -> Json {
+    for kept in all {
+        let error = kept.reference.get("_error");
+        let error = error.cloned().unwrap_or_else(|| json!(failure));
+        kept.stand_in(&mut results, json!({ "_error": error }));
+    }
+    if let Some(results) = results.as_object_mut() {
+        results.shift_remove(FILE);
+        results.entry("_error").or_insert_with(|| json!(failure));
+    }
+    results
+}
+
+/// Removes what was kept long enough.
+fn age_out(folder: &Path, now: SystemTime) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = modified
+            .ok()
+            .and_then(|modified| now.duration_since(modified).ok());
+        if age.is_some_and(|age| age > KEPT) {
+            // One that another process has removed meanwhile is gone as well.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}

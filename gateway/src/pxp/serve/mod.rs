@@ -1,0 +1,238 @@
+//! Being a PXP module: whoever has pxp-agent, or another host of modules, drives devgate through it.
+//!
+//! The module says what it is, or does one action that a request on stdin asks for. Its caller has no
+//! limits and cannot cancel, so both are here: a limit of time, and an end by SIGTERM that leaves nothing
+//! behind and still answers.
+
+mod actions;
+mod configuration;
+mod large;
+mod reply;
+mod report;
+mod request;
+mod results;
+mod schema;
+
+use std::panic::AssertUnwindSafe;
+
+use devgate_schemas::pxp::{JsonSchema, Request};
+use futures_util::FutureExt;
+use serde::de::DeserializeOwned;
+use serde_json::{Value as Json, json};
+
+use self::actions::{ACTIONS, Served, Work};
+use self::configuration::Configuration;
+use self::reply::Reply;
+use crate::cli::{Ending, Global, Setting};
+use crate::failure::Failure;
+use crate::interrupt::{self, Interrupts};
+use crate::output::Output;
+use crate::project::Format;
+use crate::run;
+
+/// The word that asks a module what it is; so does no word at all.
+const METADATA: &str = "metadata";
+
+/// Answers as a module that is given this word, with the options of its command line.
+pub(crate) async fn serve(word: Option<&str>, global: &Global, output: &Output) -> Ending {
+    output.print_as(Format::Json);
+    match word {
+        None | Some(METADATA) => {
+            output.line(format!("{:#}", metadata()));
+            Ending::Well
+        }
+        Some(name) => match ACTIONS.iter().find(|action| action.name == name) {
+            Some(action) => answer(action, global, output).await,
+            None => output.refuse(unknown()),
+        },
+    }
+}
+
+/// What this module is: what the specification's schema wants, and what pxp-agent wants.
+fn metadata() -> Json {
+    json!({
+        "description": "devgate: tasks, facts and desired state for devices that cannot run an agent",
+        "configuration": Configuration::schema(),
+        "actions": ACTIONS.iter().map(Served::metadata).collect::<Vec<_>>(),
+    })
+}
+
+fn unknown() -> Failure {
+    let names = ACTIONS.map(|action| action.name).join(", ");
+    let message = format!(
+        "devgate as a PXP module, which it is under another name than `devgate`, has the actions \
+         {names}, and `{METADATA}`"
+    );
+    Failure::new("devgate/unknown-action", message)
+}
+
+/// Reads a request, does what it asks for, and tells what came of it.
+async fn answer(action: &Served, global: &Global, output: &Output) -> Ending {
+    // From here on no signal ends this process before it has answered.
+    let mut interrupts = match Interrupts::hear() {
+        Ok(interrupts) => interrupts,
+        Err(error) => return output.refuse(anyhow::Error::from(error).into()),
+    };
+    let (request, files) = match request::read(&mut interrupts).await {
+        Ok(mut request) => {
+            let files = request.output_files.take();
+            (Ok(request), files)
+        }
+        Err(refused) => (Err(refused.failure), refused.output_files),
+    };
+    // What could not be told is not begun.
+    let reply = match Reply::to(files) {
+        Ok(reply) => reply,
+        Err(failure) => return reply::not_written(&failure, output),
+    };
+    let (results, ending) = match request {
+        Ok(request) => act(action, request, global).await,
+        Err(failure) => refuse(failure, output),
+    };
+    reply.end(&results, ending, output)
+}
+
+/// Does what a request asks for: its results, and how it ended.
+async fn act(action: &Served, request: Request, global: &Global) -> (Json, Ending) {
+    let kept = Output::kept(Format::Json);
+    let configuration = match Configuration::read(request.configuration) {
+        Ok(configuration) => configuration,
+        Err(failure) => return refuse(failure, &kept),
+    };
+    let limits = &configuration.limits;
+    interrupt::stop_after(limits.time, "configuration `limits.time`");
+    let done = async {
+        let work = Work {
+            setting: &Setting::load(&configuration.over(global), &kept)?,
+            limits,
+            output: &kept,
+        };
+        action.act(request.input, &work).await
+    };
+    let done = AssertUnwindSafe(done).catch_unwind().await;
+    let ending = match done.unwrap_or_else(|_| Err(run::panicked().into())) {
+        Ok(ending) => ending,
+        Err(error) => return refuse(error.into(), &kept),
+    };
+    let results = serde_json::from_str(&kept.into_text());
+    let results = results.expect("a run that has ended has printed one document");
+    match large::fit(results, limits.results) {
+        (results, Ok(())) => (results, ending),
+        (results, Err(failure)) => {
+            Output::plain(Format::Json).complain(&failure.msg);
+            let ending = if ending == Ending::Well {
+                Ending::Badly
+            } else {
+                ending
+            };
+            (results, ending)
+        }
+    }
+}
+
+/// Says why a request could not be carried out at all; perhaps because somebody has stopped it.
+fn refuse(failure: Failure, output: &Output) -> (Json, Ending) {
+    let failure = match (interrupt::asked(), interrupt::timed_out()) {
+        (Some(_), Some(timed_out)) => Failure {
+            msg: format!("{timed_out}: {}", failure.msg),
+            ..failure
+        },
+        _ => failure,
+    };
+    output.complain(&failure.msg);
+    let ending = interrupt::asked().map_or(Ending::Badly, Ending::Interrupted);
+    (failure.into_value(), ending)
+}
+
+/// Reads a part of a request that must fit a schema of ours.
+///
+/// # Errors
+/// What does not fit. Keys are named, and no value is quoted.
+fn fitting<T: DeserializeOwned>(what: &str, schema: &Json, value: Json) -> Result<T, Failure> {
+    let unfit = |why: String| {
+        Failure::new(
+            &format!("devgate/invalid-{what}"),
+            format!("the request's `{what}`: {why}"),
+        )
+    };
+    let schema = JsonSchema::new(schema).expect("our schemas are schemas");
+    schema
+        .check(&value)
+        .map_err(|misfit| unfit(misfit.to_string()))?;
+    // Its errors may quote a value.
+    serde_json::from_value(value).map_err(|_| unfit("a number in it is out of range".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use devgate_schemas::pxp::Metadata;
+
+    use super::*;
+
+    /// The properties whose objects may have any keys, because others say what they hold.
+    const OPEN: [&str; 9] = [
+        "details",
+        "inventory",
+        "manifest",
+        "parameters",
+        "is",
+        "should",
+        "seconds",
+        "value",
+        "resources",
+    ];
+
+    #[test]
+    fn our_metadata_are_sound_for_the_document_and_for_the_agent() {
+        let text = metadata().to_string();
+        let read = Metadata::read(text.as_bytes()).expect("they are metadata");
+        assert_eq!(read.remarks, Vec::<String>::new());
+        assert!(read.configuration.is_some());
+        let names: Vec<&str> = read
+            .actions
+            .iter()
+            .map(|action| action.name.as_str())
+            .collect();
+        assert_eq!(
+            names,
+            ["run_task", "facts", "verify", "device_run", "resource_get"]
+        );
+        assert!(!text.contains("$ref") && !text.contains("$schema"));
+    }
+
+    #[test]
+    fn our_schemas_are_closed_and_described_at_each_level() {
+        let metadata = metadata();
+        look("configuration", &metadata["configuration"]);
+        for action in metadata["actions"].as_array().expect("a list") {
+            for key in ["input", "results"] {
+                look(key, &action[key]);
+            }
+        }
+    }
+
+    fn look(name: &str, schema: &Json) {
+        assert!(schema["description"].is_string(), "{name}: {schema}");
+        if schema["type"] == "object" && schema["additionalProperties"] != false {
+            assert!(OPEN.contains(&name), "{name}: {schema}");
+        }
+        for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
+            look(name, schema);
+        }
+        if schema["items"].is_object() {
+            look(name, &schema["items"]);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_without_values() {
+        let configuration =
+            json!({"project": "canary", "limits": {"time": "canary"}, "inventori": 1});
+        let told = Configuration::read(configuration.as_object().cloned());
+        let told = told.err().expect("it does not fit").msg;
+        for place in ["`/project`", "`/limits/time`", "inventori"] {
+            assert!(told.contains(place), "{told}");
+        }
+        assert!(!told.contains("canary"), "{told}");
+    }
+}

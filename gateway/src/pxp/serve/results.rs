@@ -1,0 +1,93 @@
+//! What our actions answer, as a schema: the document that `--format json` prints.
+
+use serde_json::{Value as Json, json};
+
+use super::schema::{both, closed, list, of_type, one_of, open, text, whole};
+
+/// The value of a target: `properties` where it went well, why where it did not.
+pub(super) enum Value {
+    /// With these properties and no others.
+    Closed(Json),
+    /// With any others: what a task answers, what a device tells of itself.
+    Open(&'static str),
+}
+
+/// The schema of an action's results. `item` are more properties of what became of one target.
+pub(super) fn schema(action: &str, value: Value, item: Json) -> Json {
+    let of_all = json!({ "_error": error(), "_file": file() });
+    let value = match value {
+        Value::Closed(properties) => {
+            let about = "What came of it; with `_error` where it failed";
+            closed(about, &[], both(properties, of_all))
+        }
+        Value::Open(about) => open(about, of_all),
+    };
+    let properties = json!({
+        "target": text("The target's name"),
+        "action": one_of("What was asked of it", &[action]),
+        "status": one_of("Whether it went well", &["success", "failure"]),
+        "value": value,
+    });
+    let item = closed(
+        "What became of one target",
+        &["target", "action", "status", "value"],
+        both(properties, item),
+    );
+    let mut schema = closed(
+        "What became of each target; `_error` alone where nothing could be begun",
+        &[],
+        json!({
+            "items": list("What became of each target, in the order in which they were done", item),
+            "target_count": whole("How many targets there were", 0),
+            "elapsed_time": whole("How long it took, in seconds", 0),
+            "statuses": closed(
+                "How many targets went which way, where the items are in `_file`",
+                &["success", "failure"],
+                json!({
+                    "success": whole("How many went well", 0),
+                    "failure": whole("How many failed", 0),
+                }),
+            ),
+            "_file": file(),
+            "_error": error(),
+        }),
+    );
+    schema["anyOf"] = json!([
+        { "required": ["items"] },
+        { "required": ["_file"] },
+        { "required": ["_error"] },
+    ]);
+    schema
+}
+
+/// Why something failed.
+fn error() -> Json {
+    closed(
+        "Why it failed",
+        &["kind", "msg"],
+        json!({
+            "kind": text("What kind of failure it is: puppetlabs.tasks/connect-error"),
+            "msg": text("What happened, and what to do about it, for people"),
+            "details": open("More, for programs", json!({})),
+        }),
+    )
+}
+
+/// What stands for that which is too large.
+fn file() -> Json {
+    closed(
+        "A file on the node of this module that holds what was too large to be sent (configuration \
+         `limits.results`), as JSON; it is there for 14 days",
+        &["path", "size", "sha256"],
+        json!({
+            "path": text("Where it is"),
+            "size": whole("How large it is, in bytes", 0),
+            "sha256": text("The SHA-256 of its bytes, in hexadecimal digits"),
+        }),
+    )
+}
+
+/// A text, or nothing.
+pub(super) fn perhaps_text(about: &str) -> Json {
+    of_type(json!(["string", "null"]), about)
+}

@@ -1,0 +1,57 @@
+//! What the module says that it is: by no word, by `metadata`, by a link and by a script.
+
+use devgate_schemas::pxp::Metadata;
+
+use super::module::{BINARY, Module};
+use crate::support::project::Project;
+use crate::support::run::Running;
+
+#[test]
+fn metadata_are_the_same_however_the_module_is_asked() {
+    let (link, script) = (Module::new(), Module::script("--log-level debug"));
+    let mut all = Vec::new();
+    for module in [&link, &script] {
+        for words in [&[][..], &["metadata"]] {
+            let mut command = module.command(words);
+            // Nothing of any project is read for them.
+            command
+                .env("BOLT_PROJECT", "/nowhere")
+                .env("BOLT_INVENTORY", "{");
+            let run = Running::start(command).finish().succeeded();
+            assert_eq!(run.stderr, "");
+            all.push(run.stdout);
+        }
+    }
+    all.push(Project::new().devgate("pxp serve").succeeded().stdout);
+    let read = Metadata::read(all[0].as_bytes()).expect("they are metadata");
+    assert_eq!((read.remarks.len(), read.actions.len()), (0, 5));
+    assert!(all.iter().all(|metadata| *metadata == all[0]), "{all:#?}");
+}
+
+#[test]
+fn a_module_knows_its_actions_and_another_name_is_no_other_command_line() {
+    let module = Module::new();
+    let run = |words: &[&str]| Running::start(module.command(words)).finish();
+    for words in [&["nothing"][..], &[""], &["inventory"]] {
+        let run = run(words)
+            .failed()
+            .says(&["run_task, facts, verify, device_run, resource_get"]);
+        assert_eq!(
+            run.json()["_error"]["kind"],
+            "devgate/unknown-action",
+            "{run}"
+        );
+    }
+    run(&["--version"]).succeeded().says(&["devgate "]);
+    run(&["inventory", "show"]).succeeded();
+    run(&["pxp", "serve", "metadata"])
+        .succeeded()
+        .says(&["resource_get"]);
+}
+
+#[test]
+fn by_its_own_name_devgate_is_no_module_and_says_what_to_do() {
+    let run = Project::new().devgate("metadata").failed();
+    run.says(&["link to it as", "pxp serve"]);
+    assert!(BINARY.ends_with("/devgate"));
+}

@@ -1,0 +1,149 @@
+//! Output files: there whole or not at all, the exit code last, and code 5 where they cannot be written.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use devgate_schemas::pxp::OutputFiles;
+use serde_json::{Value, json};
+
+use super::module::{Module, action};
+
+/// A module with a task that tells when it has begun and waits for a file `go`; the request for it.
+fn module() -> (Module, Value, OutputFiles) {
+    let mut module = Module::new();
+    let script =
+        "echo $$ >\"$PT_dir/begun\"; while [ ! -e \"$PT_dir/go\" ]; do sleep 0.1; done; echo done";
+    module.task("wait", script);
+    module.targets(&["sw1".to_owned()]);
+    let spool = module.path().join("spool");
+    fs::create_dir(&spool).expect("a folder can be made");
+    let files = OutputFiles {
+        stdout: spool.join("stdout"),
+        stderr: spool.join("stderr"),
+        exitcode: spool.join("exitcode"),
+    };
+    let input = json!({"targets": "sw1", "task": "m::wait", "parameters": {"dir": module.path()}});
+    let mut request = module.request(input);
+    request["output_files"] =
+        json!({"stdout": files.stdout, "stderr": files.stderr, "exitcode": files.exitcode});
+    (module, request, files)
+}
+
+fn entries(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("it is a folder").flatten();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn files_are_there_whole_when_the_exit_code_is() {
+    let (mut module, request, files) = module();
+    let running = module.start("run_task", &request);
+    module.wait_for("begun");
+    for file in [&files.stdout, &files.stderr, &files.exitcode] {
+        assert!(!file.exists(), "{} is there already", file.display());
+    }
+    module.project.write("go", "");
+    let code = module.wait_for("spool/exitcode");
+    let [stdout, stderr] =
+        [&files.stdout, &files.stderr].map(|file| fs::read_to_string(file).expect("it is there"));
+    assert_eq!((code.as_str(), stderr.as_str()), ("0\n", ""));
+    let results: Value = serde_json::from_str(&stdout).expect("it is JSON");
+    assert_eq!(action("run_task").results.check(&results), Ok(()));
+    assert_eq!(
+        results["items"][0]["value"]["_output"], "done\n",
+        "{results}"
+    );
+    let run = running.finish().succeeded();
+    assert_eq!(
+        (run.stdout.as_str(), run.stderr.as_str()),
+        ("", ""),
+        "{run}"
+    );
+    assert_eq!(
+        entries(&module.path().join("spool")),
+        ["exitcode", "stderr", "stdout"]
+    );
+    for file in [&files.stdout, &files.stderr, &files.exitcode] {
+        let mode = file.metadata().expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_request_is_told_in_its_files() {
+    let (mut module, mut request, files) = module();
+    for (key, value) in [("more", json!(1)), ("configuration", json!({"more": 1}))] {
+        request[key] = value;
+        let run = module.start("run_task", &request).finish().failed();
+        assert_eq!(
+            (run.stdout.as_str(), run.stderr.as_str()),
+            ("", ""),
+            "{run}"
+        );
+        let read = |file: &Path| fs::read_to_string(file).expect("it is there");
+        assert_eq!(read(&files.exitcode), "1\n");
+        assert!(
+            read(&files.stderr).contains("more"),
+            "{}",
+            read(&files.stderr)
+        );
+        let results: Value = serde_json::from_str(&read(&files.stdout)).expect("it is JSON");
+        assert!(results["_error"]["kind"].is_string(), "{results}");
+        request
+            .as_object_mut()
+            .expect("an object")
+            .shift_remove("more");
+    }
+}
+
+#[test]
+fn where_files_cannot_be_written_nothing_is_done_and_code_5_tells_it() {
+    for (name, ruin) in [
+        ("gone", (|spool| fs::remove_dir(spool)) as fn(&Path) -> _),
+        ("a file", |spool| {
+            fs::remove_dir(spool).and_then(|()| fs::write(spool, ""))
+        }),
+        ("a folder for stdout", |spool| {
+            fs::create_dir(spool.join("stdout"))
+        }),
+        ("a folder for stderr", |spool| {
+            fs::create_dir(spool.join("stderr"))
+        }),
+        ("a folder for exitcode", |spool| {
+            fs::create_dir(spool.join("exitcode"))
+        }),
+    ] {
+        let (mut module, request, _) = module();
+        let spool = module.path().join("spool");
+        ruin(&spool).expect("it is ours");
+        let run = module.start("run_task", &request).finish();
+        assert_eq!(run.code(), Some(5), "{name}: {run}");
+        assert!(
+            run.stdout.is_empty() && run.stderr.contains("cannot write to"),
+            "{name}: {run}"
+        );
+        assert!(!module.path().join("begun").exists(), "{name}");
+        if spool.is_dir() {
+            assert_eq!(entries(&spool).len(), 1, "{name}: {:?}", entries(&spool));
+        }
+    }
+}
+
+#[test]
+fn files_that_cannot_be_put_at_the_end_are_taken_back() {
+    let (mut module, request, files) = module();
+    let running = module.start("run_task", &request);
+    module.wait_for("begun");
+    // It takes the place of a file that comes after the others.
+    fs::create_dir(&files.exitcode).expect("a folder can be made");
+    module.project.write("go", "");
+    let run = running.finish();
+    assert_eq!(run.code(), Some(5), "{run}");
+    assert!(run.stderr.contains("spool/exitcode"), "{run}");
+    assert_eq!(entries(&module.path().join("spool")), ["exitcode"]);
+}
