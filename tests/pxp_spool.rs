@@ -191,6 +191,15 @@ fn what_cannot_be_recorded_is_not_started() {
     let refused = spool.0.devgate(&words);
     assert_eq!(refused.status.code(), Some(1));
     assert_eq!(document(&refused)["_error"]["kind"], "devgate/spool-error");
+    fs::create_dir(spool.path()).expect("a folder");
+    let everybody = |mode: u32| {
+        let folder = spool.path();
+        fs::set_permissions(folder, fs::Permissions::from_mode(mode)).expect("it is ours");
+    };
+    everybody(0o777);
+    let refused = spool.0.devgate(&Spool::words("x", &[]));
+    assert!(words_of(&refused).contains("everybody may write in it"));
+    everybody(0o700);
     // A disk that is full: no file may grow beyond this.
     let full = |bytes: usize, id: &str| {
         let script = format!("trap '' XFSZ; exec prlimit --fsize={bytes} \"$@\"");
@@ -204,12 +213,7 @@ fn what_cannot_be_recorded_is_not_started() {
     let error = full(16, "full");
     assert_eq!(error["kind"], "devgate/spool-error", "{error}");
     assert!(!spool.folder("full").exists());
-    assert_eq!(
-        fs::read_dir(spool.folder("full").parent().expect("a spool"))
-            .expect("a spool")
-            .count(),
-        0
-    );
+    assert_eq!(fs::read_dir(spool.path()).expect("a spool").count(), 0);
     // Full after the claim: who attends the action cannot record itself.
     spool.run("x");
     assert_eq!(spool.end("x")["status"], "success");

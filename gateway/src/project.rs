@@ -212,7 +212,8 @@ fn folder(path: PathBuf, from: &'static str, current: &Path) -> Result<PathBuf, 
     }
 }
 
-fn is_world_writable(folder: &Path) -> bool {
+/// Whether everybody may write in a folder, or take away what is there.
+pub(crate) fn is_world_writable(folder: &Path) -> bool {
     folder
         .metadata()
         .is_ok_and(|metadata| metadata.permissions().mode() & 0o002 != 0)

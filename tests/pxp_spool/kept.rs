@@ -56,12 +56,7 @@ fn transactions_that_ended_long_ago_are_removed_when_a_new_one_begins() {
         there,
         ["recent", "slow", "broken", "foreign", "link", "new"]
     );
-    assert_eq!(
-        fs::read_dir(spool.folder("x").parent().expect("a spool"))
-            .expect("a spool")
-            .count(),
-        6
-    );
+    assert_eq!(fs::read_dir(spool.path()).expect("a spool").count(), 6);
 
     spool.age("recent", 2);
     spool.run_with("newer", &["--keep", "1d"]);

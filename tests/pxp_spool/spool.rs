@@ -139,8 +139,12 @@ impl Spool {
         self.0.write("go", "");
     }
 
+    pub(super) fn path(&self) -> PathBuf {
+        self.0.0.path().join("spool")
+    }
+
     pub(super) fn folder(&self, id: &str) -> PathBuf {
-        self.0.0.path().join("spool").join(id)
+        self.path().join(id)
     }
 
     pub(super) fn metadata(&self, id: &str) -> Value {
@@ -177,7 +181,7 @@ pub(super) fn end(process: &str) {
 impl Drop for Spool {
     /// What a test has started does not outlive it.
     fn drop(&mut self) {
-        let folders = fs::read_dir(self.0.0.path().join("spool"));
+        let folders = fs::read_dir(self.path());
         for folder in folders.into_iter().flatten().flatten() {
             self.ask("cancel", &folder.file_name().to_string_lossy());
         }

@@ -33,6 +33,7 @@ pub(crate) use self::handover::Handover;
 pub(crate) use self::id::TransactionId;
 pub(crate) use self::report::Report;
 use crate::failure::Failure;
+use crate::project::is_world_writable;
 
 /// A folder with transactions.
 #[derive(Clone, Debug)]
@@ -69,10 +70,15 @@ impl Spool {
     /// A spool; where there is none, one is made that only this user can read.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// It cannot be made, or everybody may write in it.
     pub(crate) fn make(folder: &Path) -> Result<Self, Failure> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|error| unusable(folder, &error))?;
+        // What stands there says which program is started.
+        if is_world_writable(folder) {
+            let error = "everybody may write in it; take that away with `chmod o-w`";
+            return Err(unusable(folder, &io::Error::other(error)));
+        }
         Self::open(folder)
     }
 
