@@ -1,25 +1,15 @@
-//! Modules of others, in shell, Python and Ruby: good ones, and one for every way of being broken. The tables of
-//! `tests/pxp/README.md` say what devgate must answer to each.
+//! Broken modules of others, one for every way: the tables of `tests/pxp/README.md` say what devgate must answer to each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::{Value, json};
 
 use crate::support::programs::is_running;
 use crate::support::project::Project;
-use crate::support::run::Run;
-
-/// The folder of the modules.
-fn pxp(part: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../tests/pxp")
-        .join(part)
-}
+use crate::support::pxp::{ended, pxp, run};
 
 /// What devgate must answer, by the name of the module or action: a verdict, and words that it says.
 type Answers = BTreeMap<String, (String, Vec<String>)>;
@@ -55,15 +45,6 @@ fn files(folder: &str) -> BTreeSet<String> {
     let files = entries.filter(|entry| !entry.path().is_dir());
     let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
     names.filter(|name| !name.contains('.')).collect()
-}
-
-fn run(project: &Project, folder: &str, words: &str) -> Run {
-    let (modules, config) = (pxp(folder), pxp("config"));
-    project.devgate(&format!(
-        "pxp {words} --modules-dir {} --config-dir {} --format json",
-        modules.display(),
-        config.display()
-    ))
 }
 
 /// The process that a module has written down.
@@ -164,28 +145,64 @@ fn a_broken_module_that_is_asked_for_is_told_as_it_is_listed() {
     }
 }
 
+/// The actions of a broken module, which are those of its table.
+fn actions(project: &Project, module: &str, answers: &Answers) -> Vec<String> {
+    let shown = run(project, "broken", &format!("show {module}"))
+        .succeeded()
+        .json();
+    let actions = shown["metadata"]["actions"]
+        .as_array()
+        .expect("it is a list")
+        .iter();
+    let actions = actions.map(|action| action["name"].as_str().expect("it has a name").to_owned());
+    let actions: Vec<String> = actions.collect();
+    let mut sorted = actions.clone();
+    sorted.sort();
+    assert_eq!(sorted, answers.keys().cloned().collect::<Vec<_>>());
+    actions
+}
+
+#[test]
+fn every_wrong_output_file_is_a_failure_with_its_cause() {
+    let project = Project::new();
+    let answers = answers(&["Results in files"]);
+    let actions = actions(&project, "files", &answers);
+    for action in &actions {
+        let limit = if action == "hangs" {
+            "--timeout 2s"
+        } else {
+            ""
+        };
+        let spool = format!("--nonblocking --transaction {action} --spool-dir spool");
+        run(
+            &project,
+            "broken",
+            &format!("run files {action} {limit} {spool}"),
+        )
+        .succeeded();
+    }
+    for action in &actions {
+        let (verdict, words) = &answers[action];
+        let told = ended(&project, action);
+        assert_eq!(&told["status"], verdict, "{told:#}");
+        if verdict == "success" {
+            assert_eq!(told["results"]["done"], true, "{action}");
+        }
+        let said = told["_error"]["msg"].as_str().unwrap_or_default();
+        for words in words {
+            assert!(said.contains(words), "{action}: expected {words:?}: {said}");
+        }
+    }
+}
+
 #[test]
 fn every_wrong_output_is_a_failure_with_its_cause() {
     let project = Project::new();
     let answers = answers(&["Results on streams"]);
-    let shown = run(&project, "broken", "show outputs").succeeded().json();
-    let actions = shown["metadata"]["actions"]
-        .as_array()
-        .expect("it is a list");
-    let actions: Vec<&str> = actions
-        .iter()
-        .filter_map(|action| action["name"].as_str())
-        .collect();
-    assert_eq!(
-        actions
-            .iter()
-            .map(|&name| name.to_owned())
-            .collect::<BTreeSet<_>>(),
-        answers.keys().cloned().collect()
-    );
-    for action in actions {
+    let actions = actions(&project, "outputs", &answers);
+    for action in &actions {
         let (verdict, words) = &answers[action];
-        let limit = match action {
+        let limit = match action.as_str() {
             "hangs" | "endless" => "--timeout 2s",
             _ => "",
         };
@@ -207,96 +224,6 @@ fn every_wrong_output_is_a_failure_with_its_cause() {
 }
 
 #[test]
-fn good_modules_of_all_languages_are_run() {
-    let project = Project::new();
-    for (words, results) in [
-        (
-            "greet greet --input {\"name\":\"Ada\"}",
-            json!({ "greeting": "Hello Ada" }),
-        ),
-        (
-            "reverse string --input {\"argument\":\"router\"}",
-            json!({ "output": "retuor" }),
-        ),
-        (
-            "tables wait --input {\"milliseconds\":300}",
-            json!({ "waited": 300 }),
-        ),
-        (
-            "tables rows --input {\"count\":2}",
-            json!({ "rows": ["row 0 äöü", "row 1 äöü"] }),
-        ),
-        ("first_form nod", json!(true)),
-        ("second_form nod", json!(true)),
-        ("bare nothing", Value::Null),
-        ("bare list", json!([1, "two", null])),
-        ("bare pretty", json!({ "lines": 3 })),
-        (
-            "runner run --input {\"flags\":[\"--version\"]}",
-            json!({ "kind": "apply", "status": "unchanged", "version": 1, "exitcode": 0 }),
-        ),
-    ] {
-        let document = run(&project, "modules", &format!("run {words}"))
-            .succeeded()
-            .json();
-        assert_eq!(document["results"], results, "{document:#}");
-    }
-    let large = run(
-        &project,
-        "modules",
-        "run tables rows --input {\"count\":200000}",
-    );
-    let large = large.succeeded().json();
-    assert_eq!(
-        large.pointer("/results/rows/199999"),
-        Some(&json!("row 199999 äöü"))
-    );
-}
-
-#[test]
-fn an_action_is_given_its_name_its_request_and_a_group_of_its_own() {
-    let project = Project::new();
-    let document = run(&project, "modules", "run tables given")
-        .succeeded()
-        .json();
-    let given = &document["results"];
-    assert_eq!(given["arguments"], json!(["given"]), "{given:#}");
-    assert_eq!(
-        given["keys"],
-        json!(["input", "configuration"]),
-        "{given:#}"
-    );
-    let configured = run(&project, "broken", "run loose_broken configured").succeeded();
-    assert_eq!(configured.json()["results"], json!({ "configured": false }));
-    for empty in [
-        "conf_none keys",
-        "loose_null configured",
-        "loose_empty configured",
-    ] {
-        let document = run(&project, "broken", &format!("run {empty}"))
-            .succeeded()
-            .json();
-        assert!(
-            !document["results"].to_string().contains("configuration"),
-            "{document:#}"
-        );
-    }
-}
-
-#[test]
-fn results_that_fit_stand_beside_an_exit_code_that_says_otherwise() {
-    let project = Project::new();
-    let failing = "run tables fail --input {\"code\":4,\"message\":\"no-way\"}";
-    let document = run(&project, "modules", failing).failed().json();
-    assert_eq!(document["status"], "failure", "{document:#}");
-    assert_eq!(document["exitcode"], 4, "{document:#}");
-    assert_eq!(document["results"], json!({ "code": 4 }), "{document:#}");
-    assert_eq!(document["stderr"], "no-way", "{document:#}");
-    let message = document["_error"]["msg"].as_str().unwrap_or_default();
-    assert!(message.contains("it ended with exit code 4"), "{message}");
-}
-
-#[test]
 fn people_read_what_a_module_says_of_its_failure() {
     let project = Project::new();
     let modules = pxp("broken");
@@ -314,68 +241,4 @@ fn people_read_what_a_module_says_of_its_failure() {
         .says(&["stderr: KeyError: 'uplink'"]);
     let quiet = run("latin_words").succeeded();
     assert!(quiet.stderr.is_empty(), "{quiet}");
-}
-
-#[test]
-fn input_that_does_not_fit_starts_nothing() {
-    let mut project = Project::new();
-    let action = r#"{"name": "go", "description": "x", "input": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false}, "results": {}}"#;
-    let script = format!(
-        "#!/bin/sh\n[ $1 = metadata ] || touch {}/started\necho '{{\"description\": \"x\", \"actions\": [{action}]}}'\n",
-        project.path().display()
-    );
-    let file = project.write("modules.d/counter", &script);
-    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(file, executable).expect("it is ours");
-    for (input, told) in [
-        ("{}", "\"n\" is a required property"),
-        ("{\"n\":\"a-canary\"}", "at `/n`"),
-        ("{\"n\":1,\"m\":\"a-canary\"}", "'m' was unexpected"),
-        ("[\"a-canary\"]", "--input: expected a JSON object"),
-        ("{\"n\":a-canary}", "--input: expected a JSON object"),
-    ] {
-        let refused = project.devgate(&format!(
-            "pxp run counter go --modules-dir modules.d --input {input} --format json"
-        ));
-        let document = refused.failed().json();
-        assert_eq!(
-            document["_error"]["kind"], "devgate/invalid-input",
-            "{document:#}"
-        );
-        let message = document["_error"]["msg"].as_str().unwrap_or_default();
-        assert!(message.contains(told), "{input}: {message}");
-    }
-    assert!(
-        !project.path().join("started").exists(),
-        "an action was started"
-    );
-}
-
-#[test]
-fn schemas_of_every_draft_mean_what_they_mean_there() {
-    let project = Project::new();
-    for draft in [
-        "draft4",
-        "draft6",
-        "draft7",
-        "draft2019",
-        "draft2020",
-        "unsaid",
-        "unsaid_new",
-    ] {
-        let input = |n: u32| format!("run drafts {draft} --input {{\"n\":{n}}}");
-        let document = run(&project, "modules", &input(9)).succeeded().json();
-        assert_eq!(document["results"], json!({ "n": 9 }), "{draft}");
-        let document = run(&project, "modules", &input(10)).failed().json();
-        assert_eq!(
-            document["_error"]["kind"], "devgate/invalid-input",
-            "{document:#}"
-        );
-    }
-    for wrong in [
-        "draft2019 --input {\"m\":1}",
-        "draft2020 --input {\"pair\":[\"a\",2]}",
-    ] {
-        run(&project, "modules", &format!("run drafts {wrong}")).failed();
-    }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::support::process_list::ProcessList;
 use crate::support::project::Project;
+use crate::support::pxp::ended;
 use crate::support::run::CANARY;
 
 #[test]
@@ -34,6 +35,14 @@ fn at_the_finest_log_level_hosting_shows_no_secret_and_keeps_none() {
             ))
             .failed();
         }
+    }
+    for action in ["repeat", "keep"] {
+        let input = input.display();
+        let spool = format!("--nonblocking --transaction {action} --spool-dir spool");
+        run(&format!("run careless {action} --input @{input} {spool}")).succeeded();
+        assert_eq!(ended(&project, action)["status"], "success");
+        let again = run(&format!("run careless {action} --input @{input} {spool}"));
+        again.succeeded().says(&["success"]);
     }
     processes.showed_no_secret();
     let left = project.left_behind();

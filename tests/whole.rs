@@ -31,6 +31,7 @@ mod lab_transaction;
 mod lab_vty;
 mod offline;
 mod pxp_agent;
+mod pxp_good;
 mod pxp_modules;
 mod pxp_secrets;
 mod pxp_serve;

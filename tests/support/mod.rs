@@ -13,6 +13,7 @@ pub(crate) mod process_list;
 pub(crate) mod programs;
 pub(crate) mod project;
 pub(crate) mod puppet;
+pub(crate) mod pxp;
 pub(crate) mod pxp_agent;
 pub(crate) mod run;
 pub(crate) mod tls;

@@ -131,7 +131,7 @@ impl Kin {
 
     /// The processes that still live, in a moment: those that have ended and that nobody has waited
     /// for do not.
-    async fn left(&self) -> BTreeSet<i32> {
+    pub(super) async fn left(&self) -> BTreeSet<i32> {
         let asked = Instant::now();
         drop(timeout(LOOK, pending::<()>()).await);
         self.of_these(&Snapshot::since(asked))

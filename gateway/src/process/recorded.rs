@@ -145,6 +145,11 @@ impl Recorded {
         ended.map(exit)
     }
 
+    /// Whether something that it has started lives, in a moment.
+    pub(crate) async fn lives_on(&self) -> bool {
+        !self.kin.left().await.is_empty()
+    }
+
     /// Ends it with all that it has started. Gives what cannot be killed.
     pub(crate) async fn end(mut self, stop: &Stop) -> BTreeSet<i32> {
         self.kin.end(stop).await

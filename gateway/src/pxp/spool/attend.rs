@@ -5,6 +5,7 @@ use std::future::pending;
 use std::io;
 use std::time::{Duration, SystemTime};
 
+use devgate_schemas::pxp::OutputFiles;
 use devgate_schemas::task::Exit;
 use devgate_schemas::{Mask, Sensitive};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -120,8 +121,18 @@ impl Transaction {
     ) -> Option<Recorded> {
         let why = tokio::select! {
             exit = child.wait() => {
-                self.ended(metadata, exit);
-                return None;
+                let exit = match exit {
+                    Ok(Exit::Code(0)) if !self.has_written() => tokio::select! {
+                        code = self.left_to_others(&child, deadline) => Some(Ok(Exit::Code(code))),
+                        () = stop.reaches(Stage::End) => None,
+                    },
+                    exit => Some(exit),
+                };
+                if let Some(exit) = exit {
+                    self.ended(metadata, exit);
+                    return None;
+                }
+                CANCELLED.to_owned()
             }
             code = self.finishes() => {
                 self.ended(metadata, Ok(Exit::Code(code)));
@@ -152,6 +163,33 @@ impl Transaction {
                 pause(LINGER).await;
                 return code;
             }
+        }
+    }
+
+    fn has_written(&self) -> bool {
+        let OutputFiles {
+            stdout, exitcode, ..
+        } = self.output_files();
+        stdout.exists() || exitcode.exists()
+    }
+
+    /// A module that has ended well without a file may have left the work to a process of its own: its files are
+    /// read once the exit code is there ("Results, error messages, and exit code on file"), or nobody lives who
+    /// could write it. Gives that code. What is there to stay is not ended.
+    async fn left_to_others(&self, child: &Recorded, deadline: &Deadline) -> i32 {
+        let written = async {
+            loop {
+                let lives = child.lives_on().await;
+                match self.exitcode() {
+                    Ok(Some((code, _))) => return code,
+                    _ if !lives => return 0,
+                    _ => {}
+                }
+            }
+        };
+        tokio::select! {
+            code = written => code,
+            () = deadline.passes() => 0,
         }
     }
 

@@ -1,0 +1,45 @@
+//! The modules of `tests/pxp`, and how devgate runs them.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::lab::pause;
+use super::project::Project;
+use super::run::Run;
+
+/// A folder of the modules.
+pub(crate) fn pxp(part: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../tests/pxp")
+        .join(part)
+}
+
+/// What `devgate pxp` makes of these words, with the modules of a folder and their configuration.
+pub(crate) fn run(project: &Project, folder: &str, words: &str) -> Run {
+    let (modules, config) = (pxp(folder), pxp("config"));
+    project.devgate(&format!(
+        "pxp {words} --modules-dir {} --config-dir {} --format json",
+        modules.display(),
+        config.display()
+    ))
+}
+
+/// What is told of a transaction, once it has ended.
+#[track_caller]
+pub(crate) fn ended(project: &Project, id: &str) -> Value {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let told = project
+            .devgate(&format!(
+                "pxp status {id} --spool-dir spool --format json --log-level trace"
+            ))
+            .json();
+        if told["status"] != "running" {
+            return told;
+        }
+        assert!(Instant::now() < deadline, "it does not end: {told:#}");
+        pause(Duration::from_millis(50));
+    }
+}
