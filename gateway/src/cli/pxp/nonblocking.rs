@@ -142,7 +142,7 @@ pub(super) async fn repeated(
     output.document(&answer, || {
         let id = &transaction.id;
         format!(
-            "{id}: it was begun before, and is not run again; it is {} now\n",
+            "{id}: {}; it was begun before, and is not run again\n",
             report.status
         )
     });

@@ -109,8 +109,11 @@ fn members(schema: &JsonSchema, mut say: impl FnMut(&str)) {
         .map(|(name, property)| {
             let kind = match &property["type"] {
                 Json::String(kind) => kind.clone(),
-                Json::Null => "any".to_owned(),
-                kinds => kinds.to_string(),
+                Json::Array(kinds) => {
+                    let kinds: Vec<&str> = kinds.iter().filter_map(Json::as_str).collect();
+                    kinds.join(" or ")
+                }
+                _ => "any".to_owned(),
             };
             let marks: Vec<String> = required(name)
                 .then(|| "required".to_owned())

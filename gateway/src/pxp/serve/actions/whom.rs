@@ -33,8 +33,7 @@ impl Whom {
         json!({
             "targets": {
                 "description": format!(
-                    "The targets: {}, separated by commas, or a list of them; `all`",
-                    words.to_lowercase(),
+                    "{words} of targets, separated by commas, or a list of them; `all`"
                 ),
                 "type": ["string", "array"],
                 "minLength": 1,
