@@ -37,7 +37,6 @@ use clap::Parser;
 
 use crate::cli::{Cli, Ending};
 use crate::failure::Failure;
-use crate::inventory::InventoryError;
 use crate::output::Output;
 
 /// One thread is enough: a session is a task on it, and waiting is most of what there is to do.
@@ -51,12 +50,8 @@ async fn main() -> ExitCode {
     let output = Output::new(cli.global());
     let ending = cli::answer(cli, &output).await;
     let ending = ending.unwrap_or_else(|error| {
-        let interrupted = match error.downcast_ref() {
-            Some(InventoryError::Interrupted(signal)) => Some(*signal),
-            _ => None,
-        };
         let refused = output.refuse(error.into());
-        interrupted.map_or(refused, Ending::Interrupted)
+        interrupt::asked().map_or(refused, Ending::Interrupted)
     });
     match (ending, output.end()) {
         (Ending::Interrupted(_), _) | (_, Ok(())) => ExitCode::from(ending.code()),

@@ -42,6 +42,7 @@ fn entries(folder: &Path) -> Vec<String> {
 #[test]
 fn files_are_there_whole_when_the_exit_code_is() {
     let (mut module, request, files) = module();
+    fs::write(&files.exitcode, "of another action\n").expect("it is ours");
     let running = module.start("run_task", &request);
     module.wait_for("begun");
     for file in [&files.stdout, &files.stderr, &files.exitcode] {

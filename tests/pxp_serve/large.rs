@@ -125,6 +125,27 @@ fn the_error_of_a_large_value_stays_beside_the_reference() {
 }
 
 #[test]
+fn a_long_list_of_problems_is_in_a_file_and_begins_beside_it() {
+    let mut module = module(1);
+    let types = (0..500).map(|number| (format!("type{number}"), json!(1)));
+    let manifest: serde_json::Map<String, Value> = types.collect();
+    let mut request = module.request(json!({"targets": "sw1", "manifest": manifest}));
+    request["configuration"]["limits"] = json!({ "results": LIMIT });
+    let run = module.call("device_run", &request).failed();
+    assert!(run.stdout.len() <= LIMIT + 1, "{run}");
+    let results = run.json();
+    assert_eq!(
+        results["_error"]["kind"], "devgate/invalid-manifest",
+        "{run}"
+    );
+    let begin = results["_error"]["msg"].as_str().expect("a text");
+    assert!(begin.contains("`type0`") && begin.ends_with('…'), "{begin}");
+    let (_, whole) = referred(&results["_file"]);
+    let problems = whole["_error"]["details"]["problems"].as_array();
+    assert_eq!(problems.map(Vec::len), Some(500));
+}
+
+#[test]
 fn what_cannot_be_kept_is_told_and_what_was_done_stays_told() {
     let mut module = module(1);
     let state = module.path().join("home/.local");

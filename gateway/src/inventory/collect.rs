@@ -55,7 +55,7 @@ impl Inventory {
                 .buffer_unordered(LOOKUPS)
                 .collect::<()>();
             let looked_up = plugins::unless_interrupted(lookups).await;
-            looked_up.map_err(InventoryError::Interrupted)?;
+            looked_up.ok_or(InventoryError::Interrupted)?;
         }
         let made: Vec<_> = made.into_iter().flatten().collect();
         match made.iter().find_map(|target| target.fault.as_ref()) {

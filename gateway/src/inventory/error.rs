@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use devgate_schemas::yaml;
-use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 /// Why there is no inventory, or no such targets.
@@ -56,7 +55,7 @@ pub(crate) enum InventoryError {
     Strict(Arc<Self>),
     /// Somebody did not want to wait for plugins any longer.
     #[error("interrupted while plugins were asked: nothing was done")]
-    Interrupted(Signal),
+    Interrupted,
     /// No target matches a pattern.
     #[error("found no target that matches {}; check the pattern and the inventory", .0.join(", "))]
     NoMatch(Vec<String>),
@@ -105,7 +104,7 @@ impl InventoryError {
             Self::Invalid(_) | Self::InvalidWord { .. } => "bolt.inventory/validation-error",
             Self::Plugin { kind, .. } => kind,
             Self::Strict(error) => error.kind(),
-            Self::Interrupted(_) => "devgate/interrupted",
+            Self::Interrupted => "devgate/interrupted",
             Self::NoMatch(_) => "bolt.inventory/wildcard-error",
             Self::UnknownTransport { .. } => "bolt/unknown-transport",
         }
@@ -127,7 +126,7 @@ impl InventoryError {
             Self::Unreadable { path, .. } => json!({ "path": path }),
             Self::NoMatch(patterns) => json!({ "patterns": patterns }),
             Self::UnknownTransport { target, .. } => json!({ "target": target }),
-            Self::TwoSources | Self::Stdin(_) | Self::InvalidWord { .. } | Self::Interrupted(_) => {
+            Self::TwoSources | Self::Stdin(_) | Self::InvalidWord { .. } | Self::Interrupted => {
                 json!({})
             }
         }

@@ -109,7 +109,7 @@ impl Inventory {
             };
             root = plugins::unless_interrupted(expanding.group(root, &[]))
                 .await
-                .unwrap_or_else(|signal| Err(InventoryError::Interrupted(signal)))?;
+                .unwrap_or(Err(InventoryError::Interrupted))?;
         }
         let mut reading = Reading::new(file, &root);
         let names = reading.names();

@@ -23,7 +23,6 @@ use std::rc::Rc;
 
 use devgate_schemas::{Hash, Value, did_you_mean};
 use futures_util::future::LocalBoxFuture;
-use nix::sys::signal::Signal;
 use tokio::sync::{OnceCell, Semaphore};
 
 use crate::hosts::{Host, Settings};
@@ -61,22 +60,20 @@ pub(crate) fn key(reference: &Value) -> String {
     reference.to_json().to_string()
 }
 
-/// Waits for something, or for the wish to stop.
-///
-/// # Errors
-/// The signal that said so; what was waited for is left, and what it had started is ended.
-pub(crate) async fn unless_interrupted<T>(work: impl Future<Output = T>) -> Result<T, Signal> {
+/// Waits for something, or for the wish to stop: then there is nothing, what was waited for is left, and
+/// what it had started is ended.
+pub(crate) async fn unless_interrupted<T>(work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     // Work that has nothing to wait for is not worth a signal handler, which is there for ever.
     if let std::task::Poll::Ready(done) = futures_util::poll!(&mut work) {
-        return Ok(done);
+        return Some(done);
     }
     let Ok(mut interrupts) = Interrupts::hear() else {
-        return Ok(work.await);
+        return Some(work.await);
     };
     tokio::select! {
-        done = work => Ok(done),
-        _ = interrupts.next() => Err(interrupts.first().unwrap_or(Signal::SIGINT)),
+        done = work => Some(done),
+        _ = interrupts.next() => None,
     }
 }
 

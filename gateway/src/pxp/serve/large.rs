@@ -36,28 +36,30 @@ struct Kept {
     reference: Json,
 }
 
-/// The results so that they are no larger than `limit` bytes of JSON. The largest values go first; where
+/// The results of an action so that they are no larger than `limit` bytes. The largest values go first; where
 /// even references are too many, all results go to one file.
 ///
 /// Beside them, why something could not be kept: it is lost.
-pub(super) fn fit(results: Json, limit: usize) -> (Json, Result<(), Failure>) {
-    let size = results.to_string().len();
+pub(super) fn fit(printed: String, limit: usize) -> (String, Result<(), Failure>) {
     let folder = folder();
     if let Ok(folder) = &folder {
         age_out(folder, SystemTime::now());
     }
-    if size <= limit {
-        return (results, Ok(()));
+    if printed.len() <= limit {
+        return (printed, Ok(()));
     }
+    let results = serde_json::from_str(&printed);
+    let results: Json = results.expect("an action that has ended has printed one document");
+    let size = results.to_string().len();
     // Without a folder nothing can be kept, and results must fit all the same.
     let place = folder.as_deref().unwrap_or_else(|_| Path::new(""));
     let (results, kept) = replaced(results, size, limit, place);
     match folder.and_then(|folder| write(&folder, &kept)) {
-        Ok(()) => (results, Ok(())),
+        Ok(()) => (results.to_string(), Ok(())),
         Err(error) => {
             let message = format!("results larger than {limit} bytes are not kept: {error:#}");
             let failure = Failure::new("devgate/not-kept", message);
-            (lost(results, &kept, &failure), Err(failure))
+            (lost(results, &kept, &failure).to_string(), Err(failure))
         }
     }
 }

@@ -92,8 +92,8 @@ async fn answer(action: &Served, global: &Global, output: &Output) -> Ending {
     reply.end(&results, ending, output)
 }
 
-/// Does what a request asks for: its results, and how it ended.
-async fn act(action: &Served, request: Request, global: &Global) -> (Json, Ending) {
+/// Does what a request asks for: its results, which are JSON, and how it ended.
+async fn act(action: &Served, request: Request, global: &Global) -> (String, Ending) {
     let kept = Output::kept(Format::Json);
     let configuration = match Configuration::read(request.configuration) {
         Ok(configuration) => configuration,
@@ -110,38 +110,34 @@ async fn act(action: &Served, request: Request, global: &Global) -> (Json, Endin
         action.act(request.input, &work).await
     };
     let done = AssertUnwindSafe(done).catch_unwind().await;
-    let ending = match done.unwrap_or_else(|_| Err(run::panicked().into())) {
-        Ok(ending) => ending,
-        Err(error) => return refuse(error.into(), &kept),
+    let (printed, ending) = match done.unwrap_or_else(|_| Err(run::panicked().into())) {
+        Ok(ending) => (kept.into_text(), ending),
+        Err(error) => refuse(error.into(), &kept),
     };
-    let results = serde_json::from_str(&kept.into_text());
-    let results = results.expect("a run that has ended has printed one document");
-    match large::fit(results, limits.results) {
+    match large::fit(printed, limits.results) {
         (results, Ok(())) => (results, ending),
         (results, Err(failure)) => {
             Output::plain(Format::Json).complain(&failure.msg);
-            let ending = if ending == Ending::Well {
-                Ending::Badly
-            } else {
-                ending
-            };
-            (results, ending)
+            match ending {
+                Ending::Well => (results, Ending::Badly),
+                ending => (results, ending),
+            }
         }
     }
 }
 
 /// Says why a request could not be carried out at all; perhaps because somebody has stopped it.
-fn refuse(failure: Failure, output: &Output) -> (Json, Ending) {
-    let failure = match (interrupt::asked(), interrupt::timed_out()) {
-        (Some(_), Some(timed_out)) => Failure {
+fn refuse(failure: Failure, output: &Output) -> (String, Ending) {
+    let failure = match interrupt::timed_out() {
+        Some(timed_out) => Failure {
             msg: format!("{timed_out}: {}", failure.msg),
             ..failure
         },
-        _ => failure,
+        None => failure,
     };
     output.complain(&failure.msg);
     let ending = interrupt::asked().map_or(Ending::Badly, Ending::Interrupted);
-    (failure.into_value(), ending)
+    (failure.into_value().to_string(), ending)
 }
 
 /// Reads a part of a request that must fit a schema of ours.

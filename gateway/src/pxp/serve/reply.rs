@@ -3,13 +3,13 @@
 //! Whoever waits for the files reads them once `exitcode` is there ("Results, error messages, and exit
 //! code on file"), so that comes last, when the others are on the disk.
 
+use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use devgate_schemas::pxp::{FILES_NOT_WRITTEN, OutputFiles};
 use nix::unistd::dup2_stderr;
-use serde_json::Value as Json;
 use tempfile::NamedTempFile;
 
 use crate::cli::Ending;
@@ -57,10 +57,10 @@ impl Reply {
     }
 
     /// Tells the results and how it ended; gives how this process is to end.
-    pub(super) fn end(self, results: &Json, ending: Ending, output: &Output) -> Ending {
+    pub(super) fn end(self, results: &str, ending: Ending, output: &Output) -> Ending {
         match self {
             Self::Streams => {
-                output.line(results.to_string());
+                output.line(results.trim_end());
                 ending
             }
             Self::Files(files) => match files.end(results, ending.code()) {
@@ -82,18 +82,25 @@ impl Files {
                 .try_clone_to_owned()
                 .map_err(|error| unwritten(Path::new("stderr"), &error))?,
         };
+        // One of before would say that this action has ended.
+        match fs::remove_file(&prepared.exitcode.place) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(unwritten(&prepared.exitcode.place, &error));
+            }
+            _ => {}
+        }
         let stderr = &prepared.stderr;
         dup2_stderr(stderr.temporary.as_file())
             .map_err(|error| unwritten(&stderr.place, &error.into()))?;
         Ok(prepared)
     }
 
-    fn end(mut self, results: &Json, code: u8) -> Result<(), Failure> {
+    fn end(mut self, results: &str, code: u8) -> Result<(), Failure> {
         // What is said from here on is of the files, not for them.
         dup2_stderr(&self.terminal)
             .map_err(|error| unwritten(&self.stderr.place, &error.into()))?;
-        self.stdout.write(&format!("{results}\n"))?;
-        self.exitcode.write(&format!("{code}\n"))?;
+        self.stdout.write(results.trim_end())?;
+        self.exitcode.write(&code.to_string())?;
         let mut there = Vec::new();
         let put = [self.stdout, self.stderr, self.exitcode]
             .into_iter()
@@ -101,7 +108,7 @@ impl Files {
         if put.is_err() {
             // Nobody is to take what is there of it for an answer, the exit code least of all.
             for place in there.iter().rev() {
-                let _ = std::fs::remove_file(place);
+                let _ = fs::remove_file(place);
             }
         }
         put
@@ -121,8 +128,8 @@ impl Pending {
         Ok(Self { temporary, place })
     }
 
-    fn write(&mut self, text: &str) -> Result<(), Failure> {
-        let written = self.temporary.write_all(text.as_bytes());
+    fn write(&mut self, line: &str) -> Result<(), Failure> {
+        let written = writeln!(self.temporary, "{line}");
         written.map_err(|error| unwritten(&self.place, &error))
     }
 
