@@ -50,7 +50,15 @@ impl Transaction {
             stdout,
             stderr,
         };
-        metadata.judged(&Verdict::of(&schema, outcome), at);
+        let mut verdict = Verdict::of(&schema, outcome);
+        if let Some(error) = &mut verdict.error
+            && !self.output_files().stdout.exists()
+        {
+            let hint =
+                "; it has not written the file of `output_files.stdout`, and streams are not read";
+            error.msg.push_str(hint);
+        }
+        metadata.judged(&verdict, at);
         Ok(())
     }
 
