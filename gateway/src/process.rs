@@ -55,6 +55,8 @@ pub(crate) struct Limits {
     pub(crate) stdout: usize,
     /// Bytes of stderr that are kept.
     pub(crate) stderr: usize,
+    /// How long it has to end when it is asked to, before it is killed.
+    pub(crate) grace: Duration,
     /// How long output is awaited after the process has ended, should children of its own have kept
     /// it open.
     pub(crate) drain: Duration,
@@ -104,7 +106,7 @@ impl Hear for Deaf {
     fn hear(&self, _: Stream, _: &[u8]) {}
 }
 
-/// How long what was asked to end may take before it is killed.
+/// How long what was asked to end may take before it is killed, where nobody says more.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 /// What every pipe takes without a reader (PIPE_BUF).
@@ -134,6 +136,7 @@ impl Default for Limits {
             time: None,
             stdout: 50 * 1024 * 1024,
             stderr: 1024 * 1024,
+            grace: GRACE,
             drain: Duration::from_secs(1),
         }
     }
@@ -213,7 +216,7 @@ pub(crate) async fn run<H: Hear + ?Sized>(
             }
             Err(limit) => {
                 // What it says while it ends is read, so that it does not wait for a reader.
-                let end = kin.end(stop);
+                let end = kin.end(stop, limits.grace);
                 tokio::pin!(end);
                 let left = tokio::select! {
                     left = &mut end => {

@@ -1,11 +1,12 @@
 //! How actions end, or are ended, and what is told of it.
 
 use std::fs;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
 use super::spool::{Spool, end};
-use crate::folder::{document, wait_for_the_end_of};
+use crate::folder::{document, pause, wait_for_the_end_of};
 
 #[test]
 fn the_exit_code_and_the_results_say_what_became_of_it() {
@@ -106,34 +107,61 @@ fn a_module_that_cannot_be_started_is_told_to_the_caller() {
 const STUBBORN: &str =
     "trap '' TERM; setsid sh -c 'trap \"\" TERM; echo $$ >child; sleep 600' & await never";
 
-#[test]
-fn a_cancelled_action_is_ended_with_all_that_it_has_started() {
-    for attended in [true, false] {
-        let spool = Spool::with(STUBBORN);
-        spool.run("x");
-        let processes = [spool.begun(), spool.wait_for("child").trim().to_owned()];
-        if !attended {
-            spool.kill_attendant("x");
-            assert_eq!(spool.status("x")["status"], "running");
-        }
-        let output = spool.ask("cancel", "x");
-        assert_eq!(output.status.code(), Some(0));
-        let told = document(&output);
-        assert_eq!(
-            (&told["cancelled"], &told["status"]),
-            (&json!(true), &json!("failure"))
-        );
-        for process in &processes {
-            wait_for_the_end_of(process);
-        }
-        wait_for_the_end_of(&spool.attendant("x"));
-        let told = spool.status("x");
-        assert_eq!(told["status"], "failure");
-        let why = told["_error"]["msg"].as_str().expect("a text");
-        assert!(why.starts_with("cancelled"), "{why}");
-        assert_eq!(spool.run("x")["repeated"], true);
-        assert_eq!(spool.runs(), 1);
+/// Checks that a cancelled action, and what it had started, is no more, and that it is told so.
+#[track_caller]
+fn assert_cancelled(spool: &Spool, told: &Value, processes: &[String]) {
+    assert_eq!(told["cancelled"], true, "{told}");
+    for process in processes {
+        wait_for_the_end_of(process);
     }
+    wait_for_the_end_of(&spool.attendant("x"));
+    let told = spool.status("x");
+    assert_eq!(told["status"], "failure");
+    let why = told["_error"]["msg"].as_str().expect("a text");
+    assert!(why.starts_with("cancelled"), "{why}");
+    assert_eq!(spool.run("x")["repeated"], true);
+    assert_eq!(spool.runs(), 1);
+}
+
+#[test]
+fn a_cancelled_action_is_asked_to_end_and_killed_when_it_is_cancelled_again() {
+    let spool = Spool::with(STUBBORN);
+    spool.run("x");
+    let processes = [spool.begun(), spool.wait_for("child").trim().to_owned()];
+    let words = [
+        "pxp",
+        "cancel",
+        "x",
+        "--spool-dir",
+        "spool",
+        "--format",
+        "json",
+    ];
+    let mut first = spool.0.command(&words);
+    let first = first.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let first = first.expect("the binary starts");
+    // It is noted before it is begun.
+    while spool.metadata("x").get("execution_error").is_none() {
+        pause();
+    }
+    assert_eq!(spool.status("x")["status"], "running");
+    let second = document(&spool.ask("cancel", "x"));
+    let first = first.wait_with_output().expect("it is our child");
+    assert_eq!(first.status.code(), Some(0));
+    for told in [second, document(&first)] {
+        assert_cancelled(&spool, &told, &processes);
+    }
+}
+
+#[test]
+fn an_action_that_nobody_attends_is_ended_by_who_cancels_it() {
+    let spool = Spool::with(STUBBORN);
+    spool.run("x");
+    let processes = [spool.begun(), spool.wait_for("child").trim().to_owned()];
+    spool.kill_attendant("x");
+    assert_eq!(spool.status("x")["status"], "running");
+    let told = document(&spool.ask("cancel", "x"));
+    assert_cancelled(&spool, &told, &processes);
 }
 
 #[test]
@@ -173,7 +201,7 @@ fn who_has_finished_is_not_undone_by_being_slow_to_end() {
 
 #[test]
 fn an_action_that_takes_too_long_is_ended_with_all_that_it_has_started() {
-    let spool = Spool::with(STUBBORN);
+    let spool = Spool::with("setsid sh -c 'echo $$ >child; exec sleep 600' & await never");
     spool.run_with("x", &["--timeout", "3"]);
     let processes = [spool.begun(), spool.wait_for("child").trim().to_owned()];
     let told = spool.end("x");

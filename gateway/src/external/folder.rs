@@ -17,7 +17,7 @@ use super::resource_type::ExternalType;
 use super::results::Problem;
 use super::session::{Asked, Reaching, Way};
 use crate::interrupt::Interrupts;
-use crate::process::Limits;
+use crate::process::{GRACE, Limits};
 use crate::registry::Family;
 
 /// The programs of a family that have not been asked yet what they are.
@@ -37,6 +37,7 @@ const LIMITS: Limits = Limits {
     time: Some(Duration::from_secs(10)),
     stdout: 1024 * 1024,
     stderr: 64 * 1024,
+    grace: GRACE,
     drain: Duration::from_secs(1),
 };
 

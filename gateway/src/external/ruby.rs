@@ -18,7 +18,7 @@ use super::folder::{SETTINGS, elsewhere, name_of, told, unfit};
 use super::program::Program;
 use super::resource_type::ExternalType;
 use super::session::{Asked, Reaching, Way};
-use crate::process::Limits;
+use crate::process::{GRACE, Limits};
 use crate::registry::Family;
 
 /// A transport in Ruby, which has not been asked yet what it is.
@@ -59,6 +59,7 @@ const LIMITS: Limits = Limits {
     time: Some(Duration::from_secs(60)),
     stdout: 50 * 1024 * 1024,
     stderr: 64 * 1024,
+    grace: GRACE,
     drain: Duration::from_secs(1),
 };
 

@@ -143,13 +143,13 @@ impl Dialogue {
         if timeout(GRACE, ended).await.is_ok() {
             kin.ended();
         } else {
-            kin.end(&Stopper::default().stop()).await;
+            kin.end(&Stopper::default().stop(), GRACE).await;
         }
     }
 
     /// Ends it, whatever it does.
     pub(crate) async fn kill(mut self) {
-        self.kin.end(&Stopper::default().stop()).await;
+        self.kin.end(&Stopper::default().stop(), GRACE).await;
     }
 }
 

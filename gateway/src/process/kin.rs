@@ -17,7 +17,6 @@ use nix::unistd::Pid;
 use tokio::process::Child;
 use tokio::time::timeout;
 
-use super::GRACE;
 use super::identity::Stat;
 use crate::lock::locked;
 use crate::stop::{Stage, Stop};
@@ -90,7 +89,7 @@ impl Kin {
 
     /// Asks everything to end, and kills what has not after a grace, or when the run is to be killed.
     /// The child must not have been waited for. Gives what cannot be killed.
-    pub(super) async fn end(&mut self, stop: &Stop) -> BTreeSet<i32> {
+    pub(super) async fn end(&mut self, stop: &Stop, grace: Duration) -> BTreeSet<i32> {
         let mut asked = BTreeSet::new();
         let ask = async {
             self.group(Signal::SIGTERM);
@@ -107,7 +106,7 @@ impl Kin {
             }
         };
         let over = tokio::select! {
-            over = timeout(GRACE, ask) => over.is_ok(),
+            over = timeout(grace, ask) => over.is_ok(),
             () = stop.reaches(Stage::Kill) => false,
         };
         if over {

@@ -151,8 +151,8 @@ impl Recorded {
     }
 
     /// Ends it with all that it has started. Gives what cannot be killed.
-    pub(crate) async fn end(mut self, stop: &Stop) -> BTreeSet<i32> {
-        self.kin.end(stop).await
+    pub(crate) async fn end(mut self, stop: &Stop, grace: Duration) -> BTreeSet<i32> {
+        self.kin.end(stop, grace).await
     }
 }
 
@@ -165,13 +165,13 @@ impl Record {
 
     /// Ends what was written down, with all that it has started, if it lives; it is no child of ours. Gives what
     /// cannot be killed.
-    pub(crate) async fn end(&self) -> BTreeSet<i32> {
+    pub(crate) async fn end(&self, grace: Duration) -> BTreeSet<i32> {
         if !self.leader.lives() {
             return BTreeSet::new();
         }
         let mut kin = Kin::of_other(self.leader.pid, self.mark.clone());
         let nobody_stops_it = Stopper::default();
-        kin.end(&nobody_stops_it.stop()).await
+        kin.end(&nobody_stops_it.stop(), grace).await
     }
 }
 
@@ -179,6 +179,7 @@ impl Record {
 mod tests {
     use std::fs;
 
+    use super::super::GRACE;
     use super::*;
 
     fn shell(script: &str, stdin: &str) -> Program {
@@ -229,11 +230,11 @@ mod tests {
         });
         let mut started = started.await.expect("a shell");
         let record = record.expect("it was written down");
-        let (ended, left) = tokio::join!(started.wait(), record.end());
+        let (ended, left) = tokio::join!(started.wait(), record.end(GRACE));
         // By SIGTERM, had the shell not yet come to ignore it.
         assert!(matches!(ended.expect("it is ours"), Exit::Signal(9 | 15)));
         assert!(left.is_empty(), "{left:?}");
-        assert!(record.end().await.is_empty());
+        assert!(record.end(GRACE).await.is_empty());
     }
 
     #[tokio::test]

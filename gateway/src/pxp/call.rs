@@ -12,6 +12,10 @@ use crate::failure::Failure;
 use crate::process::{self, Deaf, Limits, Program};
 use crate::stop::Stop;
 
+/// How long a module has to end when it is asked to, before it is killed: devgate as one takes ten seconds to
+/// leave its devices as they should be.
+pub(super) const GRACE: Duration = Duration::from_secs(15);
+
 /// An action that may be run: the module has it, and the input fits.
 pub(crate) struct Call {
     module: Module,
@@ -85,6 +89,7 @@ impl Call {
     pub(crate) async fn run(&self, limit: Duration, stop: &Stop) -> Verdict {
         let limits = Limits {
             time: Some(limit),
+            grace: GRACE,
             ..Limits::default()
         };
         match process::run(&self.program(), &limits, stop, &Deaf).await {

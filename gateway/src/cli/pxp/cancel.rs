@@ -11,8 +11,8 @@ use crate::pxp::spool::Spool;
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  devgate pxp cancel change-4711 --spool-dir spool\n\nThe module is asked to end \
-                  (SIGTERM), and killed two seconds later, with all that it has started. What it had done by \
-                  then stands. What has ended stays as it is.\n\nExit codes: 0 the action was ended, or had ended \
+                  (SIGTERM) with all that it has started, and killed 15 seconds later, or when this is called again. \
+                  What it had done by then stands. What has ended stays as it is.\n\nExit codes: 0 the action was ended, or had ended \
                   before; 1 it was not, or nobody knows of it."
 )]
 pub(in crate::cli) struct Cancel {

@@ -15,7 +15,7 @@ use super::start::not_started;
 use super::{Handover, Transaction, pid};
 use crate::failure::Failure;
 use crate::process::{self, Identity, Program, Recorded};
-use crate::pxp::call::timed_out;
+use crate::pxp::call::{GRACE, timed_out};
 use crate::stop::{Stage, Stop};
 
 /// What is told of an action that was cancelled.
@@ -147,7 +147,7 @@ impl Transaction {
             return Some(child);
         }
         self.is_ended(metadata, &why);
-        let left = match child.end(stop).await {
+        let left = match child.end(stop, GRACE).await {
             none if none.is_empty() => String::new(),
             left => format!("; these could not be killed: {left:?}"),
         };
@@ -179,6 +179,8 @@ impl Transaction {
     async fn left_to_others(&self, child: &Recorded, deadline: &Deadline) -> i32 {
         let written = async {
             loop {
+                // All processes of this node are looked at.
+                pause(LINGER).await;
                 let lives = child.lives_on().await;
                 match self.exitcode() {
                     Ok(Some((code, _))) => return code,
@@ -236,7 +238,7 @@ async fn linger(mut child: Recorded, deadline: &Deadline, stop: &Stop) {
         () = deadline.passes() => {}
         () = stop.reaches(Stage::End) => {}
     }
-    child.end(stop).await;
+    child.end(stop, GRACE).await;
 }
 
 async fn pause(time: Duration) {

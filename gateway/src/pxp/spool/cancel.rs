@@ -12,9 +12,10 @@ use super::metadata::{Metadata, Status};
 use super::{Transaction, pid};
 use crate::failure::Failure;
 use crate::process::Identity;
+use crate::pxp::call::GRACE;
 
 /// How long who attends an action may take to end it. It is killed then, and the action ended by us.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(25);
 
 /// How often it is looked whether the action has ended.
 const LOOK: Duration = Duration::from_millis(50);
@@ -74,7 +75,7 @@ impl Transaction {
             return Ok(None);
         };
         self.is_ended(&mut metadata, CANCELLED);
-        let left = process.end().await;
+        let left = process.end(GRACE).await;
         if !left.is_empty() {
             let message = format!("its processes {left:?} could not be killed");
             return Err(io::Error::other(message));
