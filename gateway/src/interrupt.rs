@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
-use nix::sys::signal::Signal as Name;
+use nix::sys::signal::{SigSet, Signal as Name};
 use nix::unistd::alarm;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, timeout_at};
@@ -63,10 +63,14 @@ impl Interrupts {
     /// # Errors
     /// That they cannot be heard.
     pub(crate) fn hear() -> io::Result<Self> {
+        let mut wanted = SigSet::empty();
         for signal in [Name::SIGINT, Name::SIGTERM, Name::SIGHUP, Name::SIGALRM] {
             let number = signal as i32;
             signal_hook::flag::register_usize(number, Arc::clone(&ASKED), number as usize)?;
+            wanted.add(signal);
         }
+        // Who has started us may have blocked them, and with them all that ends us.
+        wanted.thread_unblock()?;
         Ok(Self {
             signals: [
                 (Name::SIGINT, signal(SignalKind::interrupt())?),
