@@ -95,17 +95,22 @@ fn the_largest_values_go_first_and_all_results_where_that_is_not_enough() {
     );
 
     let mut many = module(60);
-    let run = call(&mut many, 1000).succeeded();
+    // One of them is no device: it fails by itself.
+    many.project
+        .add_entry(json!({"name": "other", "config": {"transport": "nothing"}}));
+    let run = call(&mut many, 1000).failed();
     assert!(run.stdout.len() <= LIMIT + 1, "{run}");
     let results = run.json();
     assert_eq!(
         results["statuses"],
-        json!({"success": 60, "failure": 0}),
+        json!({"success": 60, "failure": 1}),
         "{run}"
     );
-    assert_eq!(results["target_count"], 60, "{run}");
+    assert_eq!(results["target_count"], 61, "{run}");
+    assert_eq!(results["failed"][0]["target"], "other", "{run}");
+    assert!(results["failed"][0]["_error"]["msg"].is_string(), "{run}");
     let (_, whole) = referred(&results["_file"]);
-    assert_eq!(whole["items"].as_array().map(Vec::len), Some(60));
+    assert_eq!(whole["items"].as_array().map(Vec::len), Some(61));
 }
 
 #[test]

@@ -20,6 +20,9 @@ use crate::store;
 /// How long files are kept.
 const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
+/// How many files results may become: one that holds all is better than thousands, and sooner on the disk.
+const MOST: usize = 1000;
+
 /// How many characters of an error's message stand beside a reference; the file has it whole.
 const MESSAGE: usize = 1000;
 
@@ -37,7 +40,7 @@ struct Kept {
 }
 
 /// The results of an action so that they are no larger than `limit` bytes. The largest values go first; where
-/// even references are too many, all results go to one file.
+/// references would be too large, or too many, all results go to one file.
 ///
 /// Beside them, why something could not be kept: it is lost.
 pub(super) fn fit(printed: String, limit: usize) -> (String, Result<(), Failure>) {
@@ -86,37 +89,66 @@ fn replaced(mut results: Json, size: usize, limit: usize, folder: &Path) -> (Jso
             Some((saved, kept))
         })
         .collect();
-    if savings.iter().map(|(saved, _)| saved).sum::<usize>() < excess {
-        let whole = Kept::new(None, &results, folder);
-        return (summary(&results, &whole), vec![whole]);
-    }
     savings.sort_by_key(|(saved, _)| Reverse(*saved));
-    let enough = savings.iter().take_while(|(saved, _)| {
-        let wanted = excess > 0;
-        excess = excess.saturating_sub(*saved);
-        wanted
-    });
-    savings.truncate(enough.count());
-    let all: Vec<Kept> = savings.into_iter().map(|(_, kept)| kept).collect();
+    let mut all = Vec::new();
+    for (saved, kept) in savings {
+        if excess == 0 {
+            break;
+        }
+        excess = excess.saturating_sub(saved);
+        all.push(kept);
+    }
+    if excess > 0 || all.len() > MOST {
+        let whole = Kept::new(None, &results, folder);
+        return (summary(&results, &whole, limit), vec![whole]);
+    }
     for kept in &all {
         kept.stand_in(&mut results, kept.reference.clone());
     }
     (results, all)
 }
 
-/// What stands for results that are in a file as a whole.
-fn summary(results: &Json, whole: &Kept) -> Json {
+/// What stands for results that are in a file as a whole: how many went which way, and who failed and why, as
+/// far as there is room.
+fn summary(results: &Json, whole: &Kept, limit: usize) -> Json {
     let mut summary = whole.reference.clone();
     for key in ["target_count", "elapsed_time"] {
         if let Some(value) = results.get(key) {
             summary[key] = value.clone();
         }
     }
-    if let Some(items) = results["items"].as_array() {
-        let of = |status| items.iter().filter(|item| item["status"] == status).count();
-        summary["statuses"] = json!({ "success": of("success"), "failure": of("failure") });
-    }
+    let Some(items) = results["items"].as_array() else {
+        return summary;
+    };
+    let of = |status| items.iter().filter(move |item| item["status"] == status);
+    summary["statuses"] =
+        json!({ "success": of("success").count(), "failure": of("failure").count() });
+    summary["failed"] = json!([]);
+    let mut room = limit.saturating_sub(summary.to_string().len());
+    let failed = of("failure").map(|item| {
+        let mut failed = json!({ "target": item["target"] });
+        if let Some(error) = item["value"].get("_error") {
+            failed["_error"] = shortened(error);
+        }
+        failed
+    });
+    let failed = failed.take_while(|failed| {
+        // With its comma.
+        let size = failed.to_string().len() + 1;
+        let fits = size <= room;
+        room = room.saturating_sub(size);
+        fits
+    });
+    summary["failed"] = failed.collect();
     summary
+}
+
+/// An error without its details, and with the beginning of its message.
+fn shortened(error: &Json) -> Json {
+    let msg = error["msg"].as_str().unwrap_or_default();
+    let short: String = msg.chars().take(MESSAGE).collect();
+    let dots = if short.len() < msg.len() { " …" } else { "" };
+    json!({ "kind": error["kind"], "msg": format!("{short}{dots}") })
 }
 
 impl Kept {
@@ -128,14 +160,7 @@ impl Kept {
         let path = folder.join(format!("{sha256}.json"));
         let mut reference = Map::new();
         if let Some(error) = value.get("_error") {
-            let msg = error["msg"].as_str().unwrap_or_default();
-            let short: String = msg.chars().take(MESSAGE).collect();
-            let dots = if short.len() < msg.len() { " …" } else { "" };
-            let short = format!("{short}{dots}");
-            reference.insert(
-                "_error".to_owned(),
-                json!({ "kind": error["kind"], "msg": short }),
-            );
+            reference.insert("_error".to_owned(), shortened(error));
         }
         let file = json!({ "path": path, "size": text.len(), "sha256": sha256 });
         reference.insert(FILE.to_owned(), file);

@@ -48,6 +48,14 @@ pub(super) fn schema(action: &str, value: Value, item: Json) -> Json {
                     "failure": whole("How many failed", 0),
                 }),
             ),
+            "failed": list(
+                "Who failed and why, as many as there is room for, where the items are in `_file`",
+                closed(
+                    "A target that failed",
+                    &["target"],
+                    json!({ "target": text("The target's name"), "_error": error() }),
+                ),
+            ),
             "_file": file(),
             "_error": error(),
         }),
