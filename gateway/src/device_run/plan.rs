@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use devgate_devices::ResourceType;
-use devgate_schemas::{Feature, Level, Name, Resource, TypeSchema, Value};
+use devgate_schemas::{Feature, Level, Name, Resource, Value};
 use indexmap::IndexMap;
 
 use super::catalog::{Audit, Catalog, Declared, Place, Ref, capitalised, invalid};
@@ -247,16 +247,4 @@ impl<'r> Planner<'r, '_> {
         let (index, _) = self.kinds.insert_full(type_name.to_owned(), kind);
         Ok(index)
     }
-}
-
-/// The name that a title alone stands for, with the defaults of the other namevars.
-pub(super) fn named(schema: &TypeSchema, title: &str) -> Option<Name> {
-    let mut namevars = Resource::from(schema.parse_title(title).ok()?);
-    for namevar in schema.namevars() {
-        let default = schema.attributes().get(namevar)?.default.as_ref();
-        if let (None, Some(default)) = (namevars.get(namevar), default) {
-            namevars.set(namevar, default.clone());
-        }
-    }
-    Some(Name::new(title, schema.namevars_of(&namevars)))
 }

@@ -10,7 +10,7 @@ use devgate_schemas::{Name, RelationKind, Resource};
 
 use super::catalog::{Catalog, Ref};
 use super::graph::Graph;
-use super::plan::{Work, named};
+use super::plan::Work;
 
 /// The resources of a catalog, by what references may call them.
 pub(super) struct Relations<'c> {
@@ -179,7 +179,7 @@ impl<'c> Relations<'c> {
         let kind = kind
             .clone()
             .position(|kind| kind.schema().name() == type_name)?;
-        let name = named(self.kinds[kind].schema(), title)?;
+        let name = self.kinds[kind].schema().name_of_title(title).ok()?;
         self.names.get(&(kind, &name)).copied().map(Meant::Resource)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{InvalidResource, TypeSchema};
 use crate::attribute::shown;
-use crate::{Hash, Value};
+use crate::{Hash, Name, Resource, Value};
 
 impl TypeSchema {
     /// The namevars that a title stands for.
@@ -39,6 +39,22 @@ impl TypeSchema {
             "no set of title patterns matched the title \"{title}\"; expected {}",
             patterns.join(" or ")
         )]))
+    }
+
+    /// The name that a title alone stands for, with the defaults of the other namevars.
+    ///
+    /// # Errors
+    /// That no pattern takes the title apart.
+    pub fn name_of_title(&self, title: &str) -> Result<Name, InvalidResource> {
+        let mut namevars = Resource::from(self.parse_title(title)?);
+        for namevar in self.namevars() {
+            let attribute = self.attributes().get(namevar);
+            let default = attribute.and_then(|attribute| attribute.default.as_ref());
+            if let (None, Some(default)) = (namevars.get(namevar), default) {
+                namevars.set(namevar, default.clone());
+            }
+        }
+        Ok(Name::new(title, self.namevars_of(&namevars)))
     }
 
     /// A namevar's text as the type that it must have: a number where only a number fits.

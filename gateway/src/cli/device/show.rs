@@ -127,11 +127,6 @@ async fn look(
 }
 
 fn named(schema: &TypeSchema, title: &str) -> Result<Name, Failure> {
-    match schema.parse_title(title) {
-        Ok(namevars) => Ok(Name::new(title, namevars)),
-        Err(invalid) => Err(Failure::new(
-            "devgate/invalid-resource",
-            invalid.to_string(),
-        )),
-    }
+    let name = schema.name_of_title(title);
+    name.map_err(|invalid| Failure::new("devgate/invalid-resource", invalid.to_string()))
 }

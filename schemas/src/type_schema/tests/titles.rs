@@ -38,6 +38,18 @@ fn the_first_pattern_that_matches_takes_a_title_apart() {
 }
 
 #[test]
+fn what_a_title_alone_leaves_open_is_as_ever() {
+    let software = of(&SOFTWARE.replace(
+        "manager: { type: String,",
+        "manager: { type: String, default: yum,",
+    ));
+    let name = |title| software.name_of_title(title).expect("it is a title");
+    assert_eq!(name("php"), name("php-yum"));
+    assert_ne!(name("php"), name("php-gem"));
+    assert_eq!(name("php").title(), "php");
+}
+
+#[test]
 fn the_title_of_a_row_stands_for_its_namevars() {
     let software = of(SOFTWARE);
     let row = "{title: php-yum, package: php, manager: yum, ensure: present}";
