@@ -168,7 +168,7 @@ fn good_modules_answer_in_files_too() {
     let nonblocking = |id: &str, words: &str| {
         let spool = format!("--nonblocking --transaction {id} --spool-dir spool");
         run(&project, "modules", &format!("run {words} {spool}")).succeeded();
-        ended(&project, id)
+        ended(&project, id, "spool")
     };
     for (id, words, results) in [
         (

@@ -183,7 +183,7 @@ fn every_wrong_output_file_is_a_failure_with_its_cause() {
     }
     for action in &actions {
         let (verdict, words) = &answers[action];
-        let told = ended(&project, action);
+        let told = ended(&project, action, "spool");
         assert_eq!(&told["status"], verdict, "{told:#}");
         if verdict == "success" {
             assert_eq!(told["results"]["done"], true, "{action}");

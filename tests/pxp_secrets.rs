@@ -40,7 +40,7 @@ fn at_the_finest_log_level_hosting_shows_no_secret_and_keeps_none() {
         let input = input.display();
         let spool = format!("--nonblocking --transaction {action} --spool-dir spool");
         run(&format!("run careless {action} --input @{input} {spool}")).succeeded();
-        assert_eq!(ended(&project, action)["status"], "success");
+        assert_eq!(ended(&project, action, "spool")["status"], "success");
         let again = run(&format!("run careless {action} --input @{input} {spool}"));
         again.succeeded().says(&["success"]);
     }

@@ -20,6 +20,7 @@ mod lab_ovsdb;
 mod lab_pool;
 mod lab_puppet;
 mod lab_puppet_device;
+mod lab_pxp;
 mod lab_record;
 mod lab_rest;
 mod lab_restconf;

@@ -26,14 +26,14 @@ pub(crate) fn run(project: &Project, folder: &str, words: &str) -> Run {
     ))
 }
 
-/// What is told of a transaction, once it has ended.
+/// What is told of a transaction in this spool, once it has ended.
 #[track_caller]
-pub(crate) fn ended(project: &Project, id: &str) -> Value {
+pub(crate) fn ended(project: &Project, id: &str, spool: &str) -> Value {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         let told = project
             .devgate(&format!(
-                "pxp status {id} --spool-dir spool --format json --log-level trace"
+                "pxp status {id} --spool-dir {spool} --format json --log-level trace"
             ))
             .json();
         if told["status"] != "running" {
