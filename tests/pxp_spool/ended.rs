@@ -46,7 +46,7 @@ fn the_exit_code_and_the_results_say_what_became_of_it() {
             "exit 0",
             json!(0),
             false,
-            "it has written no `exitcode` file",
+            "it has not written the file of `output_files.stdout`",
         ),
         ("kill -9 $$", json!(137), false, "it was ended by signal 9"),
     ] {

@@ -90,7 +90,12 @@ impl Kin {
     /// Asks everything to end, and kills what has not after a grace, or when the run is to be killed.
     /// The child must not have been waited for. Gives what cannot be killed.
     pub(super) async fn end(&mut self, stop: &Stop, grace: Duration) -> BTreeSet<i32> {
-        let mut asked = BTreeSet::new();
+        // Those in the group are asked with it. Twice would mean more: some take that as leave to do less.
+        let recently = Snapshot::recent();
+        let members = recently.processes.iter();
+        let members = members.filter(|process| Some(process.group) == self.leader);
+        let members = members.map(|process| process.pid).chain(self.leader);
+        let mut asked: BTreeSet<i32> = members.map(Pid::as_raw).collect();
         let ask = async {
             self.group(Signal::SIGTERM);
             // What is stopped hears nothing until it goes on.
@@ -163,9 +168,7 @@ impl Drop for Kin {
         }
         self.group(Signal::SIGKILL);
         // Nothing can be waited for here; many are dropped together, and need one look.
-        let recently = Instant::now().checked_sub(LOOK);
-        let snapshot = Snapshot::since(recently.unwrap_or_else(Instant::now));
-        for pid in self.of_these(&snapshot) {
+        for pid in self.of_these(&Snapshot::recent()) {
             send(pid, Signal::SIGKILL);
         }
     }
@@ -180,6 +183,12 @@ impl Snapshot {
             Some(last) => Arc::clone(last),
             None => Arc::clone(last.insert(Arc::new(Self::take()))),
         }
+    }
+
+    /// A snapshot that is new enough for many who need one at once.
+    fn recent() -> Arc<Self> {
+        let recently = Instant::now().checked_sub(LOOK);
+        Self::since(recently.unwrap_or_else(Instant::now))
     }
 
     fn take() -> Self {

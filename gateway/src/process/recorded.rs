@@ -238,6 +238,31 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn who_is_asked_to_end_is_asked_once() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let [ready, asked] = ["ready", "asked"].map(|name| folder.path().join(name));
+        let script = format!(
+            "trap 'echo asked >>{}' TERM; echo >{}; while :; do sleep 0.02; done",
+            asked.display(),
+            ready.display()
+        );
+        let stopper = Stopper::default();
+        let started = Recorded::start(shell(&script, ""), &stopper.stop(), |_| Ok(())).await;
+        let mut started = started.expect("a shell");
+        while !ready.exists() {
+            let moment = Duration::from_millis(20);
+            assert!(timeout(moment, started.wait()).await.is_err(), "it stays");
+        }
+        let left = started
+            .end(&stopper.stop(), Duration::from_millis(500))
+            .await;
+        assert!(left.is_empty(), "{left:?}");
+        // The sleeping child that was asked, too, tells nobody.
+        assert_eq!(fs::read_to_string(&asked)?, "asked\n");
+        Ok(())
+    }
+
+    #[tokio::test]
     async fn a_detached_program_answers_a_line_or_is_said_not_to() {
         let ask = async |script: &str| {
             let asked = Detached::start(shell(script, "").words).expect("a shell");

@@ -203,9 +203,6 @@ impl Transaction {
         if let Err(problem) = judged {
             metadata.failed(problem, Some(now));
         }
-        if let (Some(error), Ok(None)) = (&mut metadata.execution_error, self.exitcode()) {
-            error.push_str("; it has written no `exitcode` file (`output_files` in its request)");
-        }
     }
 }
 
