@@ -2,8 +2,10 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use super::spool::Spool;
-use crate::folder::{wait_for_the_end_of, words_of};
+use crate::folder::{document, wait_for_the_end_of, words_of};
 
 #[test]
 fn transactions_that_ended_long_ago_are_removed_when_a_new_one_begins() {
@@ -30,6 +32,7 @@ fn transactions_that_ended_long_ago_are_removed_when_a_new_one_begins() {
 
     let output = spool.0.devgate(&Spool::words("new", &[]));
     let words = words_of(&output);
+    spool.end("new");
     assert!(
         words.contains("invalid JSON in metadata file of the transaction broken"),
         "{words}"
@@ -57,6 +60,29 @@ fn transactions_that_ended_long_ago_are_removed_when_a_new_one_begins() {
         ["recent", "slow", "broken", "foreign", "link", "new"]
     );
     assert_eq!(fs::read_dir(spool.path()).expect("a spool").count(), 6);
+
+    // All of them are told of, the broken one too, and what is nobody's is not.
+    let all = ["pxp", "status", "--spool-dir", "spool"];
+    let told = document(&spool.0.devgate(&[&all[..], &["--format", "json"]].concat()));
+    let told = told["transactions"].as_array().expect("a list");
+    let mut told: Vec<_> = told
+        .iter()
+        .map(|one| (&one["transaction_id"], &one["status"]))
+        .collect();
+    told.sort_by_key(|(id, _)| id.to_string());
+    let expected = [
+        ("broken", "unknown"),
+        ("link", "unknown"),
+        ("new", "success"),
+        ("recent", "success"),
+        ("slow", "running"),
+    ];
+    let expected = expected.map(|(id, status)| (Value::from(id), Value::from(status)));
+    let expected: Vec<_> = expected.iter().map(|(id, status)| (id, status)).collect();
+    assert_eq!(told, expected);
+    let human = spool.0.devgate(&all);
+    let human = String::from_utf8_lossy(&human.stdout).into_owned();
+    assert!(human.contains("slow    running  m  act  20"), "{human}");
 
     spool.age("recent", 2);
     spool.run_with("newer", &["--keep", "1d"]);

@@ -1,12 +1,14 @@
 //! `devgate pxp cancel`: ends a non-blocking action.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use serde_json::json;
 
-use super::status::{self, Of};
+use super::status;
 use crate::cli::Ending;
 use crate::output::Output;
-use crate::pxp::spool::Spool;
+use crate::pxp::spool::{Spool, TransactionId};
 
 #[derive(Args, Debug)]
 #[command(
@@ -16,14 +18,18 @@ use crate::pxp::spool::Spool;
                   before; 1 it was not, or nobody knows of it."
 )]
 pub(in crate::cli) struct Cancel {
-    #[command(flatten)]
-    of: Of,
+    /// The transaction's id
+    #[arg(value_name = "ID", allow_hyphen_values = true)]
+    transaction: TransactionId,
+    /// The folder of the transactions
+    #[arg(long, value_name = "DIR")]
+    spool_dir: PathBuf,
 }
 
 impl Cancel {
     pub(super) async fn run(self, output: &Output) -> anyhow::Result<Ending> {
-        let spool = Spool::open(&self.of.spool_dir)?;
-        let transaction = spool.transaction(self.of.transaction);
+        let spool = Spool::open(&self.spool_dir)?;
+        let transaction = spool.transaction(self.transaction);
         let cancelled = transaction.cancel().await?;
         let report = transaction.report().await;
         let mut answer = json!(report);

@@ -4,39 +4,35 @@ use std::path::PathBuf;
 
 use clap::Args;
 use devgate_schemas::Level;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::cli::Ending;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::pxp::spool::{Report, Spool, TransactionId};
 use crate::voice::Voice;
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  devgate pxp status change-4711 --spool-dir spool\n  devgate pxp status change-4711 \
-                  --spool-dir spool --format json | jq .results\n\nExit codes: 0 the action is running, or was a \
-                  success; 1 it was a failure, or nobody knows."
+    after_help = "Examples:\n  devgate pxp status --spool-dir spool\n  devgate pxp status change-4711 --spool-dir \
+                  spool\n  devgate pxp status change-4711 --spool-dir spool --format json | jq .results\n\nExit codes: \
+                  0 the action is running, or was a success; 1 it was a failure, or nobody knows."
 )]
 pub(in crate::cli) struct Status {
-    #[command(flatten)]
-    of: Of,
-}
-
-/// Which transaction is meant.
-#[derive(Args, Debug)]
-pub(super) struct Of {
-    /// The transaction's id
+    /// The transaction's id (default: all, without what they have written)
     #[arg(value_name = "ID", allow_hyphen_values = true)]
-    pub(super) transaction: TransactionId,
+    transaction: Option<TransactionId>,
     /// The folder of the transactions
     #[arg(long, value_name = "DIR")]
-    pub(super) spool_dir: PathBuf,
+    spool_dir: PathBuf,
 }
 
 impl Status {
     pub(super) async fn run(self, voice: &Voice, output: &Output) -> anyhow::Result<Ending> {
-        let spool = Spool::open(&self.of.spool_dir)?;
-        let report = spool.transaction(self.of.transaction).report().await;
+        let spool = Spool::open(&self.spool_dir)?;
+        let Some(id) = self.transaction else {
+            return all(&spool, output).await;
+        };
+        let report = spool.transaction(id).report().await;
         // What a module says of its failure is read by whoever asks for no more than that.
         let level = if report.status.is_good() {
             Level::Info
@@ -53,6 +49,34 @@ impl Status {
             Ending::Badly
         })
     }
+}
+
+/// Names all transactions: the last to begin is the last.
+async fn all(spool: &Spool, output: &Output) -> anyhow::Result<Ending> {
+    let mut reports = Vec::new();
+    for transaction in spool.all()? {
+        reports.push(transaction.summary().await);
+    }
+    reports.sort_by(|one, other| one.start.cmp(&other.start));
+    output.document(&json!({ "transactions": reports }), || {
+        let rows: Vec<[String; 5]> = reports.iter().map(as_row).collect();
+        output::table(&rows)
+    });
+    Ok(Ending::Well)
+}
+
+fn as_row(report: &Report) -> [String; 5] {
+    let said = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+    // Who looks at a list looks at seconds.
+    let start = said(&report.start);
+    let start = start.split('.').next().unwrap_or_default();
+    [
+        report.transaction_id.to_string(),
+        report.status.to_string(),
+        said(&report.module),
+        said(&report.action),
+        start.replace('T', " "),
+    ]
 }
 
 /// A line, then the results.

@@ -20,12 +20,14 @@ mod report;
 mod start;
 mod state;
 
-use std::fs::DirBuilder;
+use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use devgate_schemas::pxp::OutputFiles;
+
+use self::metadata::Metadata;
 
 pub(crate) use self::attend::attend;
 pub(crate) use self::claim::Claim;
@@ -86,6 +88,23 @@ impl Spool {
     pub(crate) fn transaction(&self, id: TransactionId) -> Transaction {
         let folder = self.folder.join(id.as_str());
         Transaction { id, folder }
+    }
+
+    /// All transactions, in the order of their ids.
+    ///
+    /// # Errors
+    /// The spool cannot be read.
+    pub(crate) fn all(&self) -> Result<Vec<Transaction>, Failure> {
+        let entries = fs::read_dir(&self.folder).map_err(|error| unusable(&self.folder, &error))?;
+        let ids = entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let all = ids.map(|id| self.transaction(id));
+        let mut all: Vec<_> = all
+            .filter(|transaction| Metadata::are_in(&transaction.folder))
+            .collect();
+        all.sort_by(|one, other| one.id.as_str().cmp(other.id.as_str()));
+        Ok(all)
     }
 
     /// The transaction with this id, if there is one.

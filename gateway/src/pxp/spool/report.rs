@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::metadata::{Metadata, Status};
+use super::metadata::Status;
 use super::{Transaction, TransactionId};
 use crate::failure::Failure;
 use crate::pxp::verdict::EXECUTION_ERROR;
@@ -39,32 +39,9 @@ pub(crate) struct Report {
 }
 
 impl Transaction {
-    /// What is known of it now.
+    /// What is known of it now, and what it has written.
     pub(crate) async fn report(&self) -> Report {
-        match self.state().await {
-            Ok(metadata) => self.told(metadata),
-            Err(problem) => Report {
-                error: Some(execution_error(problem)),
-                ..Report::unknown(self.id.clone())
-            },
-        }
-    }
-
-    fn told(&self, metadata: Metadata) -> Report {
-        let mut report = Report {
-            transaction_id: metadata.transaction_id,
-            status: metadata.status,
-            module: Some(metadata.module),
-            action: Some(metadata.action),
-            start: Some(metadata.start),
-            end: metadata.end,
-            exitcode: metadata.exitcode,
-            results_are_valid: metadata.results_are_valid,
-            results: None,
-            stdout: None,
-            stderr: None,
-            error: metadata.execution_error.map(execution_error),
-        };
+        let mut report = self.summary().await;
         if let Some(valid) = report.results_are_valid {
             match self.outputs() {
                 Ok([stdout, stderr]) => {
@@ -83,6 +60,28 @@ impl Transaction {
             }
         }
         report
+    }
+
+    /// What is known of it now.
+    pub(crate) async fn summary(&self) -> Report {
+        let unknown = Report::unknown(self.id.clone());
+        match self.state().await {
+            Ok(metadata) => Report {
+                status: metadata.status,
+                module: Some(metadata.module),
+                action: Some(metadata.action),
+                start: Some(metadata.start),
+                end: metadata.end,
+                exitcode: metadata.exitcode,
+                results_are_valid: metadata.results_are_valid,
+                error: metadata.execution_error.map(execution_error),
+                ..unknown
+            },
+            Err(problem) => Report {
+                error: Some(execution_error(problem)),
+                ..unknown
+            },
+        }
     }
 }
 
