@@ -144,6 +144,7 @@ fn schemas_of_every_draft_mean_what_they_mean_there() {
         "draft2020",
         "unsaid",
         "unsaid_new",
+        "draft3",
     ] {
         let input = |n: u32| format!("run drafts {draft} --input {{\"n\":{n}}}");
         let document = run(&project, "modules", &input(9)).succeeded().json();

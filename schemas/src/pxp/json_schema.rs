@@ -30,33 +30,46 @@ pub struct Misfit {
     pub problems: Vec<(String, String)>,
 }
 
+/// The drafts that are known by their names.
+const DRAFTS: [Draft; 5] = [
+    Draft::Draft4,
+    Draft::Draft6,
+    Draft::Draft7,
+    Draft::Draft201909,
+    Draft::Draft202012,
+];
+
 /// What stands for a value in a sentence.
 const VALUE: &str = "the value";
 
 impl JsonSchema {
-    /// Reads a schema of the draft that its `$schema` names. One that names none is read as Draft 4, as
-    /// modules are written for pxp-agent; where it is none of that, as draft 2020-12.
+    /// Reads a schema of the draft that its `$schema` names. One that names none, or one that nobody here
+    /// knows, is read as Draft 4, as pxp-agent reads all; where it is none of that, as draft 2020-12.
     ///
     /// References lead into the schema itself: nothing is fetched.
     ///
     /// # Errors
     /// Why it is no schema.
     pub fn new(schema: &Json) -> Result<Self, SchemaProblem> {
-        let read = |draft: Option<Draft>| {
+        let read = |schema: &Json, draft| {
             let options = jsonschema::options().offline();
             // A format is a remark, as it is to pxp-agent.
             let options = options.should_validate_formats(false);
-            match draft {
-                Some(draft) => options.with_draft(draft).build(schema),
-                None => options.build(schema),
-            }
+            options.with_draft(draft).build(schema)
         };
-        let validator = if schema.get("$schema").is_some() {
-            read(None)
-        } else {
-            // What Draft 4 cannot read either way is told as of Draft 4.
-            read(Some(Draft::Draft4))
-                .or_else(|problem| read(Some(Draft::Draft202012)).map_err(|_| problem))
+        let named = schema.get("$schema").and_then(Json::as_str);
+        let named = named.map(Draft::from_schema_uri);
+        let validator = match named.filter(|draft| DRAFTS.contains(draft)) {
+            Some(draft) => read(schema, draft),
+            None => {
+                let mut schema = schema.clone();
+                if let Some(members) = schema.as_object_mut() {
+                    members.shift_remove("$schema");
+                }
+                // What Draft 4 cannot read either way is told as of Draft 4.
+                read(&schema, Draft::Draft4)
+                    .or_else(|problem| read(&schema, Draft::Draft202012).map_err(|_| problem))
+            }
         };
         let validator = validator.map_err(|problem| SchemaProblem {
             path: problem.instance_path().to_string(),
@@ -161,6 +174,13 @@ mod tests {
         assert!(four.check(&json!(5)).is_err() && four.check(&json!(4)).is_ok());
         let newest = schema(json!({"exclusiveMaximum": 5}));
         assert!(newest.check(&json!(5)).is_err() && newest.check(&json!(4)).is_ok());
+        for unknown in [
+            "http://json-schema.org/draft-03/schema#",
+            "http://example.com/mine",
+        ] {
+            let four = schema(json!({"$schema": unknown, "maximum": 5, "exclusiveMaximum": true}));
+            assert!(four.check(&json!(5)).is_err() && four.check(&json!(4)).is_ok());
+        }
     }
 
     #[test]
@@ -189,10 +209,6 @@ mod tests {
             (json!({"pattern": "(["}), ""),
             (json!({"$ref": "#/definitions/nowhere"}), ""),
             (json!({"$ref": "http://example.com/schema"}), ""),
-            (
-                json!({"$schema": "http://example.com/mine", "type": "object"}),
-                "",
-            ),
         ] {
             let problem = JsonSchema::new(&wrong).expect_err(&wrong.to_string());
             assert!(problem.path.starts_with(place), "{wrong}: {problem:?}");
