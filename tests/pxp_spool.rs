@@ -34,6 +34,14 @@ fn an_action_goes_on_without_its_caller_and_what_became_of_it_is_told() {
         assert_eq!(metadata.permissions().mode() & 0o777, expected, "{file}");
     }
     assert_eq!(spool.metadata("t-1")["request_params"], "{}");
+    // Who attends it leads a session, and has none of the caller's streams.
+    let attendant = spool.attendant("t-1");
+    let stat = fs::read_to_string(format!("/proc/{attendant}/stat")).expect("it runs");
+    let session = stat
+        .rsplit(") ")
+        .next()
+        .and_then(|rest| rest.split(' ').nth(3));
+    assert_eq!(session, Some(attendant.as_str()));
     spool.go();
     let told = spool.end("t-1");
     assert_eq!(told["status"], "success");

@@ -119,7 +119,7 @@ pub(super) async fn repeated(
     voice: &Voice,
     output: &Output,
 ) -> Ending {
-    let report = transaction.report().await;
+    let report = transaction.summary().await;
     let (module, action) = (report.module.as_deref(), report.action.as_deref());
     if let (Some(module), Some(action)) = (module, action)
         && [module, action] != asked
