@@ -6,7 +6,9 @@ mod killed;
 mod secret;
 mod spool;
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
@@ -163,6 +165,13 @@ fn ids_and_options_are_refused_with_what_was_expected() {
         "--nonblocking",
     ]);
     assert!(words_of(&without).contains("--spool-dir"));
+    let no_text = OsStr::from_bytes(b"sp\xffool");
+    let words = Spool::words("x", &[]);
+    let rest = words[1..].iter().map(OsStr::new);
+    let rest = rest.map(|word| if word == "spool" { no_text } else { word });
+    let output = spool.0.command(&words[..1]).args(rest).output();
+    let told = words_of(&output.expect("the binary starts"));
+    assert!(told.contains("its path is no text in UTF-8"), "{told}");
     let none = spool
         .0
         .devgate(&["pxp", "status", "x", "--spool-dir", "nowhere"]);

@@ -87,7 +87,9 @@ impl Wish {
         output: &Output,
     ) -> anyhow::Result<Ending> {
         let removed = self.spool.remove_old(self.keep).await;
-        for problem in removed.unwrap_or_else(|error| vec![error.to_string()]) {
+        for problem in
+            removed.unwrap_or_else(|error| vec![format!("no old transaction was removed: {error}")])
+        {
             voice.say(Level::Warning, &problem);
         }
         let (module, action) = (&call.module().name, &call.action().name);

@@ -54,14 +54,16 @@ impl Spool {
     /// A spool that is there.
     ///
     /// # Errors
-    /// It is not.
+    /// It is not, or its path is no text.
     pub(crate) fn open(folder: &Path) -> Result<Self, Failure> {
         let there = folder.canonicalize().and_then(|folder| {
-            if folder.is_dir() {
-                Ok(folder)
-            } else {
-                Err(io::ErrorKind::NotADirectory.into())
+            if !folder.is_dir() {
+                return Err(io::ErrorKind::NotADirectory.into());
             }
+            // A request, which names the files in it, is JSON.
+            let text = folder.to_str().is_some();
+            text.then_some(folder)
+                .ok_or_else(|| io::Error::other("its path is no text in UTF-8"))
         });
         match there {
             Ok(folder) => Ok(Self { folder }),
