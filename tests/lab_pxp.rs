@@ -1,9 +1,10 @@
-//! devgate as a PXP module on a real router: pxp-agent's stand-in drives a link and a script of one line through all
+//! devgate as a PXP module on a real router: pxp-agent's stand-in drives hard links and a script of one line through all
 //! actions, on streams and in files; and devgate hosts devgate.
 
 mod scene;
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -249,12 +250,17 @@ fn where_files_cannot_be_written_code_5_tells_it_and_the_router_is_as_before() {
 #[test]
 fn devgate_hosts_devgate() {
     let scene = Scene::new();
+    let links = tempfile::tempdir().expect("a temporary folder can be made");
+    for module in MODULES {
+        let file = scene.modules.path().join(module);
+        symlink(file, links.path().join(module)).expect("a link can be made");
+    }
+    let links = links.path().display();
     let hostname = json!(scene.device.name());
     let processes = ProcessList::watch(scene.project.path());
     for module in MODULES {
         let run = |words: &str| {
-            let modules = scene.modules.path().display();
-            let folders = format!("--modules-dir {modules} --config-dir conf");
+            let folders = format!("--modules-dir {links} --config-dir conf");
             let words =
                 format!("pxp run {module} {words} {folders} --format json --log-level trace");
             scene.project.devgate(&words)
@@ -280,8 +286,7 @@ fn devgate_hosts_devgate() {
             "{document:#}"
         );
     }
-    let modules = scene.modules.path().display();
-    let listed = format!("pxp list --modules-dir {modules} --config-dir conf --format json");
+    let listed = format!("pxp list --modules-dir {links} --config-dir conf --format json");
     let listed = scene.project.devgate(&listed).succeeded().json();
     for module in listed["modules"].as_array().expect("it is a list") {
         assert_eq!(

@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -45,9 +46,11 @@ impl Scene {
         project.write("modules/lab/tasks/stay.sh", &stay);
 
         let root = project.path().to_owned();
-        let modules = tempfile::tempdir().expect("a temporary folder can be made");
+        // pxp-agent starts what a symbolic link leads to, so these are hard links: in the binary's file system.
+        let beside = Path::new(BINARY).parent().expect("a file is in a folder");
+        let modules = tempfile::tempdir_in(beside).expect("a temporary folder can be made");
         for link in ["gateway", "inline"] {
-            symlink(BINARY, modules.path().join(link)).expect("a link can be made");
+            fs::hard_link(BINARY, modules.path().join(link)).expect("a link can be made");
         }
         let script = format!(
             "#!/bin/sh\nexec {BINARY} --project {} --log-level trace pxp serve \"$@\"\n",

@@ -6,6 +6,7 @@ mod call;
 mod watch;
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -46,11 +47,13 @@ impl Agent {
             .expect("the modules are in a folder")
             .flatten()
         {
-            let path = entry.path();
+            // What a link leads to is the module, by its own name.
+            let path = fs::canonicalize(entry.path()).expect("no link leads nowhere");
             if path.is_dir() || path.extension().is_some() {
                 continue;
             }
-            let name = entry.file_name().into_string().expect("a name is text");
+            let name = path.file_stem().and_then(OsStr::to_str);
+            let name = name.expect("a name is text").to_owned();
             let file = configuration.join(format!("{name}.conf"));
             // A file that is no JSON is null, and no file no configuration at all.
             let configuration = fs::read(file)
