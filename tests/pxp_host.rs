@@ -91,14 +91,14 @@ fn input_comes_from_the_command_line_a_file_or_stdin() {
         );
     }
     for (wrong, told) in [
-        ("[1]", "it is other JSON"),
+        ("[1]", "expected an object"),
         ("{\"canary", "EOF"),
         ("@none", "@none"),
     ] {
         let output = project.devgate(&[&ACT[..], &["--input", wrong]].concat());
         assert_eq!(output.status.code(), Some(1));
         let words = words_of(&output);
-        assert!(words.contains("--input") && words.contains(told), "{words}");
+        assert!(words.contains("input") && words.contains(told), "{words}");
         assert!(!words.contains("canary"), "{words}");
     }
 }

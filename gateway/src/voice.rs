@@ -208,7 +208,7 @@ impl<'a> Listener<'a> {
 
     /// Data without the target's secrets.
     pub(crate) fn masked_value(&self, value: Json) -> Json {
-        locked(&self.mask).value(Value::from(value)).to_json()
+        locked(&self.mask).json(value)
     }
 
     /// What became of the target, without its secrets.

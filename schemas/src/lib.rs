@@ -14,6 +14,7 @@ pub mod pxp;
 mod regexp;
 mod report;
 mod resource;
+mod secret_name;
 mod sensitive;
 pub mod task;
 mod transport_schema;
@@ -32,6 +33,7 @@ pub use problem::{Problem, Problems};
 pub use regexp::{Captures, Regexp, RegexpError, Runaway};
 pub use report::{EventStatus, Report, ResourceEvent, ResourceReport, RunStatus, Seconds, Summary};
 pub use resource::{Name, Resource};
+pub use secret_name::is_secret_name;
 pub use sensitive::{REDACTED, Sensitive};
 pub use transport_schema::{ConnectionInfo, Group, InvalidConnectionInfo, Rule, TransportSchema};
 pub use type_schema::{

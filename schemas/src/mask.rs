@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use serde_json::Value as Json;
 
 use crate::{Key, REDACTED, Sensitive, Value};
 
@@ -65,7 +66,20 @@ impl Mask {
         self.inside.get_or_init(make).as_ref()
     }
 
+    /// Keeps a text, and how it is spelled inside a text of JSON: a program may print its whole input.
     fn keep(&mut self, text: &str) {
+        self.keep_spelling(text);
+        let spelled = Json::from(text).to_string();
+        let spelled = &spelled[1..spelled.len() - 1];
+        if spelled != text {
+            self.keep_spelling(spelled);
+        }
+        if !text.is_ascii() {
+            self.keep_spelling(&in_ascii(spelled));
+        }
+    }
+
+    fn keep_spelling(&mut self, text: &str) {
         if !self.secrets.iter().any(|secret| secret.reveal() == text) {
             self.secrets.push(Sensitive::new(text.to_owned()));
         }
@@ -104,6 +118,23 @@ impl Mask {
         }
     }
 
+    /// JSON without the secrets; all else stays as it is, numbers of any size too.
+    pub fn json(&self, json: Json) -> Json {
+        match json {
+            Json::String(text) => match self.text(&text) {
+                Cow::Borrowed(same) if same == text => Json::String(text),
+                masked => Json::String(masked.into_owned()),
+            },
+            Json::Array(items) => items.into_iter().map(|item| self.json(item)).collect(),
+            Json::Object(members) => {
+                let members = members.into_iter();
+                let masked = members.map(|(key, member)| (key, self.json(member)));
+                Json::Object(masked.collect())
+            }
+            other => other,
+        }
+    }
+
     /// A value without the secrets.
     pub fn value(&self, value: Value) -> Value {
         match value {
@@ -122,6 +153,21 @@ impl Mask {
             other => other,
         }
     }
+}
+
+/// Text of JSON with its other characters as `\u` escapes, as many programs print it.
+fn in_ascii(text: &str) -> String {
+    let mut spelled = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii() {
+            spelled.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            spelled.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    spelled
 }
 
 impl std::fmt::Debug for Mask {
@@ -165,6 +211,27 @@ mod tests {
             masked.to_json(),
             serde_json::json!({"canary1": REDACTED, "n": 123_456, "e": ""})
         );
+    }
+
+    #[test]
+    fn secrets_are_replaced_in_json_however_it_spells_them() {
+        let mask = mask(&["pa\"ss\\word", "geheim\u{e4}\u{1f511}"]);
+        for text in [
+            r#"{"password": "pa\"ss\\word"}"#,
+            r#"{"password": "geheim\u00e4\ud83d\udd11"}"#,
+            "{\"password\": \"geheim\u{e4}\u{1f511}\"}",
+        ] {
+            assert_eq!(mask.text(text), r#"{"password": "********"}"#);
+        }
+    }
+
+    #[test]
+    fn json_keeps_what_is_no_secret_to_the_letter() {
+        let text = r#"{"canary1":[18446744073709551615,1e300],"x":"a canary1"}"#;
+        let json: Json = serde_json::from_str(text).expect("JSON");
+        let masked = mask(&["canary1"]).json(json).to_string();
+        assert!(masked.contains("18446744073709551615"), "{masked}");
+        assert!(masked.ends_with(r#""x":"a ********"}"#), "{masked}");
     }
 
     #[test]

@@ -1,28 +1,14 @@
 //! What is said of a target as it may be shown, where no schema says what is secret.
 
-use devgate_schemas::{Hash, Key, Value};
+use devgate_schemas::{Hash, Key, Value, is_secret_name};
 
 use super::uri::Uri;
-
-/// Parts of keys whose values nobody shows.
-const SECRET: [&str; 10] = [
-    "auth",
-    "community",
-    "credential",
-    "key-data",
-    "passphrase",
-    "passw",
-    "pin",
-    "private-key",
-    "secret",
-    "token",
-];
 
 /// The same hash without what is or may be a secret: values that came as secrets, values under keys
 /// that speak of secrets, and passwords in URIs.
 pub(super) fn redacted(hash: Hash) -> Hash {
     let show = |(key, value): (Key, Value)| {
-        let value = if is_secret(&key) && !is_harmless(&value) {
+        let value = if is_secret_name(&key.to_string()) && !is_harmless(&value) {
             value.into_sensitive()
         } else {
             shown(value)
@@ -44,16 +30,6 @@ fn shown(value: Value) -> Value {
         }
         other => other,
     }
-}
-
-fn is_secret(key: &Key) -> bool {
-    let key = key.to_string().to_lowercase().replace('_', "-");
-    // `pin` and `auth` are words of their own, or many keys would be hidden for nothing.
-    let words: Vec<&str> = key.split(['-', '.']).collect();
-    SECRET.iter().any(|secret| match *secret {
-        "pin" | "auth" => words.contains(secret),
-        secret => key.contains(secret),
-    })
 }
 
 /// Nothing, a yes or no, and the path of a key tell nobody a secret.

@@ -7,9 +7,9 @@ use devgate_schemas::task::Captured;
 use devgate_schemas::{Mask, Value, nearest};
 use serde_json::{Map, Value as Json};
 
-use super::{Module, NOT_AVAILABLE, Verdict, secrets};
+use super::{Module, NOT_AVAILABLE, Verdict, describe, secrets};
 use crate::failure::Failure;
-use crate::process::{self, Deaf, Limits, Program};
+use crate::process::{self, Deaf, Limits};
 use crate::stop::Stop;
 
 /// How long a module has to end when it is asked to, before it is killed: devgate as one takes ten seconds to
@@ -28,30 +28,26 @@ impl Call {
     ///
     /// # Errors
     /// The module has no such action, or in what the input does not fit it.
-    pub(crate) fn new(
-        module: Module,
-        action: &str,
-        input: Map<String, Json>,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn new(module: Module, action: &str, input: Json) -> Result<Self, Failure> {
         let Some(action) = module.metadata.action(action).cloned() else {
             return Err(unknown(&module, action));
         };
-        let input = Json::Object(input);
-        if let Err(misfit) = action.input.check(&input) {
-            let message = format!(
-                "invalid input for the action `{}` of module `{}`: {misfit}",
-                action.name, module.name
-            );
-            return Err(Failure::new("devgate/invalid-input", message));
-        }
-        let Json::Object(input) = input else {
-            unreachable!("it was made above");
+        let problem = match (action.input.check(&input), input) {
+            (Ok(()), Json::Object(input)) => {
+                return Ok(Self {
+                    module,
+                    action,
+                    input,
+                });
+            }
+            (Ok(()), _) => "expected an object".to_owned(),
+            (Err(misfit), _) => misfit.to_string(),
         };
-        Ok(Self {
-            module,
-            action,
-            input,
-        })
+        let message = format!(
+            "invalid input for the action `{}` of module `{}`: {problem}",
+            action.name, module.name
+        );
+        Err(Failure::new("devgate/invalid-input", message))
     }
 
     /// The module.
@@ -73,18 +69,6 @@ impl Call {
         }
     }
 
-    /// How the module is started.
-    fn program(&self) -> Program {
-        Program {
-            words: vec![
-                self.module.file.clone().into(),
-                self.action.name.clone().into(),
-            ],
-            environment: Vec::new(),
-            stdin: Some(self.request(None).to_stdin()),
-        }
-    }
-
     /// Runs the action and waits for its end, as pxp-agent does for a blocking request.
     pub(crate) async fn run(&self, limit: Duration, stop: &Stop) -> Verdict {
         let limits = Limits {
@@ -92,7 +76,9 @@ impl Call {
             grace: GRACE,
             ..Limits::default()
         };
-        match process::run(&self.program(), &limits, stop, &Deaf).await {
+        let request = self.request(None).to_stdin();
+        let program = describe::program(&self.module.file, Some(&self.action.name), Some(request));
+        match process::run(&program, &limits, stop, &Deaf).await {
             Ok(outcome) => Verdict::of(&self.action.results, outcome),
             Err(process::Failure::Start(error)) => {
                 let why = Failure::new(NOT_AVAILABLE, process::not_started(&error));

@@ -36,35 +36,28 @@ pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configura
         }
     };
     let shown = file.display();
-    let members = match serde_json::from_slice(&text) {
-        Ok(Json::Object(members)) => Ok(members),
-        Ok(_) => Err(format!(
-            "its configuration {shown} is other JSON: expected an object"
-        )),
-        // An error of syntax quotes nothing.
-        Err(error) => Err(format!("its configuration {shown} is no JSON: {error}")),
-    };
-    let (members, schema) = match (members, schema) {
-        (Ok(members), schema) => (members, schema),
-        (Err(problem), Some(_)) => return Err(problem),
-        (Err(problem), None) => {
+    let read = serde_json::from_slice::<Json>(&text);
+    if let (Ok(configuration), Some(schema)) = (&read, schema) {
+        schema.check(configuration).map_err(|misfit| {
+            format!("its configuration {shown} does not fit its schema: {misfit}")
+        })?;
+    }
+    let problem = match read {
+        Ok(Json::Object(members)) => {
             return Ok(Configuration {
-                members: None,
-                remark: Some(format!("{problem}; it is left out")),
+                members: Some(members).filter(|members| !members.is_empty()),
+                remark: None,
             });
         }
+        Ok(_) => format!("its configuration {shown} is other JSON: expected an object"),
+        // An error of syntax quotes nothing.
+        Err(error) => format!("its configuration {shown} is no JSON: {error}"),
     };
-    let configuration = Json::Object(members);
-    if let Some(Err(misfit)) = schema.map(|schema| schema.check(&configuration)) {
-        return Err(format!(
-            "its configuration {shown} does not fit its schema: {misfit}"
-        ));
+    match schema {
+        Some(_) => Err(problem),
+        None => Ok(Configuration {
+            members: None,
+            remark: Some(format!("{problem}; it is left out")),
+        }),
     }
-    let Json::Object(members) = configuration else {
-        unreachable!("it was made above");
-    };
-    Ok(Configuration {
-        members: Some(members).filter(|members| !members.is_empty()),
-        remark: None,
-    })
 }

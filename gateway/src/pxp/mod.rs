@@ -2,6 +2,7 @@
 
 mod call;
 mod configuration;
+mod describe;
 mod module;
 mod secrets;
 pub(crate) mod serve;

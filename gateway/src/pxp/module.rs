@@ -1,20 +1,15 @@
 //! The modules of a folder: which there are, and what each says of itself.
 
-use std::cell::Cell;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
 use devgate_schemas::nearest;
 use devgate_schemas::pxp::Metadata;
-use devgate_schemas::task::{Exit, Outcome};
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Map, Value as Json};
-use tokio::sync::Notify;
 
-use super::configuration;
+use super::{configuration, describe};
 use crate::failure::Failure;
-use crate::process::{self, Hear, Limits, Program, Stream};
 use crate::stop::Stop;
 
 /// A folder of modules, and the one of their configuration.
@@ -41,14 +36,8 @@ pub(crate) struct Module {
 /// The kind of what is wrong with a module that cannot be used.
 pub(crate) const NOT_AVAILABLE: &str = "devgate/module-not-available";
 
-/// How long a module may take to say what it is. pxp-agent waits for ever.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// How many modules are asked at once: interpreters take their time, and much of it is the processor's.
 const AT_ONCE: usize = 8;
-
-/// How large metadata may be, in bytes.
-const LARGEST: usize = 4 << 20;
 
 impl ModulesDir {
     /// The modules of a folder; `configuration` is the folder of their `.conf` files.
@@ -133,7 +122,7 @@ impl ModulesDir {
                 file.display()
             ));
         }
-        let (metadata, mut remarks) = ask(&file, stop).await?;
+        let (metadata, mut remarks) = describe::ask(&file, stop).await?;
         remarks.extend(metadata.remarks.iter().cloned());
         let configuration = match &self.configuration {
             None => configuration::Configuration::default(),
@@ -165,102 +154,4 @@ impl ModulesDir {
             format!("unknown module: {name}{hint}"),
         )
     }
-}
-
-/// Asks a module for its metadata: with `metadata`, as pxp-agent does, and without an argument, as
-/// the specification does, where that brings nothing of use.
-async fn ask(file: &Path, stop: &Stop) -> Result<(Metadata, Vec<String>), String> {
-    let problem = match told(file, &["metadata"], stop).await {
-        Ok(metadata) => return Ok((metadata, Vec::new())),
-        Err(Silence::Answered(problem)) => problem,
-        Err(Silence::Mute(problem)) => return Err(problem),
-    };
-    match told(file, &[], stop).await {
-        Ok(metadata) => {
-            let remark = "it gives its metadata only without an argument: pxp-agent asks with \
-                          `metadata`, and would refuse it";
-            Ok((metadata, vec![remark.to_owned()]))
-        }
-        Err(_) => Err(problem),
-    }
-}
-
-/// Why there is no metadata.
-enum Silence {
-    /// The module has said something else.
-    Answered(String),
-    /// It could not be asked, or does not end.
-    Mute(String),
-}
-
-async fn told(file: &Path, arguments: &[&str], stop: &Stop) -> Result<Metadata, Silence> {
-    let program = Program {
-        words: std::iter::once(file.into())
-            .chain(arguments.iter().map(Into::into))
-            .collect(),
-        environment: Vec::new(),
-        stdin: None,
-    };
-    let limits = Limits {
-        time: Some(PATIENCE),
-        stdout: LARGEST,
-        ..Limits::default()
-    };
-    let stdout = Length::default();
-    let outcome = tokio::select! {
-        outcome = process::run(&program, &limits, stop, &stdout) => outcome,
-        // Some never stop: what is not awaited any more is ended.
-        () = stdout.exceeded.notified() => return Err(Silence::Mute(too_long())),
-    };
-    let outcome = outcome.map_err(|failure| {
-        Silence::Mute(match failure {
-            process::Failure::Start(error) => process::not_started(&error),
-            process::Failure::Ended(ended) if ended.limit.is_some() => format!(
-                "it did not say what it is within {} s, and was ended",
-                PATIENCE.as_secs()
-            ),
-            process::Failure::Ended(_) => "interrupted".to_owned(),
-        })
-    })?;
-    read(&outcome).map_err(Silence::Answered)
-}
-
-/// Hears when a module has written more than any metadata.
-#[derive(Debug, Default)]
-struct Length {
-    heard: Cell<usize>,
-    exceeded: Notify,
-}
-
-impl Hear for Length {
-    fn hear(&self, stream: Stream, bytes: &[u8]) {
-        if matches!(stream, Stream::Stdout) {
-            self.heard.set(self.heard.get() + bytes.len());
-        }
-        if self.heard.get() > LARGEST {
-            self.exceeded.notify_one();
-        }
-    }
-}
-
-fn too_long() -> String {
-    format!("its metadata is longer than {LARGEST} bytes")
-}
-
-/// Reads what a module has answered. Its exit code does not matter to pxp-agent, but a byte on stderr does.
-fn read(outcome: &Outcome) -> Result<Metadata, String> {
-    if !outcome.stderr.bytes.is_empty() {
-        let words = outcome.stderr.last_words();
-        return Err(format!(
-            "it wrote to stderr when it was asked for its metadata, where pxp-agent refuses any word: {}",
-            words.as_deref().unwrap_or("blank lines")
-        ));
-    }
-    if outcome.stdout.cut {
-        return Err(too_long());
-    }
-    Metadata::read(&outcome.stdout.bytes).map_err(|problems| match outcome.exit {
-        Exit::Code(0) => format!("its metadata: {problems}"),
-        exit => format!("its metadata: {problems}; {exit}"),
-    })
 }

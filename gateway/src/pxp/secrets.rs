@@ -1,50 +1,108 @@
 //! Which members of an input or a configuration are secret: what the schema says (`writeOnly`, the format
 //! `password`), and what a name says, because few modules' schemas say anything.
 
-use devgate_schemas::Value;
+use devgate_schemas::{Value, is_secret_name};
 use serde_json::{Map, Value as Json};
 
-/// Words in the names of members that hold secrets.
-const WORDS: [&str; 8] = [
-    "password",
-    "passphrase",
-    "passwd",
-    "secret",
-    "token",
-    "credential",
-    "private_key",
-    "community",
-];
-
-/// The values of the secret members of an object, and of the objects in it.
+/// The values of the secret members of an object, and of the objects in it. `schema` is the object's.
 pub(super) fn of(members: &Map<String, Json>, schema: Option<&Json>) -> Vec<Value> {
+    let all = Schemas {
+        whole: schema.unwrap_or(&Json::Null),
+    };
     let mut secrets = Vec::new();
-    for (name, value) in members {
-        let schema = schema.and_then(|schema| schema.get("properties")?.get(name));
-        if says_so(name) || schema.is_some_and(is_secret) {
-            secrets.push(Value::from(value.clone()));
-        } else {
-            secrets.extend(inside(value, schema));
-        }
-    }
+    all.members(members, &all.meant(all.whole), &mut secrets);
     secrets
 }
 
-fn inside(value: &Json, schema: Option<&Json>) -> Vec<Value> {
-    match value {
-        Json::Object(members) => of(members, schema),
-        Json::Array(items) => {
-            let schema = schema.and_then(|schema| schema.get("items"));
-            let items = items.iter();
-            items.flat_map(|item| inside(item, schema)).collect()
+/// The schemas in one document.
+struct Schemas<'s> {
+    whole: &'s Json,
+}
+
+/// How many references are followed, one after the other.
+const FURTHEST: usize = 16;
+
+impl<'s> Schemas<'s> {
+    fn members(&self, members: &Map<String, Json>, of: &[&'s Json], secrets: &mut Vec<Value>) {
+        for (name, value) in members {
+            let own = of.iter().flat_map(|schema| self.of_member(schema, name));
+            let own: Vec<&Json> = own.collect();
+            if is_secret_name(name) || own.iter().any(|schema| is_secret(schema)) {
+                texts(value, secrets);
+            } else {
+                self.inside(value, &own, secrets);
+            }
         }
-        _ => Vec::new(),
+    }
+
+    fn inside(&self, value: &Json, of: &[&'s Json], secrets: &mut Vec<Value>) {
+        match value {
+            Json::Object(members) => self.members(members, of, secrets),
+            Json::Array(items) => {
+                let own = of.iter().flat_map(|schema| {
+                    let keys = ["items", "prefixItems", "additionalItems"];
+                    let items = keys.into_iter().filter_map(|key| schema.get(key));
+                    items.flat_map(|items| match items {
+                        Json::Array(several) => several.iter().collect(),
+                        one => vec![one],
+                    })
+                });
+                let own: Vec<&Json> = own.flat_map(|schema| self.meant(schema)).collect();
+                items
+                    .iter()
+                    .for_each(|item| self.inside(item, &own, secrets));
+            }
+            _ => {}
+        }
+    }
+
+    /// What a schema says of a member. Whether a pattern fits its name is not asked: rather too much is hidden.
+    fn of_member(&self, schema: &'s Json, name: &str) -> Vec<&'s Json> {
+        let own = schema.get("properties").and_then(|own| own.get(name));
+        let patterns = schema.get("patternProperties").and_then(Json::as_object);
+        let others = patterns.into_iter().flat_map(Map::values);
+        let others = others.chain(schema.get("additionalProperties"));
+        let own = own.map_or_else(|| others.collect(), |own| vec![own]);
+        own.into_iter().flat_map(|one| self.meant(one)).collect()
+    }
+
+    /// A schema, and those that it refers to or is combined of.
+    fn meant(&self, schema: &'s Json) -> Vec<&'s Json> {
+        let mut found = Vec::new();
+        self.follow(schema, FURTHEST, &mut found);
+        found
+    }
+
+    fn follow(&self, schema: &'s Json, further: usize, found: &mut Vec<&'s Json>) {
+        found.push(schema);
+        let Some(further) = further.checked_sub(1) else {
+            return;
+        };
+        let reference = schema.get("$ref").and_then(Json::as_str);
+        let pointer = reference.and_then(|reference| reference.strip_prefix('#'));
+        if let Some(meant) = pointer.and_then(|pointer| self.whole.pointer(pointer))
+            && !found.iter().any(|known| std::ptr::eq(*known, meant))
+        {
+            self.follow(meant, further, found);
+        }
+        for key in ["allOf", "anyOf", "oneOf"] {
+            let parts = schema.get(key).and_then(Json::as_array);
+            for part in parts.into_iter().flatten() {
+                self.follow(part, further, found);
+            }
+        }
     }
 }
 
-fn says_so(name: &str) -> bool {
-    let name = name.to_lowercase().replace('-', "_");
-    WORDS.iter().any(|word| name.contains(word))
+/// All that a secret value holds, as the texts by which it would be found.
+fn texts(value: &Json, secrets: &mut Vec<Value>) {
+    match value {
+        Json::String(_) => secrets.push(Value::from(value.clone())),
+        Json::Number(number) => secrets.push(Value::from(number.to_string())),
+        Json::Array(items) => items.iter().for_each(|item| texts(item, secrets)),
+        Json::Object(members) => members.values().for_each(|member| texts(member, secrets)),
+        Json::Null | Json::Bool(_) => {}
+    }
 }
 
 fn is_secret(schema: &Json) -> bool {
@@ -57,23 +115,53 @@ mod tests {
 
     use super::*;
 
+    fn found(members: Json, schema: &Json) -> Vec<Value> {
+        match members {
+            Json::Object(members) => of(&members, Some(schema)),
+            _ => Vec::new(),
+        }
+    }
+
     #[test]
     fn secrets_are_known_by_their_schema_or_by_their_name() {
         let schema = json!({"properties": {
-            "pin": {"format": "password"},
+            "code": {"format": "password"},
             "list": {"items": {"properties": {"key": {"writeOnly": true}}}},
         }});
         let members = json!({
             "name": "plain",
-            "pin": "one",
+            "code": "one",
             "list": [{"key": "two", "name": "plain"}],
-            "target": {"enable-Password": "three", "snmp": {"community": "four"}},
+            "target": {"enable-Password": ["three", 123_456], "snmp": {"community": "four"}},
         });
-        let Json::Object(members) = members else {
-            panic!("it is an object");
-        };
-        let found = of(&members, Some(&schema));
+        let expected = ["one", "two", "three", "123456", "four"].map(Value::from);
+        assert_eq!(found(members, &schema), expected);
+    }
+
+    #[test]
+    fn schemas_are_followed_wherever_they_say_it() {
+        let schema = json!({
+            "definitions": {
+                "hidden": {"writeOnly": true},
+                "login": {"allOf": [{"properties": {"code": {"$ref": "#/definitions/hidden"}}}]},
+                "round": {"$ref": "#/definitions/round"},
+            },
+            "properties": {
+                "a": {"$ref": "#/definitions/login"},
+                "b": {"additionalProperties": {"$ref": "#/definitions/hidden"}},
+                "c": {"items": [{"type": "string"}, {"$ref": "#/definitions/login"}]},
+                "d": {"$ref": "#/definitions/round"},
+            },
+            "patternProperties": {"^x": {"writeOnly": true}},
+        });
+        let members = json!({
+            "a": {"code": "one"},
+            "b": {"any": "two"},
+            "c": ["plain", {"code": "three"}],
+            "d": {"code": "plain"},
+            "x1": "four",
+        });
         let expected = ["one", "two", "three", "four"].map(Value::from);
-        assert_eq!(found, expected);
+        assert_eq!(found(members, &schema), expected);
     }
 }

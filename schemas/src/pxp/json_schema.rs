@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 pub struct JsonSchema {
     source: Json,
     validator: Validator,
+    is_of_unknown_draft: bool,
 }
 
 /// Why something is no schema.
@@ -51,24 +52,23 @@ impl JsonSchema {
     /// # Errors
     /// Why it is no schema.
     pub fn new(schema: &Json) -> Result<Self, SchemaProblem> {
-        let read = |schema: &Json, draft| {
-            let options = jsonschema::options().offline();
-            // A format is a remark, as it is to pxp-agent.
-            let options = options.should_validate_formats(false);
-            options.with_draft(draft).build(schema)
-        };
-        let named = schema.get("$schema").and_then(Json::as_str);
-        let named = named.map(Draft::from_schema_uri);
-        let validator = match named.filter(|draft| DRAFTS.contains(draft)) {
-            Some(draft) => read(schema, draft),
+        // A format is a remark, as it is to pxp-agent.
+        let options = jsonschema::options()
+            .offline()
+            .should_validate_formats(false);
+        let mut plain = schema.clone();
+        let named = plain
+            .as_object_mut()
+            .and_then(|schema| schema.shift_remove("$schema"));
+        let read = |draft| options.clone().with_draft(draft).build(&plain);
+        let known = named.as_ref().and_then(Json::as_str);
+        let known = known.map(Draft::from_schema_uri);
+        let known = known.filter(|draft| DRAFTS.contains(draft));
+        let validator = match known {
+            Some(draft) => read(draft),
+            // What Draft 4 cannot read either way is told as of Draft 4.
             None => {
-                let mut schema = schema.clone();
-                if let Some(members) = schema.as_object_mut() {
-                    members.shift_remove("$schema");
-                }
-                // What Draft 4 cannot read either way is told as of Draft 4.
-                read(&schema, Draft::Draft4)
-                    .or_else(|problem| read(&schema, Draft::Draft202012).map_err(|_| problem))
+                read(Draft::Draft4).or_else(|problem| read(Draft::Draft202012).map_err(|_| problem))
             }
         };
         let validator = validator.map_err(|problem| SchemaProblem {
@@ -78,6 +78,7 @@ impl JsonSchema {
         Ok(Self {
             source: schema.clone(),
             validator,
+            is_of_unknown_draft: named.is_some() && known.is_none(),
         })
     }
 
@@ -98,6 +99,11 @@ impl JsonSchema {
         } else {
             Err(Misfit { problems })
         }
+    }
+
+    /// Whether its `$schema` names what nobody here knows.
+    pub fn is_of_unknown_draft(&self) -> bool {
+        self.is_of_unknown_draft
     }
 
     /// The schema as it was written.
@@ -174,13 +180,6 @@ mod tests {
         assert!(four.check(&json!(5)).is_err() && four.check(&json!(4)).is_ok());
         let newest = schema(json!({"exclusiveMaximum": 5}));
         assert!(newest.check(&json!(5)).is_err() && newest.check(&json!(4)).is_ok());
-        for unknown in [
-            "http://json-schema.org/draft-03/schema#",
-            "http://example.com/mine",
-        ] {
-            let four = schema(json!({"$schema": unknown, "maximum": 5, "exclusiveMaximum": true}));
-            assert!(four.check(&json!(5)).is_err() && four.check(&json!(4)).is_ok());
-        }
     }
 
     #[test]
@@ -194,6 +193,21 @@ mod tests {
         ] {
             let schema = schema(json!({"$schema": draft, "const": 1}));
             assert_eq!(schema.check(&json!(2)).is_err(), constant, "{draft}");
+        }
+    }
+
+    #[test]
+    fn a_draft_that_nobody_knows_is_draft_4() {
+        for unknown in [
+            json!("http://json-schema.org/draft-03/schema#"),
+            json!("http://example.com/mine"),
+            json!(4),
+        ] {
+            let schema =
+                schema(json!({"$schema": unknown, "maximum": 5, "exclusiveMaximum": true}));
+            assert!(schema.check(&json!(5)).is_err(), "{unknown}");
+            assert!(schema.is_of_unknown_draft());
+            assert_eq!(schema.source()["$schema"], unknown);
         }
     }
 

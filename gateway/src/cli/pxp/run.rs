@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
 use devgate_schemas::task::Exit;
-use devgate_schemas::{Level, Mask, Sensitive, Value};
-use serde_json::{Map, Value as Json, json};
+use devgate_schemas::{Level, Mask, Sensitive};
+use serde_json::{Value as Json, json};
 
 use super::Folders;
 use super::nonblocking::{Nonblocking, Wish, repeated};
@@ -107,7 +107,7 @@ fn print(call: &Call, verdict: Verdict, mask: &Mask, output: &Output) -> Ending 
         );
         output.complain(&mask.text(&format!("{label}: {error}")));
     }
-    let answer = mask.value(Value::from(answer)).to_json();
+    let answer = mask.json(answer);
     output.document(&answer, || match &answer["results"] {
         Json::Null => String::new(),
         results => format!("{results:#}\n"),
@@ -133,12 +133,9 @@ fn hide_input(input: &str) -> anyhow::Result<()> {
 }
 
 /// The input that was given; it is not quoted, for it may hold secrets.
-fn input(text: &str) -> anyhow::Result<Map<String, Json>> {
-    let problem = match serde_json::from_str(text) {
-        Ok(Json::Object(input)) => return Ok(input),
-        Ok(_) => "it is other JSON".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    let message = format!("--input: expected a JSON object: {problem}");
-    bail!(Failure::new("devgate/invalid-input", message))
+fn input(text: &str) -> Result<Json, Failure> {
+    serde_json::from_str(text).map_err(|error| {
+        let message = format!("--input: expected a JSON object: {error}");
+        Failure::new("devgate/invalid-input", message)
+    })
 }

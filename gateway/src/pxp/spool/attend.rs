@@ -14,8 +14,9 @@ use super::metadata::{Metadata, Status};
 use super::start::not_started;
 use super::{Handover, Transaction, pid};
 use crate::failure::Failure;
-use crate::process::{self, Identity, Program, Recorded};
+use crate::process::{self, Identity, Recorded};
 use crate::pxp::call::{GRACE, timed_out};
+use crate::pxp::describe;
 use crate::stop::{Stage, Stop};
 
 /// What is told of an action that was cancelled.
@@ -96,11 +97,7 @@ impl Transaction {
         request: Sensitive<Vec<u8>>,
         stop: &Stop,
     ) -> Result<Recorded, String> {
-        let program = Program {
-            words: vec![metadata.file.clone().into(), metadata.action.clone().into()],
-            environment: Vec::new(),
-            stdin: Some(request),
-        };
+        let program = describe::program(&metadata.file, Some(&metadata.action), Some(request));
         let cancelled = || "cancelled".to_owned();
         if stop.stage() >= Stage::End {
             return Err(cancelled());

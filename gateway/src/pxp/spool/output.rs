@@ -5,9 +5,9 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
+use devgate_schemas::Mask;
 use devgate_schemas::pxp::{FILES_NOT_WRITTEN, JsonSchema, OutputFiles};
 use devgate_schemas::task::{Captured, Exit, Outcome};
-use devgate_schemas::{Mask, Value};
 use serde_json::Value as Json;
 
 use super::Transaction;
@@ -121,9 +121,8 @@ impl Transaction {
 /// A text without secrets, if there are any in it; in JSON they may be spelled in other ways.
 fn masked(mask: &Mask, text: &[u8]) -> Option<String> {
     if let Ok(json) = serde_json::from_slice::<Json>(text) {
-        let value = Value::from(json);
-        let masked = mask.value(value.clone());
-        return (masked != value).then(|| masked.to_json().to_string());
+        let masked = mask.json(json.clone());
+        return (masked != json).then(|| masked.to_string());
     }
     let text = String::from_utf8_lossy(text);
     let masked = mask.text(&text);
