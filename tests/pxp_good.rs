@@ -113,7 +113,7 @@ fn input_that_does_not_fit_starts_nothing() {
         ("{}", "\"n\" is a required property"),
         ("{\"n\":\"a-canary\"}", "at `/n`"),
         ("{\"n\":1,\"m\":\"a-canary\"}", "'m' was unexpected"),
-        ("[\"a-canary\"]", "--input: expected a JSON object"),
+        ("[\"a-canary\"]", "the value is not of type \"object\""),
         ("{\"n\":a-canary}", "--input: expected a JSON object"),
     ] {
         let refused = project.devgate(&format!(
