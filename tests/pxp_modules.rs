@@ -54,15 +54,22 @@ fn noted(project: &Project, name: &str) -> String {
     pid.unwrap_or_else(|error| panic!("{name} was not started: {error}"))
 }
 
-/// Ends what a module has left behind, which nobody else does where it has ended by itself.
-fn end_what_is_left(project: &Project, name: &str) {
-    let process = noted(project, name).trim().parse().expect("it is a number");
-    let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
+/// Ends what a module leaves behind, which nobody else does where it has ended by itself.
+struct LeftBy<'p>(&'p Project, &'static str);
+
+impl Drop for LeftBy<'_> {
+    fn drop(&mut self) {
+        let noted = fs::read_to_string(self.0.path().join(format!("tmp/{}.pid", self.1)));
+        if let Some(process) = noted.ok().and_then(|noted| noted.trim().parse().ok()) {
+            let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
+        }
+    }
 }
 
 #[test]
 fn every_broken_module_is_refused_with_its_cause_and_no_good_one_with_it() {
     let project = Project::new();
+    let _left = LeftBy(&project, "leaves_a_child");
     let all = project.path().join("all");
     fs::create_dir(&all).expect("a folder can be made");
     for folder in ["modules", "broken"] {
@@ -104,7 +111,6 @@ fn every_broken_module_is_refused_with_its_cause_and_no_good_one_with_it() {
     let actions = ["outputs", "files"].map(str::to_owned).into();
     let broken: BTreeSet<_> = files("broken").difference(&actions).cloned().collect();
     assert_eq!(answers.into_keys().collect::<BTreeSet<_>>(), broken);
-    end_what_is_left(&project, "leaves_a_child");
     assert!(!is_running(&noted(&project, "hangs")), "it was not ended");
 }
 
@@ -198,6 +204,7 @@ fn every_wrong_output_file_is_a_failure_with_its_cause() {
 #[test]
 fn every_wrong_output_is_a_failure_with_its_cause() {
     let project = Project::new();
+    let _left = LeftBy(&project, "child");
     let answers = answers(&["Results on streams"]);
     let actions = actions(&project, "outputs", &answers);
     for action in &actions {
@@ -219,7 +226,6 @@ fn every_wrong_output_is_a_failure_with_its_cause() {
             assert!(said.contains(words), "{action}: expected {words:?}: {said}");
         }
     }
-    end_what_is_left(&project, "child");
     assert!(!is_running(&noted(&project, "hangs")), "it was not ended");
 }
 
