@@ -172,7 +172,9 @@ pub(crate) async fn over(
         _ = interrupts.next() => {}
     }
     voice.end();
-    let Some(signal) = interrupts.first() else {
+    // One that has come while this thread was held up may not have been heard here, though the work was left for it.
+    let unheard = || interrupt::asked().filter(|_| failed > 0);
+    let Some(signal) = interrupts.first().or_else(unheard) else {
         return Ok(Ran::new(results.end(None)));
     };
     for (at, target) in targets.iter().enumerate().filter(|(at, _)| !done[*at]) {
