@@ -23,7 +23,12 @@ pub(super) struct Configuration {
 /// # Errors
 /// Why the module cannot be used with this file; its values are not quoted, for any may be a secret.
 pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configuration, String> {
-    let text = match fs::read(file) {
+    let read = fs::metadata(file).and_then(|found| match found.is_file() {
+        true => fs::read(file),
+        // It may never end.
+        false => Err(io::Error::other("it is no file")),
+    });
+    let text = match read {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Ok(Configuration::default());
