@@ -6,4 +6,5 @@ mod files;
 mod large;
 mod module;
 mod requests;
+mod results;
 mod switch;

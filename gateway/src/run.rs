@@ -222,7 +222,7 @@ fn told(stage: Stage, running: usize) -> String {
         Stage::Go => "going on".to_owned(),
         Stage::Finish => format!(
             "{why}: nothing new is begun, {running} may end within {} seconds; a second Ctrl-C kills \
-             what runs",
+             what runs, as a second signal does",
             GRACE.as_secs()
         ),
         Stage::End => format!("{why}: the time is over, ending {running}"),

@@ -259,12 +259,14 @@ impl Setting {
         }
     }
 
+    /// How many targets are to be worked on at once.
+    pub(crate) fn wanted(&self, asked: Option<NonZeroUsize>) -> NonZeroUsize {
+        asked.or(self.project.concurrency).unwrap_or(CONCURRENCY)
+    }
+
     /// How many targets are worked on at once: no more than files can be open for.
     pub(crate) fn concurrency(&self, asked: Option<NonZeroUsize>) -> usize {
-        let wanted = asked
-            .or(self.project.concurrency)
-            .unwrap_or(CONCURRENCY)
-            .get();
+        let wanted = self.wanted(asked).get();
         let files = budget::files();
         let affordable = (files.saturating_sub(OWN_FILES) / FILES).max(1);
         if asked.is_some_and(|asked| asked.get() > affordable) {

@@ -64,7 +64,11 @@ impl Inventory {
             } else if self.names.groups.contains_key(word) {
                 // An empty group chooses nothing, and says so by choosing nothing.
             } else if is_glob(word) {
-                unmatched.push(word.clone());
+                // What may be a URI may hold a password.
+                let shown = word
+                    .rsplit_once('@')
+                    .filter(|(before, _)| before.contains(':'));
+                unmatched.push(shown.map_or_else(|| word.clone(), |(_, host)| format!("…@{host}")));
             } else {
                 let invalid = |message| InventoryError::InvalidWord {
                     number: index + 1,

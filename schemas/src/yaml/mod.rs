@@ -35,6 +35,24 @@ pub fn parse(text: &str) -> Result<Node, Error> {
     parse::document(text)
 }
 
+/// JSON as a text that is read here as the same: characters that YAML does not print are escaped.
+pub fn from_json(json: &serde_json::Value) -> String {
+    let text = json.to_string();
+    let mut yaml = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{7f}'..='\u{a0}'
+            | '\u{2028}'
+            | '\u{2029}'
+            | '\u{feff}'
+            | '\u{fffe}'
+            | '\u{ffff}' => yaml.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => yaml.push(c),
+        }
+    }
+    yaml
+}
+
 /// Reads one document into a type.
 ///
 /// # Errors

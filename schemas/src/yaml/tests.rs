@@ -281,3 +281,16 @@ fn a_node_shows_keys_and_kinds_but_no_scalar() {
     );
     assert!(!shown.contains("canary"), "{shown}");
 }
+
+#[test]
+fn json_is_read_as_the_same_whatever_characters_it_holds() {
+    let text: String = ('\u{1}'..='\u{2ff}')
+        .chain("\u{2028}\u{2029}\u{feff}\u{fffd}\u{fffe}\u{ffff}\u{1f511}".chars())
+        .collect();
+    let json =
+        serde_json::json!({ "password": text, "list": [1, -2.5, true, null, ""], "k\u{85}": {} });
+    let read = parse(&super::from_json(&json))
+        .expect("it is YAML")
+        .to_value();
+    assert_eq!(read.to_json(), json);
+}

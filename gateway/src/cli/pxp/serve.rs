@@ -48,7 +48,11 @@ pub(crate) fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
     };
     let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
     let name = Path::new(program).file_name();
-    if name.is_none_or(|name| name == "devgate") || words.len() > 1 || words.iter().any(is_option) {
+    // A login shell has a dash before its name.
+    if name.is_none_or(|name| name == "devgate" || name == "-devgate")
+        || words.len() > 1
+        || words.iter().any(is_option)
+    {
         return given;
     }
     let ours = ["devgate", "pxp", "serve"].map(OsString::from);

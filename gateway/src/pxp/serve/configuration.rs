@@ -3,12 +3,12 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
-use devgate_schemas::Sensitive;
+use devgate_schemas::{Sensitive, yaml};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::fitting;
-use super::schema::{closed, whole, word};
+use super::schema::{closed, count, word};
 use crate::cli::Global;
 use crate::failure::Failure;
 
@@ -27,7 +27,7 @@ pub(super) struct Configuration {
 #[serde(untagged)]
 enum Inventory {
     File(PathBuf),
-    Itself(Map<String, Json>),
+    Itself(Json),
 }
 
 /// How much an action may take: its caller has no limits.
@@ -73,11 +73,11 @@ impl Configuration {
                     "How much an action may take",
                     &[],
                     json!({
-                        "time": whole(
+                        "time": count(
                             &format!("Seconds for the whole action (default: {})", limits.time), 1,
                         ),
-                        "concurrency": whole("How many targets are worked on at once, at most", 1),
-                        "results": whole(
+                        "concurrency": count("How many targets are worked on at once, at most", 1),
+                        "results": count(
                             &format!(
                                 "How large results may be in bytes: what is larger goes to files on \
                                  this node (default: {})",
@@ -112,8 +112,7 @@ impl Configuration {
         match &self.inventory {
             Some(Inventory::File(file)) => global.inventoryfile = Some(file.clone()),
             Some(Inventory::Itself(inventory)) => {
-                // JSON is YAML.
-                let text = Json::Object(inventory.clone()).to_string();
+                let text = yaml::from_json(inventory);
                 global.inventory = Some(Sensitive::new(text));
             }
             None => {}

@@ -43,7 +43,7 @@ pub(crate) async fn serve(word: Option<&str>, global: &Global, output: &Output) 
         }
         Some(name) => match ACTIONS.iter().find(|action| action.name == name) {
             Some(action) => answer(action, global, output).await,
-            None => output.refuse(unknown()),
+            None => output.refuse(unknown(name)),
         },
     }
 }
@@ -57,11 +57,11 @@ fn metadata() -> Json {
     })
 }
 
-fn unknown() -> Failure {
+fn unknown(word: &str) -> Failure {
     let names = ACTIONS.map(|action| action.name).join(", ");
     let message = format!(
-        "devgate as a PXP module, which it is under another name than `devgate`, has the actions \
-         {names}, and `{METADATA}`"
+        "there is no action `{word}`: this is devgate as a PXP module, expected one of its actions ({names}), \
+         or `{METADATA}`; for the command line, start it by the name `devgate`"
     );
     Failure::new("devgate/unknown-action", message)
 }

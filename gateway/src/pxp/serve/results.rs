@@ -12,15 +12,24 @@ pub(super) enum Value {
     Open(&'static str),
 }
 
+const ERROR: &str = "Why it failed";
+
+const FILE: &str = "A file on the node of this module that holds what was too large to be sent \
+                    (configuration `limits.results`), as JSON; it is there for 14 days";
+
 /// The schema of an action's results. `item` are more properties of what became of one target.
 pub(super) fn schema(action: &str, value: Value, item: Json) -> Json {
-    let of_all = json!({ "_error": error(), "_file": file() });
     let value = match value {
         Value::Closed(properties) => {
             let about = "What came of it; with `_error` where it failed";
+            let of_all = json!({ "_error": error(), "_file": file() });
             closed(about, &[], both(properties, of_all))
         }
-        Value::Open(about) => open(about, of_all),
+        // Whatever others say is a result, under these keys, too.
+        Value::Open(about) => open(
+            about,
+            json!({ "_error": { "description": ERROR }, "_file": { "description": FILE } }),
+        ),
     };
     let properties = json!({
         "target": text("The target's name"),
@@ -53,7 +62,10 @@ pub(super) fn schema(action: &str, value: Value, item: Json) -> Json {
                 closed(
                     "A target that failed",
                     &["target"],
-                    json!({ "target": text("The target's name"), "_error": error() }),
+                    json!({
+                        "target": text("The target's name"),
+                        "_error": { "description": ERROR },
+                    }),
                 ),
             ),
             "_file": file(),
@@ -71,7 +83,7 @@ pub(super) fn schema(action: &str, value: Value, item: Json) -> Json {
 /// Why something failed.
 fn error() -> Json {
     closed(
-        "Why it failed",
+        ERROR,
         &["kind", "msg"],
         json!({
             "kind": text("What kind of failure it is: puppetlabs.tasks/connect-error"),
@@ -84,8 +96,7 @@ fn error() -> Json {
 /// What stands for that which is too large.
 fn file() -> Json {
     closed(
-        "A file on the node of this module that holds what was too large to be sent (configuration \
-         `limits.results`), as JSON; it is there for 14 days",
+        FILE,
         &["path", "size", "sha256"],
         json!({
             "path": text("Where it is"),

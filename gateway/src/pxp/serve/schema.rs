@@ -44,6 +44,13 @@ pub(super) fn whole(about: &str, least: u32) -> Json {
     json!({ "type": "integer", "description": about, "minimum": least })
 }
 
+/// A whole number from `least` that a request may hold.
+pub(super) fn count(about: &str, least: u32) -> Json {
+    let mut count = whole(about, least);
+    count["maximum"] = json!(u32::MAX);
+    count
+}
+
 /// `true` or `false`.
 pub(super) fn flag(about: &str) -> Json {
     of_type("boolean", about)

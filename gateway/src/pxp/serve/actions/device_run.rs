@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
+use devgate_schemas::yaml;
 use devgate_transports::Mode;
 use serde::Deserialize;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use super::{Action, Value, Whom, Work};
 use crate::cli::{Ending, device};
@@ -19,7 +20,7 @@ use crate::pxp::serve::schema::{flag, list, one_of, open, word};
 pub(super) struct DeviceRun {
     #[serde(flatten)]
     whom: Whom,
-    manifest: Option<Map<String, Json>>,
+    manifest: Option<Json>,
     manifest_file: Option<PathBuf>,
     #[serde(default)]
     noop: bool,
@@ -65,9 +66,7 @@ impl Action for DeviceRun {
     }
 
     async fn act(self, work: &Work<'_>) -> anyhow::Result<Ending> {
-        let text = self
-            .manifest
-            .map(|manifest| Json::Object(manifest).to_string());
+        let text = self.manifest.as_ref().map(yaml::from_json);
         let file = self
             .manifest_file
             .map(|file| work.setting.project.root.join(file));

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Action, Value, Whom, Work};
 use crate::cli::{Ending, facts};
-use crate::pxp::serve::schema::{closed, flag, one_of, text, whole};
+use crate::pxp::serve::schema::{closed, count, flag, one_of, text, whole};
 
 #[derive(Deserialize)]
 pub(super) struct Facts {
@@ -26,7 +26,7 @@ impl Action for Facts {
 
     fn input() -> Json {
         json!({
-            "cached": whole(
+            "cached": count(
                 "Ask no target whose facts were collected within so many seconds", 1,
             ),
             "stale_ok": flag("Where a target is down, give its last facts, and say so"),

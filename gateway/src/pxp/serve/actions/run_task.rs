@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{Action, Value, Whom, Work};
 use crate::cli::{Ending, task};
-use crate::pxp::serve::schema::{flag, open, text, whole, word};
+use crate::pxp::serve::schema::{count, flag, open, text, word};
 
 #[derive(Deserialize)]
 pub(super) struct RunTask {
@@ -36,7 +36,7 @@ impl Action for RunTask {
             "task": word("The task's name"),
             "parameters": open("Its parameters, as its metadata have them", json!({})),
             "noop": flag("Tell the task to change nothing; refused by tasks that do not support it"),
-            "timeout": whole("How many seconds it may take on a target", 1),
+            "timeout": count("How many seconds it may take on a target", 1),
         })
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::Work;
 use crate::failure::Failure;
 use crate::inventory::{Inventory, Overrides, Target};
-use crate::pxp::serve::schema::{whole, word};
+use crate::pxp::serve::schema::{count, word};
 
 /// Which targets, and how many of them at once.
 #[derive(Deserialize)]
@@ -40,7 +40,7 @@ impl Whom {
                 "minItems": 1,
                 "items": word(words),
             },
-            "concurrency": whole(
+            "concurrency": count(
                 "How many targets are worked on at once (default: the project's, else 100)", 1,
             ),
         })
@@ -70,14 +70,20 @@ impl Whom {
         let overrides = Overrides::default();
         let targets = work.setting.choose_from(&inventory, words, &overrides);
         let targets = targets.await?;
+        if targets.is_empty() {
+            let message = "`targets` chooses none of the inventory: nothing was done; `project` or \
+                           `inventory` of the configuration say which inventory that is";
+            bail!(Failure::new("devgate/no-targets", message));
+        }
         Ok((inventory, targets))
     }
 
     /// How many at once: no more than the configuration lets.
     pub(super) fn concurrency(&self, work: &Work<'_>) -> Option<NonZeroUsize> {
-        match (self.concurrency, work.limits.concurrency) {
-            (Some(asked), Some(most)) => Some(asked.min(most)),
-            (asked, most) => asked.or(most),
+        let wanted = work.setting.wanted(self.concurrency);
+        match work.limits.concurrency {
+            Some(most) => Some(wanted.min(most)),
+            None => self.concurrency,
         }
     }
 }
