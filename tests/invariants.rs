@@ -338,7 +338,8 @@ fn files(folder: &str) -> Vec<PathBuf> {
             .flatten()
         {
             let path = entry.path();
-            let built = path == root().join("target") || path == root().join(".git");
+            let others = ["target", "fuzz/target", ".git"];
+            let built = others.iter().any(|other| path == root().join(other));
             match entry.file_type().expect("a file has a type") {
                 kind if kind.is_dir() && !built => open.push(path),
                 kind if kind.is_file() && !built => found.push(path),
