@@ -1,8 +1,10 @@
 //! Non-blocking actions of PXP modules: one run for each id, and the truth about it, whoever was killed.
 
 mod ended;
+mod full;
 mod kept;
 mod killed;
+mod left;
 mod secret;
 mod spool;
 
@@ -15,7 +17,7 @@ use std::process::Stdio;
 use serde_json::json;
 
 use self::spool::Spool;
-use super::folder::{document, wait_for_the_end_of, words_of};
+use super::folder::{document, words_of};
 
 #[test]
 fn an_action_goes_on_without_its_caller_and_what_became_of_it_is_told() {
@@ -86,15 +88,21 @@ fn an_id_that_was_used_is_not_run_again_whatever_is_asked_with_it() {
         let mut words = Spool::words("x", &["--input", input]);
         (words[2], words[3]) = (module, action);
         let output = spool.0.devgate(&words);
-        assert_eq!(output.status.code(), Some(0));
-        assert_eq!(document(&output), expected);
-        let words = words_of(&output);
-        let differs = (module, action) != ("m", "act");
-        assert_eq!(
-            words.contains("a new action needs a new id"),
-            differs,
-            "{words}"
-        );
+        if (module, action) == ("m", "act") {
+            assert_eq!(output.status.code(), Some(0));
+            assert_eq!(document(&output), expected);
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(1));
+        let error = &document(&output)["_error"];
+        assert_eq!(error["kind"], "devgate/id-taken");
+        let told = error["msg"].as_str().expect("a text");
+        for words in [
+            "the action `act` of module `m`",
+            &format!("`{action}` of `{module}` was not started"),
+        ] {
+            assert!(told.contains(words), "{told}");
+        }
     }
     assert_eq!(spool.runs(), 1);
     // An empty folder is somebody's, too; so is a file.
@@ -165,6 +173,9 @@ fn ids_and_options_are_refused_with_what_was_expected() {
         "--nonblocking",
     ]);
     assert!(words_of(&without).contains("--spool-dir"));
+    let run = ["pxp", "run", "m", "act", "--modules-dir", "modules.pxp"];
+    let kept = spool.0.devgate(&[&run[..], &["--keep", "1d"]].concat());
+    assert!(words_of(&kept).contains("--nonblocking"));
     let no_text = OsStr::from_bytes(b"sp\xffool");
     let words = Spool::words("x", &[]);
     let rest = words[1..].iter().map(OsStr::new);
@@ -195,56 +206,4 @@ fn ids_and_options_are_refused_with_what_was_expected() {
         spool.end(id.as_str().expect("a text"));
     }
     assert_eq!(spool.runs(), 2);
-}
-
-#[test]
-fn what_cannot_be_recorded_is_not_started() {
-    let spool = Spool::with("finish '{\"done\": 1}' '' 0");
-    let mut words = Spool::words("x", &[]);
-    *words
-        .iter_mut()
-        .find(|word| **word == "spool")
-        .expect("it is there") = "inventory.yaml/spool";
-    let refused = spool.0.devgate(&words);
-    assert_eq!(refused.status.code(), Some(1));
-    assert_eq!(document(&refused)["_error"]["kind"], "devgate/spool-error");
-    fs::create_dir(spool.path()).expect("a folder");
-    let everybody = |mode: u32| {
-        let folder = spool.path();
-        fs::set_permissions(folder, fs::Permissions::from_mode(mode)).expect("it is ours");
-    };
-    everybody(0o777);
-    let refused = spool.0.devgate(&Spool::words("x", &[]));
-    assert!(words_of(&refused).contains("everybody may write in it"));
-    everybody(0o700);
-    // A disk that is full: no file may grow beyond this.
-    let full = |bytes: usize, id: &str| {
-        let script = format!("trap '' XFSZ; exec prlimit --fsize={bytes} \"$@\"");
-        let mut command = spool
-            .0
-            .started_by(&["sh", "-c", &script, "sh"], &Spool::words(id, &[]));
-        let output = command.output().expect("sh starts");
-        assert_eq!(output.status.code(), Some(1), "{}", words_of(&output));
-        document(&output)["_error"].clone()
-    };
-    let error = full(16, "full");
-    assert_eq!(error["kind"], "devgate/spool-error", "{error}");
-    assert!(!spool.folder("full").exists());
-    assert_eq!(fs::read_dir(spool.path()).expect("a spool").count(), 0);
-    // Full after the claim: who attends the action cannot record itself.
-    spool.run("x");
-    assert_eq!(spool.end("x")["status"], "success");
-    wait_for_the_end_of(&spool.attendant("x"));
-    let mut claim = spool.metadata("x");
-    let more = ["attended_by", "end", "exitcode", "results_are_valid"];
-    for key in more {
-        claim.as_object_mut().expect("an object").remove(key);
-    }
-    let claim = serde_json::to_string_pretty(&claim).expect("it is JSON");
-    let id = "y";
-    let error = full(claim.len() + 60, id);
-    assert_eq!(error["kind"], "devgate/not-started", "{error}");
-    assert_eq!(spool.runs(), 1);
-    assert!(spool.folder(id).exists() && !spool.folder(id).join("pid").exists());
-    assert_eq!(spool.status(id)["status"], "unknown");
 }

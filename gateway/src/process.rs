@@ -27,7 +27,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
-pub(crate) use self::anew::anew;
+pub(crate) use self::anew::{anew, own};
 pub(crate) use self::dialogue::{Broken, Dialogue};
 pub(crate) use self::identity::Identity;
 use self::kin::Kin;

@@ -1,6 +1,5 @@
 //! How actions end, or are ended, and what is told of it.
 
-use std::fs;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -100,7 +99,15 @@ fn a_module_that_cannot_be_started_is_told_to_the_caller() {
     );
     let told = spool.status("x");
     assert_eq!(told["status"], "failure");
-    assert_eq!(told["_error"]["msg"], error["msg"]);
+    let why = told["_error"]["msg"].as_str().expect("a text");
+    assert!(message.starts_with(why), "{message}");
+    // The id may be one that nobody has chosen.
+    assert_eq!(error["details"]["transaction_id"], "x");
+    assert!(
+        message.contains("; `devgate pxp status x --spool-dir "),
+        "{message}"
+    );
+    assert!(message.contains("/m is not there any more"), "{message}");
 }
 
 /// Ignores SIGTERM, and has a child that has left its group and session.
@@ -141,10 +148,14 @@ fn a_cancelled_action_is_asked_to_end_and_killed_when_it_is_cancelled_again() {
     let first = first.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let first = first.expect("the binary starts");
     // It is noted before it is begun.
-    while spool.metadata("x").get("execution_error").is_none() {
+    while spool.metadata("x").get("ending").is_none() {
         pause();
     }
-    assert_eq!(spool.status("x")["status"], "running");
+    let told = spool.status("x");
+    assert_eq!(
+        (&told["status"], &told["ending"], told.get("_error")),
+        (&json!("running"), &json!("cancelled"), None)
+    );
     let second = document(&spool.ask("cancel", "x"));
     let first = first.wait_with_output().expect("it is our child");
     assert_eq!(first.status.code(), Some(0));
@@ -218,19 +229,62 @@ fn an_action_that_takes_too_long_is_ended_with_all_that_it_has_started() {
 
 #[test]
 fn who_is_killed_while_it_ends_an_action_has_said_why() {
-    // It asks for the kill of who ends it.
-    let spool = Spool::with(
-        "trap 'kill -9 $PPID; finish \"{\\\"done\\\": 1}\" \"\" 0; exit' TERM; await never & wait",
-    );
+    // Each asks for the kill of who ends it.
+    for (last, status) in [
+        ("finish '{\"done\": 1}' '' 0; exit", "success"),
+        ("exit", "failure"),
+    ] {
+        let spool = Spool::with(&format!(
+            "ended() {{ kill -9 $PPID; {last}; }}; trap ended TERM; await never & wait"
+        ));
+        spool.run("x");
+        spool.begun();
+        let told = document(&spool.ask("cancel", "x"));
+        assert_eq!(
+            (&told["status"], &told["ending"]),
+            (&json!(status), &json!("cancelled")),
+            "{told}"
+        );
+        if status == "success" {
+            // It came to its own end: nobody has ended it.
+            assert_eq!(told["results"], json!({"done": 1}));
+            assert_eq!(told["cancelled"], false);
+        } else {
+            let why = told["_error"]["msg"].as_str().expect("a text");
+            assert!(why.starts_with("cancelled"), "{why}");
+        }
+    }
+}
+
+#[test]
+fn who_is_asked_often_to_end_an_action_still_says_what_became_of_it() {
+    let spool = Spool::with(STUBBORN);
     spool.run("x");
-    spool.begun();
-    let output = spool.ask("cancel", "x");
-    let told = document(&output);
-    assert_eq!(told["status"], "failure", "{told}");
-    let why = told["_error"]["msg"].as_str().expect("a text");
-    assert!(why.starts_with("cancelled"), "{why}");
-    assert_eq!(told.get("results"), None::<&Value>);
-    assert!(fs::exists(spool.folder("x").join("metadata")).expect("a folder"));
+    let processes = [spool.begun(), spool.wait_for("child").trim().to_owned()];
+    let attendant: i32 = spool.attendant("x").parse().expect("a number");
+    let attendant = nix::unistd::Pid::from_raw(attendant);
+    // As many who cancel at once; what is pending is not sent twice.
+    for _ in 0..100 {
+        if nix::sys::signal::kill(attendant, nix::sys::signal::Signal::SIGTERM).is_err() {
+            break;
+        }
+        pause();
+    }
+    wait_for_the_end_of(&attendant.to_string());
+    assert_eq!(spool.metadata("x")["status"], "failure");
+    for process in &processes {
+        wait_for_the_end_of(process);
+    }
+}
+
+#[test]
+fn an_exit_code_counts_when_it_is_whole() {
+    let spool = Spool::with(
+        "printf 1 >\"$dir/exitcode\"; sleep 0.3; printf 2 >>\"$dir/exitcode\"; await never",
+    );
+    spool.run_with("x", &["--timeout", "3"]);
+    assert_eq!(spool.end("x")["exitcode"], 12);
+    wait_for_the_end_of(&spool.attendant("x"));
 }
 
 #[test]

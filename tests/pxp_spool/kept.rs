@@ -30,8 +30,8 @@ fn transactions_that_ended_long_ago_are_removed_when_a_new_one_begins() {
     spool.run("recent");
     assert!(spool.folder("old").exists());
 
-    let output = spool.0.devgate(&Spool::words("new", &[]));
-    let words = words_of(&output);
+    let begin = |id: &str, more: &[&str]| words_of(&spool.0.devgate(&Spool::words(id, more)));
+    let words = begin("new", &["--log-level", "info"]);
     spool.end("new");
     assert!(
         words.contains("invalid JSON in metadata file of the transaction broken"),
@@ -84,6 +84,9 @@ fn transactions_that_ended_long_ago_are_removed_when_a_new_one_begins() {
     let human = String::from_utf8_lossy(&human.stdout).into_owned();
     assert!(human.contains("slow    running  m  act  20"), "{human}");
 
+    // Not with each new one.
+    assert_eq!(begin("another", &[]), "");
+    spool.end("another");
     spool.age("recent", 2);
     spool.run_with("newer", &["--keep", "1d"]);
     assert!(!spool.folder("recent").exists());

@@ -27,10 +27,14 @@ pub(crate) fn anew(arguments: &[OsString], stdin: &Sensitive<Vec<u8>>) -> io::Re
     let [name, arguments @ ..] = arguments else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    // By its own path, it keeps its name in the list of processes; it may have been replaced by a newer one.
-    let own = std::env::current_exe().ok().filter(|own| own.exists());
-    let own = own.map_or_else(|| "/proc/self/exe".into(), OsString::from);
-    let mut command = bare(&[own])?.into_std();
+    let mut command = bare(&[own()])?.into_std();
     command.arg0(name).args(arguments).stdin(Stdio::from(file));
     Err(command.exec())
+}
+
+/// This program. By its own path, it keeps its name in the list of processes; it may have been replaced by a newer
+/// one there.
+pub(crate) fn own() -> OsString {
+    let own = std::env::current_exe().ok().filter(|own| own.exists());
+    own.map_or_else(|| "/proc/self/exe".into(), OsString::from)
 }

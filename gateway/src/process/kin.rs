@@ -76,9 +76,9 @@ impl Kin {
         Self { leader, mark }
     }
 
-    /// The kin of a process that is not our child, and leads a process group.
-    pub(super) fn of_other(leader: i32, mark: String) -> Self {
-        let leader = Some(Pid::from_raw(leader));
+    /// The kin of a process that is not our child, and leads a process group, if it still lives.
+    pub(super) fn of_other(leader: Option<i32>, mark: String) -> Self {
+        let leader = leader.map(Pid::from_raw);
         Self { leader, mark }
     }
 

@@ -163,13 +163,20 @@ impl Record {
         Ok(Self { leader, mark })
     }
 
-    /// Ends what was written down, with all that it has started, if it lives; it is no child of ours. Gives what
-    /// cannot be killed.
+    /// Whether it, or something that it has started, lives, in a moment.
+    pub(crate) async fn lives_on(&self) -> bool {
+        self.leader.lives()
+            || !Kin::of_other(None, self.mark.clone())
+                .left()
+                .await
+                .is_empty()
+    }
+
+    /// Ends what was written down, with all that it has started; it is no child of ours. Gives what cannot be killed.
     pub(crate) async fn end(&self, grace: Duration) -> BTreeSet<i32> {
-        if !self.leader.lives() {
-            return BTreeSet::new();
-        }
-        let mut kin = Kin::of_other(self.leader.pid, self.mark.clone());
+        // Its number may be another's by now.
+        let leader = self.leader.lives().then_some(self.leader.pid);
+        let mut kin = Kin::of_other(leader, self.mark.clone());
         let nobody_stops_it = Stopper::default();
         kin.end(&nobody_stops_it.stop(), grace).await
     }

@@ -68,7 +68,8 @@ impl Pxp {
             Self::Status(status) => status.run(&voice(), output).await,
             Self::Cancel(cancel) => cancel.run(output).await,
             Self::Attend(attend) => {
-                stoppable(async |stop| Ok(attend.run(output, stop).await)).await
+                let attend = async |stop: &Stop| Ok(attend.run(output, stop).await);
+                stopped_by(Signals::Asking, attend).await
             }
             Self::Serve(serve) => Ok(serve.run(global, output).await),
         }
@@ -81,8 +82,23 @@ impl Folders {
     }
 }
 
-/// Does work that a signal ends, with what it has started.
+/// What signals do, when they have come often.
+enum Signals {
+    /// They end the work, wherever it is.
+    Ending,
+    /// They ask, and the work comes to its own end: it has something to write down.
+    Asking,
+}
+
+/// Does work that signals end, with what it has started.
 async fn stoppable(
+    work: impl AsyncFnOnce(&Stop) -> anyhow::Result<Ending>,
+) -> anyhow::Result<Ending> {
+    stopped_by(Signals::Ending, work).await
+}
+
+async fn stopped_by(
+    signals: Signals,
     work: impl AsyncFnOnce(&Stop) -> anyhow::Result<Ending>,
 ) -> anyhow::Result<Ending> {
     let mut interrupts = Interrupts::hear()?;
@@ -101,7 +117,12 @@ async fn stoppable(
             stage = interrupts.next() => match stage {
                 // What a module does cannot be left half done by waiting: it is asked to end at once.
                 Some(stage) => stopper.raise(stage.max(Stage::End)),
-                None => anyhow::bail!(Failure::new("devgate/interrupted", "interrupted")),
+                None => match signals {
+                    Signals::Ending => {
+                        anyhow::bail!(Failure::new("devgate/interrupted", "interrupted"))
+                    }
+                    Signals::Asking => return work.await,
+                },
             }
         }
     }

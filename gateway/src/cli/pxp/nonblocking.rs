@@ -37,10 +37,11 @@ pub(super) struct Nonblocking {
         help_heading = "Without waiting"
     )]
     spool_dir: Option<PathBuf>,
-    /// How long ended transactions are kept: 14d, 1h
+    /// How long ended transactions are kept, whoever has begun them: 14d, 1h
     #[arg(
         long,
         value_name = "TIME",
+        requires = "nonblocking",
         value_parser = time,
         default_value = "14d",
         help_heading = "Without waiting"
@@ -72,6 +73,14 @@ impl Nonblocking {
     }
 }
 
+/// Tells with a failure whose it is: the id may be one that nobody has chosen.
+fn with_the_way_back(mut failure: Failure, transaction: &Transaction, spool: &Spool) -> Failure {
+    let (id, spool) = (&transaction.id, spool.folder().display());
+    let told = format!("; `devgate pxp status {id} --spool-dir {spool}` tells what is known of it");
+    failure.msg.push_str(&told);
+    failure.with("transaction_id", id.as_str())
+}
+
 impl Wish {
     /// The transaction, if it was begun before: then the module need not even be there.
     pub(super) fn begun(&self) -> Option<Transaction> {
@@ -87,19 +96,22 @@ impl Wish {
         output: &Output,
     ) -> anyhow::Result<Ending> {
         let removed = self.spool.remove_old(self.keep).await;
-        for problem in
-            removed.unwrap_or_else(|error| vec![format!("no old transaction was removed: {error}")])
-        {
-            voice.say(Level::Warning, &problem);
+        let problems = removed.unwrap_or_else(|error| {
+            let told = format!("no old transaction was removed: {error}");
+            vec![(Level::Warning, told)]
+        });
+        for (level, problem) in problems {
+            voice.say(level, &problem);
         }
         let (module, action) = (&call.module().name, &call.action().name);
         let transaction = match self.spool.claim(self.id, call, limit)? {
             Claim::New(transaction) => transaction,
             Claim::Repeated(transaction) => {
-                return Ok(repeated(&transaction, [module, action], voice, output).await);
+                return Ok(repeated(&transaction, [module, action], output).await?);
             }
         };
-        transaction.start(call).await?;
+        let started = transaction.start(call).await;
+        started.map_err(|failure| with_the_way_back(failure, &transaction, &self.spool))?;
         let answer = json!({
             "transaction_id": transaction.id,
             "status": "running",
@@ -115,24 +127,30 @@ impl Wish {
 }
 
 /// Answers as the first time, with the status that it has now.
+///
+/// # Errors
+/// The id is of another action.
 pub(super) async fn repeated(
     transaction: &Transaction,
     asked: [&str; 2],
-    voice: &Voice,
     output: &Output,
-) -> Ending {
+) -> Result<Ending, Failure> {
     let report = transaction.summary().await;
-    let (module, action) = (report.module.as_deref(), report.action.as_deref());
+    let known = report.known.as_ref();
+    let [module, action] = [
+        known.map(|known| known.module.as_str()),
+        known.map(|known| known.action.as_str()),
+    ];
     if let (Some(module), Some(action)) = (module, action)
         && [module, action] != asked
     {
         let id = &transaction.id;
         let [asked_module, asked_action] = asked;
-        let remark = format!(
+        let message = format!(
             "transaction {id} is of the action `{action}` of module `{module}`; `{asked_action}` of \
              `{asked_module}` was not started: a new action needs a new id"
         );
-        voice.say(Level::Warning, &remark);
+        return Err(Failure::new("devgate/id-taken", message));
     }
     let answer = json!({
         "transaction_id": transaction.id,
@@ -148,5 +166,5 @@ pub(super) async fn repeated(
             report.status
         )
     });
-    Ending::Well
+    Ok(Ending::Well)
 }

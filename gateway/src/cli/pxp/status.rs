@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use devgate_schemas::Level;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use crate::cli::Ending;
 use crate::output::{self, Output};
-use crate::pxp::spool::{Report, Spool, TransactionId};
+use crate::pxp::spool::{self, Report, Spool, TransactionId};
 use crate::voice::Voice;
 
 #[derive(Args, Debug)]
@@ -39,7 +39,11 @@ impl Status {
         } else {
             Level::Notice
         };
-        for line in report.stderr.iter().flat_map(|stderr| stderr.lines()) {
+        let stderr = report
+            .known
+            .as_ref()
+            .and_then(|known| known.stderr.as_deref());
+        for line in stderr.unwrap_or_default().lines() {
             voice.say(level, &format!("stderr: {line}"));
         }
         output.document(&report, || as_text(&report));
@@ -57,7 +61,7 @@ async fn all(spool: &Spool, output: &Output) -> anyhow::Result<Ending> {
     for transaction in spool.all()? {
         reports.push(transaction.summary().await);
     }
-    reports.sort_by(|one, other| one.start.cmp(&other.start));
+    reports.sort_by_key(|report| report.known.as_ref().map(|known| known.start.clone()));
     output.document(&json!({ "transactions": reports }), || {
         let rows: Vec<[String; 5]> = reports.iter().map(as_row).collect();
         output::table(&rows)
@@ -66,15 +70,17 @@ async fn all(spool: &Spool, output: &Output) -> anyhow::Result<Ending> {
 }
 
 fn as_row(report: &Report) -> [String; 5] {
-    let said = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+    let [module, action, start] = match &report.known {
+        Some(known) => [&known.module, &known.action, &known.start].map(String::as_str),
+        None => ["-"; 3],
+    };
     // Who looks at a list looks at seconds.
-    let start = said(&report.start);
     let start = start.split('.').next().unwrap_or_default();
     [
         report.transaction_id.to_string(),
         report.status.to_string(),
-        said(&report.module),
-        said(&report.action),
+        module.to_owned(),
+        action.to_owned(),
         start.replace('T', " "),
     ]
 }
@@ -82,18 +88,21 @@ fn as_row(report: &Report) -> [String; 5] {
 /// A line, then the results.
 pub(super) fn as_text(report: &Report) -> String {
     let mut text = format!("{}: {}", report.transaction_id, report.status);
-    if let (Some(module), Some(action)) = (&report.module, &report.action) {
-        text.push_str(&format!(" ({module} {action})"));
+    if let Some(known) = &report.known {
+        text.push_str(&format!(" ({} {})", known.module, known.action));
+        if let (Some(why), spool::Status::Running) = (known.ending, report.status) {
+            text.push_str(&format!(", is being ended ({why})"));
+        }
     }
     if let Some(error) = &report.error {
         text.push_str(&format!(": {error}"));
     }
     text.push('\n');
-    if let Some(results) = report
-        .results
+    let results = report
+        .known
         .as_ref()
-        .filter(|results| **results != Json::Null)
-    {
+        .and_then(|known| known.results.as_ref());
+    if let Some(results) = results.filter(|results| !results.is_null()) {
         text.push_str(&format!("{results:#}\n"));
     }
     text

@@ -1,9 +1,11 @@
 //! Removing transactions that ended long ago. What may still run stays, and what is not ours.
 
-use std::fs::{self, DirEntry, File};
+use std::fs::{self, DirEntry, File, TryLockError};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
+
+use devgate_schemas::Level;
 
 use super::claim::UNFINISHED;
 use super::metadata::{Metadata, Status};
@@ -16,17 +18,19 @@ const REMOVED: &str = ".removed-";
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl Spool {
-    /// Removes the transactions in which nothing has changed for this long, if they have ended. Gives what is wrong
-    /// with those that nobody can tell of; they stay.
+    /// Removes the transactions in which nothing has changed for this long, if they have ended. Gives which cannot be
+    /// removed, and at `Info` those that nobody can tell of, as pxp-agent's own; they stay.
     ///
     /// # Errors
     /// The spool cannot be read.
-    pub(crate) async fn remove_old(&self, keep: Duration) -> io::Result<Vec<String>> {
+    pub(crate) async fn remove_old(&self, keep: Duration) -> io::Result<Vec<(Level, String)>> {
         let mut problems = Vec::new();
         // One removes at a time: else another could remove a new transaction with an id that has just become free.
         let lock = File::open(&self.folder)?;
-        if lock.try_lock().is_err() {
-            return Ok(problems);
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(problems),
+            Err(TryLockError::Error(error)) => return Err(error),
         }
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
@@ -46,7 +50,7 @@ impl Spool {
         Ok(problems)
     }
 
-    async fn remove(&self, id: TransactionId, problems: &mut Vec<String>) {
+    async fn remove(&self, id: TransactionId, problems: &mut Vec<(Level, String)>) {
         let transaction = self.transaction(id);
         if !Metadata::are_in(&transaction.folder) {
             return;
@@ -69,7 +73,11 @@ impl Spool {
                     Err(error) => problems.push(stays(&transaction.folder, &error.to_string())),
                 }
             }
-            Err(problem) => problems.push(stays(&transaction.folder, &problem)),
+            Err(problem) => {
+                let (_, told) = stays(&transaction.folder, &problem);
+                let told = format!("{told}; who needs it no more removes its folder");
+                problems.push((Level::Info, told));
+            }
         }
     }
 }
@@ -81,12 +89,13 @@ fn age(entry: &DirEntry) -> Option<Duration> {
     changed.elapsed().ok()
 }
 
-fn remove(folder: &Path, problems: &mut Vec<String>) {
+fn remove(folder: &Path, problems: &mut Vec<(Level, String)>) {
     if let Err(error) = fs::remove_dir_all(folder) {
         problems.push(stays(folder, &error.to_string()));
     }
 }
 
-fn stays(folder: &Path, problem: &str) -> String {
-    format!("{} stays in the spool: {problem}", folder.display())
+fn stays(folder: &Path, problem: &str) -> (Level, String) {
+    let told = format!("{} stays in the spool: {problem}", folder.display());
+    (Level::Warning, told)
 }

@@ -1,15 +1,11 @@
 //! Cancelling an action: who attends it is asked to end it, or, where nobody does any more, we end it.
 
-use std::future::pending;
-use std::io;
 use std::time::{Duration, Instant, SystemTime};
 
 use nix::sys::signal::Signal;
-use tokio::time::timeout;
 
-use super::attend::CANCELLED;
-use super::metadata::{Metadata, Status};
-use super::{Transaction, pid};
+use super::metadata::{Metadata, Status, Why};
+use super::{Transaction, pause, pid};
 use crate::failure::Failure;
 use crate::process::Identity;
 use crate::pxp::call::GRACE;
@@ -21,67 +17,90 @@ const PATIENCE: Duration = Duration::from_secs(25);
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Transaction {
-    /// Ends the action, if it runs. Gives whether this has ended it.
+    /// Ends the action, if it runs, or what one has left of which nobody knows the end. Gives whether this has ended
+    /// it.
     ///
     /// # Errors
-    /// It may not be ended, or the end not be written down.
+    /// It may not be ended, or its end could not be written down.
     pub(crate) async fn cancel(&self) -> Result<bool, Failure> {
-        let ended = self.end().await;
-        ended.map_err(|error| {
-            let message = format!("the transaction {} cannot be cancelled: {error}", self.id);
-            Failure::new("devgate/not-cancelled", message)
-        })
-    }
-
-    async fn end(&self) -> io::Result<bool> {
         let begun = Instant::now();
         let mut asked: Option<Identity> = None;
         // Of what nothing is known, nothing can be ended.
         while let Ok(metadata) = self.state().await {
-            if metadata.status != Status::Running {
-                let why = metadata.execution_error.unwrap_or_default();
-                return Ok(asked.is_some() && why.starts_with(CANCELLED));
+            match (metadata.status, &asked) {
+                (Status::Running, _) => {}
+                (Status::Unknown, Some(_)) => {
+                    let problem =
+                        format!("its metadata in {} do not say so", self.folder.display());
+                    return Err(self.unrecorded(&problem));
+                }
+                (Status::Unknown, None) => return self.end_what_is_left(&metadata).await,
+                (Status::Success | Status::Failure, asked) => {
+                    return Ok(asked.is_some() && metadata.was_cancelled());
+                }
             }
             match &metadata.attended_by {
                 Some(attendant) if attendant.lives() => {
                     if asked.as_ref() != Some(attendant) {
-                        attendant.signal(Signal::SIGTERM)?;
+                        self.ask(attendant, Signal::SIGTERM)?;
                         // What is stopped hears nothing until it goes on.
-                        attendant.signal(Signal::SIGCONT)?;
+                        self.ask(attendant, Signal::SIGCONT)?;
                         asked = Some(attendant.clone());
                     } else if begun.elapsed() > PATIENCE {
-                        attendant.signal(Signal::SIGKILL)?;
+                        self.ask(attendant, Signal::SIGKILL)?;
                     }
                 }
                 // It has just been claimed: who attends it will be there in a moment.
                 None if metadata.are_attended() => {}
-                _ => {
-                    if let Some(ended) = self.end_unattended(metadata).await? {
-                        return Ok(ended);
-                    }
-                }
+                _ if self.end_what_is_left(&metadata).await? => return Ok(true),
+                _ => {}
             }
             if begun.elapsed() > 2 * PATIENCE {
-                return Err(io::Error::other("it still runs"));
+                return Err(self.not_cancelled("it still runs"));
             }
-            drop(timeout(LOOK, pending::<()>()).await);
+            pause(LOOK).await;
         }
         Ok(false)
     }
 
-    /// Ends an action that nobody attends; nothing, if it has ended meanwhile.
-    async fn end_unattended(&self, mut metadata: Metadata) -> io::Result<Option<bool>> {
-        let Some(process) = pid::read(&self.folder).filter(|process| process.leader.lives()) else {
-            return Ok(None);
+    fn ask(&self, attendant: &Identity, signal: Signal) -> Result<(), Failure> {
+        let asked = attendant.signal(signal);
+        asked.map_err(|error| self.not_cancelled(&error.to_string()))
+    }
+
+    /// Ends all processes of an action that nobody attends. Gives whether there were any.
+    async fn end_what_is_left(&self, metadata: &Metadata) -> Result<bool, Failure> {
+        let Some(process) = pid::read(&self.folder) else {
+            return Ok(false);
         };
-        self.is_ended(&mut metadata, CANCELLED);
+        if !process.lives_on().await {
+            return Ok(false);
+        }
+        let why = Why::Cancelled;
+        let mut metadata = metadata.clone();
+        metadata.status = Status::Running;
+        metadata.execution_error = None;
+        self.is_ended(&mut metadata, why);
         let left = process.end(GRACE).await;
         if !left.is_empty() {
-            let message = format!("its processes {left:?} could not be killed");
-            return Err(io::Error::other(message));
+            return Err(self.not_cancelled(&format!("its processes {left:?} could not be killed")));
         }
-        metadata.failed(CANCELLED.to_owned(), Some(SystemTime::now()));
-        metadata.write(&self.folder)?;
-        Ok(Some(true))
+        metadata.failed(why.told(metadata.limit()), Some(SystemTime::now()));
+        let written = metadata.write(&self.folder);
+        written.map_err(|error| self.unrecorded(&error.to_string()))?;
+        Ok(true)
+    }
+
+    fn not_cancelled(&self, problem: &str) -> Failure {
+        let message = format!("the transaction {} cannot be cancelled: {problem}", self.id);
+        Failure::new("devgate/not-cancelled", message)
+    }
+
+    fn unrecorded(&self, problem: &str) -> Failure {
+        let message = format!(
+            "the action of transaction {} was ended, but that cannot be recorded: {problem}",
+            self.id
+        );
+        Failure::new("devgate/spool-error", message)
     }
 }

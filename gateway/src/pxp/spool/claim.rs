@@ -64,6 +64,9 @@ impl Transaction {
             results_are_valid: None,
             exitcode: None,
             execution_error: None,
+            ending: None,
+            written: None,
+            has_secrets: !call.secrets().is_empty(),
             // A link keeps its name: a module may be one that acts by it.
             file: std::path::absolute(&call.module().file)?,
             time_limit: limit.as_secs_f64(),

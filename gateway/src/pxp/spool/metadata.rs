@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::TransactionId;
 use crate::device_run;
 use crate::process::Identity;
+use crate::pxp::call::timed_out;
 use crate::pxp::{Verdict, whole};
 
 /// What is written down of a transaction.
@@ -36,9 +37,17 @@ pub(crate) struct Metadata {
     pub(super) results_are_valid: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) exitcode: Option<i32>,
-    /// Why it is no success, or why nobody knows; of what still runs, why it is being ended.
+    /// Why it is no success, or why nobody knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) execution_error: Option<String>,
+    /// Why it was brought to its end; noted before that begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ending: Option<Why>,
+    /// SHA-256 of what it had written when it was judged, masked; none as long as nobody has masked it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) written: Option<String>,
+    /// Whether there is something to mask in what it writes.
+    pub(super) has_secrets: bool,
     /// The module's program.
     pub(super) file: PathBuf,
     /// How long the action may take, in seconds.
@@ -58,6 +67,17 @@ pub(crate) enum Status {
     Success,
     Failure,
     Unknown,
+}
+
+/// Why an action is brought to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Why {
+    /// It took longer than it may.
+    #[serde(rename = "timed out")]
+    TimedOut,
+    /// Somebody has cancelled it, or ended who attends it.
+    #[serde(rename = "cancelled")]
+    Cancelled,
 }
 
 const NAME: &str = "metadata";
@@ -139,10 +159,38 @@ impl Metadata {
         self.execution_error = Some(why);
     }
 
+    /// Whether it was cancelled and had no end of its own.
+    pub(super) fn was_cancelled(&self) -> bool {
+        self.status == Status::Failure
+            && self.ending == Some(Why::Cancelled)
+            && self.exitcode.is_none()
+    }
+
     /// Nobody knows what has become of it.
     pub(super) fn lost(&mut self, why: &str) {
         self.status = Status::Unknown;
         self.execution_error = Some(why.to_owned());
+    }
+}
+
+impl Why {
+    /// What is told of an action that was ended, with all its processes.
+    pub(super) fn told(self, limit: Duration) -> String {
+        match self {
+            Self::TimedOut => timed_out(limit).msg,
+            Self::Cancelled => "cancelled, or interrupted by a signal: it was ended with all its processes; what it \
+                                had done by then stands"
+                .to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TimedOut => "timed out",
+            Self::Cancelled => "cancelled",
+        })
     }
 }
 

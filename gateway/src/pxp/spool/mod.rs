@@ -5,7 +5,8 @@
 //! module is not there any more.
 //!
 //! Each step is on the disk before the next one begins: the folder, before anything is started; the process,
-//! before it is given its input. So no action runs twice, and none unrecorded, wherever a process is killed.
+//! before it is given its input. So no action runs twice, wherever a process is killed, and none unrecorded that
+//! waits for its input.
 
 mod age;
 mod attend;
@@ -19,13 +20,17 @@ mod pid;
 mod report;
 mod start;
 mod state;
+mod wait;
 
 use std::fs::{self, DirBuilder};
+use std::future::pending;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use devgate_schemas::pxp::OutputFiles;
+use tokio::time::timeout;
 
 use self::metadata::Metadata;
 
@@ -33,9 +38,11 @@ pub(crate) use self::attend::attend;
 pub(crate) use self::claim::Claim;
 pub(crate) use self::handover::Handover;
 pub(crate) use self::id::TransactionId;
+pub(crate) use self::metadata::Status;
 pub(crate) use self::report::Report;
 use crate::failure::Failure;
 use crate::project::is_world_writable;
+use crate::pxp::whole;
 
 /// A folder with transactions.
 #[derive(Clone, Debug)]
@@ -76,14 +83,17 @@ impl Spool {
     /// # Errors
     /// It cannot be made, or everybody may write in it.
     pub(crate) fn make(folder: &Path) -> Result<Self, Failure> {
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(|error| unusable(folder, &error))?;
+        make(folder).map_err(|error| unusable(folder, &error))?;
         // What stands there says which program is started.
         if is_world_writable(folder) {
             let error = "everybody may write in it; take that away with `chmod o-w`";
             return Err(unusable(folder, &io::Error::other(error)));
         }
         Self::open(folder)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The transaction with this id, whether there is one or not.
@@ -141,6 +151,26 @@ impl Transaction {
             exitcode,
         }
     }
+}
+
+/// Makes a folder that only this user can read, whose name outlives a crash.
+fn make(folder: &Path) -> io::Result<()> {
+    let folder = std::path::absolute(folder)?;
+    let new: Vec<_> = folder.ancestors().take_while(|at| !at.exists()).collect();
+    let made = DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder);
+    made.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => io::ErrorKind::NotADirectory.into(),
+        _ => error,
+    })?;
+    let mut parents = new.into_iter().filter_map(Path::parent);
+    parents.try_for_each(whole::sync)
+}
+
+async fn pause(time: Duration) {
+    drop(timeout(time, pending::<()>()).await);
 }
 
 fn unusable(folder: &Path, error: &io::Error) -> Failure {

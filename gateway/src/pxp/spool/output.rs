@@ -9,6 +9,7 @@ use devgate_schemas::Mask;
 use devgate_schemas::pxp::{FILES_NOT_WRITTEN, JsonSchema, OutputFiles};
 use devgate_schemas::task::{Captured, Exit, Outcome};
 use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
 
 use super::Transaction;
 use super::metadata::Metadata;
@@ -92,20 +93,54 @@ impl Transaction {
         }
     }
 
+    /// What the action had written when it was judged; of one that nobody has judged for good, what stands there
+    /// now, if it cannot hold secrets.
+    ///
+    /// # Errors
+    /// Why it is not shown.
+    pub(super) fn shown(&self, metadata: &Metadata) -> Result<[Captured; 2], String> {
+        let folder = self.folder.display();
+        let outputs = || {
+            let outputs = self.outputs();
+            outputs.map_err(|problem| format!("failed to retrieve the output: {problem}"))
+        };
+        match &metadata.written {
+            Some(judged) => {
+                let outputs = outputs()?;
+                if digest(&outputs) != *judged {
+                    return Err(format!(
+                        "what it had written was changed after its end, and is not shown: see {folder}"
+                    ));
+                }
+                Ok(outputs)
+            }
+            None if metadata.has_secrets => Err(format!(
+                "what it has written is not shown: nobody has masked the secrets of its request in it, for who \
+                 attended it was killed; see {folder}"
+            )),
+            None => outputs(),
+        }
+    }
+
     /// Takes secrets out of what the action has written: its module may have repeated its request.
     ///
     /// # Errors
-    /// Which file could not be written.
+    /// Which could not be taken out: their files are removed.
     pub(super) fn hide(&self, mask: &Mask) -> io::Result<()> {
         let OutputFiles { stdout, stderr, .. } = self.output_files();
         let limit = Limits::default().stdout;
+        let mut hidden = Ok(());
         for file in [stdout, stderr] {
             let text = captured(&file, limit).unwrap_or_default();
-            if let Some(masked) = masked(mask, &text.bytes) {
-                whole::write(&file, masked.as_bytes())?;
+            if let Some(masked) = masked(mask, &text.bytes)
+                && let Err(error) = whole::write(&file, masked.as_bytes())
+            {
+                // On a full disk, too, there is room for that.
+                fs::remove_file(&file)?;
+                hidden = Err(error);
             }
         }
-        Ok(())
+        hidden
     }
 
     fn schema(&self) -> Result<JsonSchema, String> {
@@ -127,6 +162,20 @@ fn masked(mask: &Mask, text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
     let masked = mask.text(&text);
     (masked != text).then(|| masked.into_owned())
+}
+
+/// By what is told that it was not changed.
+pub(super) fn digest(written: &[Captured; 2]) -> String {
+    let mut whole = Sha256::new();
+    for one in written {
+        whole.update(one.bytes.len().to_le_bytes());
+        whole.update(&one.bytes);
+    }
+    whole
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// How long the text of an exit code may be.

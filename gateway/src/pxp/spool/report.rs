@@ -1,9 +1,10 @@
 //! What is told of a transaction to who asks.
 
+use devgate_schemas::task::Captured;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::metadata::Status;
+use super::metadata::{Metadata, Status, Why};
 use super::{Transaction, TransactionId};
 use crate::failure::Failure;
 use crate::pxp::verdict::EXECUTION_ERROR;
@@ -13,14 +14,24 @@ use crate::pxp::verdict::EXECUTION_ERROR;
 pub(crate) struct Report {
     pub(crate) transaction_id: TransactionId,
     pub(crate) status: Status,
+    #[serde(flatten)]
+    pub(crate) known: Option<Known>,
+    /// Why it is no success, or why nobody knows, as pxp-agent tells it.
+    #[serde(rename = "_error", skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<Failure>,
+}
+
+/// What stands in the metadata, and what the action has written.
+#[derive(Debug, Serialize)]
+pub(crate) struct Known {
+    pub(crate) module: String,
+    pub(crate) action: String,
+    pub(crate) start: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) module: Option<String>,
+    end: Option<String>,
+    /// Why it is being ended, or was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) action: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) start: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) end: Option<String>,
+    pub(crate) ending: Option<Why>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exitcode: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,74 +44,74 @@ pub(crate) struct Report {
     stdout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stderr: Option<String>,
-    /// Why it is no success, or why nobody knows, as pxp-agent tells it.
-    #[serde(rename = "_error", skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<Failure>,
 }
 
 impl Transaction {
     /// What is known of it now, and what it has written.
     pub(crate) async fn report(&self) -> Report {
-        let mut report = self.summary().await;
-        if let Some(valid) = report.results_are_valid {
-            match self.outputs() {
-                Ok([stdout, stderr]) => {
-                    report.stderr = text(&stderr.bytes);
-                    match serde_json::from_slice(&stdout.bytes) {
-                        Ok(results) if valid => report.results = Some(results),
-                        // Nothing is `null`.
-                        Err(_) if valid => report.results = Some(Json::Null),
-                        _ => report.stdout = text(&stdout.bytes),
-                    }
-                }
-                Err(problem) => {
-                    let error = format!("failed to retrieve the output: {problem}");
-                    report.error.get_or_insert_with(|| execution_error(error));
-                }
+        let metadata = self.state().await;
+        let shown = metadata
+            .as_ref()
+            .ok()
+            .filter(|metadata| metadata.results_are_valid.is_some())
+            .map(|metadata| self.shown(metadata));
+        let mut report = self.told(metadata);
+        match (&mut report.known, shown) {
+            (Some(known), Some(Ok(written))) => known.has_written(&written),
+            (_, Some(Err(why))) => {
+                report.error.get_or_insert_with(|| execution_error(why));
             }
+            _ => {}
         }
         report
     }
 
     /// What is known of it now.
     pub(crate) async fn summary(&self) -> Report {
-        let unknown = Report::unknown(self.id.clone());
-        match self.state().await {
-            Ok(metadata) => Report {
-                status: metadata.status,
-                module: Some(metadata.module),
-                action: Some(metadata.action),
-                start: Some(metadata.start),
-                end: metadata.end,
-                exitcode: metadata.exitcode,
-                results_are_valid: metadata.results_are_valid,
-                error: metadata.execution_error.map(execution_error),
-                ..unknown
-            },
-            Err(problem) => Report {
-                error: Some(execution_error(problem)),
-                ..unknown
-            },
+        self.told(self.state().await)
+    }
+
+    fn told(&self, state: Result<Metadata, String>) -> Report {
+        let (status, known, error) = match state {
+            Ok(metadata) => {
+                let error = metadata.execution_error.clone();
+                (metadata.status, Some(Known::of(metadata)), error)
+            }
+            Err(problem) => (Status::Unknown, None, Some(problem)),
+        };
+        Report {
+            transaction_id: self.id.clone(),
+            status,
+            known,
+            error: error.map(execution_error),
         }
     }
 }
 
-impl Report {
-    /// Of a transaction of which nothing is known.
-    fn unknown(id: TransactionId) -> Self {
+impl Known {
+    fn of(metadata: Metadata) -> Self {
         Self {
-            transaction_id: id,
-            status: Status::Unknown,
-            module: None,
-            action: None,
-            start: None,
-            end: None,
-            exitcode: None,
-            results_are_valid: None,
+            module: metadata.module,
+            action: metadata.action,
+            start: metadata.start,
+            end: metadata.end,
+            ending: metadata.ending,
+            exitcode: metadata.exitcode,
+            results_are_valid: metadata.results_are_valid,
             results: None,
             stdout: None,
             stderr: None,
-            error: None,
+        }
+    }
+
+    fn has_written(&mut self, [stdout, stderr]: &[Captured; 2]) {
+        self.stderr = text(&stderr.bytes);
+        let valid = self.results_are_valid == Some(true);
+        match serde_json::from_slice(&stdout.bytes) {
+            Ok(results) if valid => self.results = Some(results),
+            // Nothing is `null`.
+            Err(_) if valid => self.results = Some(Json::Null),
+            _ => self.stdout = text(&stdout.bytes),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use super::Transaction;
 use super::metadata::Metadata;
 use crate::failure::Failure;
-use crate::process::Detached;
+use crate::process::{self, Detached};
 use crate::pxp::Call;
 
 /// How long the process may take to start the module, on a node that is busy.
@@ -17,16 +17,14 @@ impl Transaction {
     /// # Errors
     /// Why it was not.
     pub(crate) async fn start(&self, call: &Call) -> Result<(), Failure> {
-        let attendant = std::env::current_exe().and_then(|own| {
-            let folder = self.folder.clone().into();
-            Detached::start(vec![own.into(), "pxp".into(), "attend".into(), folder])
-        });
+        let folder = self.folder.clone().into();
+        let words = vec![process::own(), "pxp".into(), "attend".into(), folder];
+        let attendant = Detached::start(words);
         let attendant = attendant.map_err(|error| self.not_started(&error.to_string()))?;
         let answer = self.hand_over(call, attendant, PATIENCE).await;
         let answer = answer.map_err(|error| {
             not_started(&format!(
-                "the process that attends it has not said that it was ({error}); `devgate pxp status` tells what \
-                 is known"
+                "the process that attends it has not said that it was ({error})"
             ))
         })?;
         match serde_json::from_str(&answer) {

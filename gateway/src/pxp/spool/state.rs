@@ -4,14 +4,12 @@
 //! The order of the questions matters: who lives is asked first, and then what they have left, so that nobody
 //! falls between who ends meanwhile.
 
-use std::future::pending;
 use std::time::Duration;
 
 use devgate_schemas::task::Exit;
-use tokio::time::timeout;
 
-use super::metadata::{Metadata, Status};
-use super::{Transaction, pid};
+use super::metadata::{Metadata, Status, Why};
+use super::{Transaction, pause, pid};
 
 /// How long a process that still lives may take to write its output behind its exit code, as pxp-agent waits
 /// for modules that do not keep the order.
@@ -33,37 +31,40 @@ impl Transaction {
         let process = pid::read(&self.folder);
         let recorded = process.is_some();
         let lives = process.is_some_and(|process| process.leader.lives());
-        if let Some(why) = metadata.execution_error.clone() {
-            // What it writes while it is being ended does not count.
-            if !lives {
-                metadata.failed(why, None);
-            }
+        if lives && metadata.ending.is_some() {
+            // What it writes while it is being ended is judged when it is no more.
             return Ok(metadata);
         }
-        match self.exitcode() {
-            Ok(Some((code, at))) => {
-                if lives {
-                    drop(timeout(BEHIND, pending::<()>()).await);
-                }
+        let mut left = self.exitcode();
+        if lives && let Ok(Some(_)) = left {
+            pause(BEHIND).await;
+            left = self.exitcode();
+        }
+        match (left, metadata.ending) {
+            (Ok(Some((code, at))), _) => {
                 if let Err(problem) = self.judge(&mut metadata, Exit::Code(code), at) {
                     metadata.lost(&problem);
                 }
             }
             // A code that is being written is none yet.
             _ if lives => {}
-            Err(problem) => metadata.lost(&problem),
-            Ok(None) if recorded => {
+            (_, Some(why)) => metadata.failed(
+                format!("{why}: it has ended, but what it had started may live, for who ended it was killed"),
+                None,
+            ),
+            (Err(problem), _) => metadata.lost(&problem),
+            (Ok(None), _) if recorded => {
                 metadata.lost("task process is not running, but no output is available");
             }
-            Ok(None) => metadata.lost("the PID and output of this task are not available"),
+            (Ok(None), _) => metadata.lost("the PID and output of this task are not available"),
         }
         Ok(metadata)
     }
 
     /// Writes down that the action is being ended, before that begins: whoever is killed meanwhile, why it ended is
     /// known.
-    pub(super) fn is_ended(&self, metadata: &mut Metadata, why: &str) {
-        metadata.execution_error = Some(why.to_owned());
+    pub(super) fn is_ended(&self, metadata: &mut Metadata, why: Why) {
+        metadata.ending = Some(why);
         if let Err(error) = metadata.write(&self.folder) {
             // A full disk is no reason to let it run.
             tracing::debug!("{}: {error}", self.folder.display());
