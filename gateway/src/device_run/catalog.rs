@@ -23,6 +23,8 @@ pub(crate) struct Catalog {
     pub(crate) relations: Vec<Relation>,
     /// The resources of hosts, about which nothing is done.
     pub(crate) left_out: Vec<Ref>,
+    /// Types that are named, with no resource of theirs: they may be misspelt all the same.
+    pub(crate) named: Vec<(String, Place)>,
 }
 
 /// One resource as it was declared. `resources { TYPE: purge => true }` is one, too.

@@ -91,6 +91,11 @@ impl Catalog {
             .map(|declared| planner.work(declared))
             .collect();
         let mut wrong = planner.wrong;
+        for (type_name, place) in self.named.iter().filter(|(name, _)| name != RESOURCES) {
+            if let Err(problem) = find(type_name) {
+                wrong.push(format!("{place}: {problem}"));
+            }
+        }
         let kinds: Vec<&dyn ResourceType> = planner.kinds.into_values().collect();
         let relations = Relations::of(self, &works, &kinds);
         wrong.extend(relations.duplicates());

@@ -51,7 +51,14 @@ impl Reader {
             return self.refuse(&self.place(document.line, document.column), &message);
         };
         for (type_name, titles) in types.iter() {
-            self.titles(&type_name.key.to_string(), titles);
+            let before = self.catalog.resources.len();
+            let name = type_name.key.to_string();
+            self.titles(&name, titles);
+            if self.catalog.resources.len() == before {
+                let place = self.place(type_name.line, type_name.column);
+                let name = Ref::new(&name, "").type_name;
+                self.catalog.named.push((name, place));
+            }
         }
     }
 

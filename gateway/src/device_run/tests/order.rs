@@ -192,6 +192,20 @@ fn everything_that_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
+fn a_type_without_resources_must_be_one_all_the_same() {
+    let failure = Device::default()
+        .try_apply(
+            "vlan: {}\nport: []\nresources: {}\nVlam: {}\nfog: []\n",
+            &enforce(),
+        )
+        .expect_err("two are none");
+    assert_eq!(
+        failure.to_string(),
+        "site.yaml:4:1: no type `vlam`\nsite.yaml:5:1: no type `fog`"
+    );
+}
+
+#[test]
 fn one_resource_under_two_titles_fails_the_second_time() {
     let device = Device::default();
     assert_eq!(
