@@ -8,7 +8,7 @@ use std::time::Duration;
 use devgate_schemas::Level;
 
 use super::claim::UNFINISHED;
-use super::metadata::{Metadata, Status};
+use super::metadata::{Status, TransactionMetadata};
 use super::{Spool, TransactionId};
 
 /// What the folders are called that are being removed.
@@ -52,7 +52,7 @@ impl Spool {
 
     async fn remove(&self, id: TransactionId, problems: &mut Vec<(Level, String)>) {
         let transaction = self.transaction(id);
-        if !Metadata::are_in(&transaction.folder) {
+        if !TransactionMetadata::are_in(&transaction.folder) {
             return;
         }
         match transaction.state().await {

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use devgate_schemas::{Mask, Sensitive};
 
-use super::metadata::{Metadata, Status};
+use super::metadata::{Status, TransactionMetadata};
 use super::output::digest;
 use super::start::not_started;
 use super::wait::{Deadline, linger};
@@ -60,8 +60,8 @@ pub(crate) async fn attend(
 
 impl Transaction {
     /// Writes down that we attend it.
-    fn take_over(&self) -> Result<Metadata, String> {
-        let mut metadata = Metadata::read(&self.folder, &self.id)?;
+    fn take_over(&self) -> Result<TransactionMetadata, String> {
+        let mut metadata = TransactionMetadata::read(&self.folder, &self.id)?;
         if metadata.attended_by.is_some() || metadata.status != Status::Running {
             return Err("it was started before".to_owned());
         }
@@ -81,7 +81,7 @@ impl Transaction {
     /// Starts the module, which is given its request when its process is written down.
     async fn begin(
         &self,
-        metadata: &Metadata,
+        metadata: &TransactionMetadata,
         request: Sensitive<Vec<u8>>,
         stop: &Stop,
     ) -> Result<Recorded, String> {
@@ -111,7 +111,7 @@ impl Transaction {
     }
 
     /// Masks what the action has written, and writes down what stands there now: nothing else is ever shown.
-    fn seal(&self, metadata: &mut Metadata, mask: &Mask) {
+    fn seal(&self, metadata: &mut TransactionMetadata, mask: &Mask) {
         if let Err(error) = self.hide(mask) {
             let why = format!(
                 "what it has written was removed, for it held secrets that could not be masked ({error})"

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use nix::sys::signal::Signal;
 
-use super::metadata::{Metadata, Status, Why};
+use super::metadata::{Status, TransactionMetadata, Why};
 use super::{Transaction, pause, pid};
 use crate::failure::Failure;
 use crate::process::Identity;
@@ -69,7 +69,7 @@ impl Transaction {
     }
 
     /// Ends all processes of an action that nobody attends. Gives whether there were any.
-    async fn end_what_is_left(&self, metadata: &Metadata) -> Result<bool, Failure> {
+    async fn end_what_is_left(&self, metadata: &TransactionMetadata) -> Result<bool, Failure> {
         let Some(process) = pid::read(&self.folder) else {
             return Ok(false);
         };

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use nix::unistd::{Uid, User};
 
-use super::metadata::{Metadata, Status};
+use super::metadata::{Status, TransactionMetadata};
 use super::{Spool, Transaction, TransactionId, output};
 use crate::device_run;
 use crate::failure::Failure;
@@ -50,7 +50,7 @@ impl Spool {
 
 impl Transaction {
     fn claim(&self, spool: &Spool, call: &Call, limit: Duration) -> io::Result<Claim> {
-        let metadata = Metadata {
+        let metadata = TransactionMetadata {
             requester: user(),
             module: call.module().name.clone(),
             action: call.action().name.clone(),

@@ -18,7 +18,7 @@ use crate::pxp::{Verdict, whole};
 
 /// What is written down of a transaction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Metadata {
+pub(crate) struct TransactionMetadata {
     /// The user who asked for it.
     pub(super) requester: String,
     pub(crate) module: String,
@@ -82,7 +82,7 @@ pub(crate) enum Why {
 
 const NAME: &str = "metadata";
 
-impl Metadata {
+impl TransactionMetadata {
     /// Reads those of the transaction in this folder.
     ///
     /// # Errors

@@ -32,7 +32,7 @@ use std::time::Duration;
 use devgate_schemas::pxp::OutputFiles;
 use tokio::time::timeout;
 
-use self::metadata::Metadata;
+use self::metadata::TransactionMetadata;
 
 pub(crate) use self::attend::attend;
 pub(crate) use self::claim::Claim;
@@ -92,6 +92,7 @@ impl Spool {
         Self::open(folder)
     }
 
+    /// Where it is.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -113,7 +114,7 @@ impl Spool {
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         let all = ids.map(|id| self.transaction(id));
         let mut all: Vec<_> = all
-            .filter(|transaction| Metadata::are_in(&transaction.folder))
+            .filter(|transaction| TransactionMetadata::are_in(&transaction.folder))
             .collect();
         all.sort_by(|one, other| one.id.as_str().cmp(other.id.as_str()));
         Ok(all)

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
 use super::Transaction;
-use super::metadata::Metadata;
+use super::metadata::TransactionMetadata;
 use crate::process::Limits;
 use crate::pxp::{Verdict, whole};
 
@@ -35,7 +35,7 @@ impl Transaction {
     /// Why that cannot be said.
     pub(super) fn judge(
         &self,
-        metadata: &mut Metadata,
+        metadata: &mut TransactionMetadata,
         exit: Exit,
         at: SystemTime,
     ) -> Result<(), String> {
@@ -98,7 +98,7 @@ impl Transaction {
     ///
     /// # Errors
     /// Why it is not shown.
-    pub(super) fn shown(&self, metadata: &Metadata) -> Result<[Captured; 2], String> {
+    pub(super) fn shown(&self, metadata: &TransactionMetadata) -> Result<[Captured; 2], String> {
         let folder = self.folder.display();
         let outputs = || {
             let outputs = self.outputs();

@@ -4,7 +4,7 @@ use devgate_schemas::task::Captured;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::metadata::{Metadata, Status, Why};
+use super::metadata::{Status, TransactionMetadata, Why};
 use super::{Transaction, TransactionId};
 use crate::failure::Failure;
 use crate::pxp::verdict::EXECUTION_ERROR;
@@ -71,7 +71,7 @@ impl Transaction {
         self.told(self.state().await)
     }
 
-    fn told(&self, state: Result<Metadata, String>) -> Report {
+    fn told(&self, state: Result<TransactionMetadata, String>) -> Report {
         let (status, known, error) = match state {
             Ok(metadata) => {
                 let error = metadata.execution_error.clone();
@@ -89,7 +89,7 @@ impl Transaction {
 }
 
 impl Known {
-    fn of(metadata: Metadata) -> Self {
+    fn of(metadata: TransactionMetadata) -> Self {
         Self {
             module: metadata.module,
             action: metadata.action,

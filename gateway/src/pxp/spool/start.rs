@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::Transaction;
-use super::metadata::Metadata;
+use super::metadata::TransactionMetadata;
 use crate::failure::Failure;
 use crate::process::{self, Detached};
 use crate::pxp::Call;
@@ -39,7 +39,7 @@ impl Transaction {
     /// That nobody attends the action: it was not started, and never will be.
     pub(super) fn not_started(&self, why: &str) -> Failure {
         let failure = not_started(why);
-        if let Ok(mut metadata) = Metadata::read(&self.folder, &self.id) {
+        if let Ok(mut metadata) = TransactionMetadata::read(&self.folder, &self.id) {
             metadata.failed(failure.msg.clone(), Some(SystemTime::now()));
             // Where even that cannot be written, what is there says as much.
             drop(metadata.write(&self.folder));

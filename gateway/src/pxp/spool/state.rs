@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use devgate_schemas::task::Exit;
 
-use super::metadata::{Metadata, Status, Why};
+use super::metadata::{Status, TransactionMetadata, Why};
 use super::{Transaction, pause, pid};
 
 /// How long a process that still lives may take to write its output behind its exit code, as pxp-agent waits
@@ -20,7 +20,7 @@ impl Transaction {
     ///
     /// # Errors
     /// Why nothing is known, in pxp-agent's words.
-    pub(super) async fn state(&self) -> Result<Metadata, String> {
+    pub(super) async fn state(&self) -> Result<TransactionMetadata, String> {
         if !self.folder.is_dir() {
             return Err("found no results directory".to_owned());
         }
@@ -63,7 +63,7 @@ impl Transaction {
 
     /// Writes down that the action is being ended, before that begins: whoever is killed meanwhile, why it ended is
     /// known.
-    pub(super) fn is_ended(&self, metadata: &mut Metadata, why: Why) {
+    pub(super) fn is_ended(&self, metadata: &mut TransactionMetadata, why: Why) {
         metadata.ending = Some(why);
         if let Err(error) = metadata.write(&self.folder) {
             // A full disk is no reason to let it run.
@@ -72,8 +72,8 @@ impl Transaction {
     }
 
     /// The metadata, and whether they tell how it is: the end is written down, or somebody lives who will do that.
-    fn recorded(&self) -> Result<(Metadata, bool), String> {
-        let read = || Metadata::read(&self.folder, &self.id);
+    fn recorded(&self) -> Result<(TransactionMetadata, bool), String> {
+        let read = || TransactionMetadata::read(&self.folder, &self.id);
         let mut metadata = read()?;
         loop {
             if metadata.status != Status::Running || metadata.are_attended() {

@@ -9,7 +9,7 @@ use devgate_schemas::pxp::OutputFiles;
 use devgate_schemas::task::Exit;
 use tokio::time::{Instant, timeout_at};
 
-use super::metadata::{Metadata, Why};
+use super::metadata::{TransactionMetadata, Why};
 use super::{Transaction, pause};
 use crate::process::Recorded;
 use crate::pxp::call::GRACE;
@@ -29,7 +29,7 @@ impl Transaction {
     /// may linger, where the action has ended by itself.
     pub(super) async fn wait(
         &self,
-        metadata: &mut Metadata,
+        metadata: &mut TransactionMetadata,
         mut child: Recorded,
         deadline: &Deadline,
         stop: &Stop,
@@ -108,7 +108,7 @@ impl Transaction {
         }
     }
 
-    fn ended(&self, metadata: &mut Metadata, exit: io::Result<Exit>) {
+    fn ended(&self, metadata: &mut TransactionMetadata, exit: io::Result<Exit>) {
         let now = SystemTime::now();
         let judged = exit
             .map_err(|error| error.to_string())
@@ -123,7 +123,7 @@ impl Transaction {
 pub(super) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    pub(super) fn of(metadata: &Metadata) -> Self {
+    pub(super) fn of(metadata: &TransactionMetadata) -> Self {
         Self(Instant::now().checked_add(metadata.limit()))
     }
 
