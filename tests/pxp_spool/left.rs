@@ -44,7 +44,7 @@ fn what_is_left_of_an_action_whose_end_nobody_knows_is_ended_by_who_cancels_it()
     spool.kill_attendant("x");
     spool.go();
     wait_for_the_end_of(&action);
-    assert_eq!(spool.status("x")["status"], "unknown");
+    assert_eq!(spool.end("x")["status"], "unknown");
     let told = document(&spool.ask("cancel", "x"));
     assert_eq!(
         (&told["cancelled"], &told["status"]),
