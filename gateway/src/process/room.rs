@@ -19,6 +19,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// How many starts may fail while nothing of ours runs.
 const LONGEST_ALONE: u32 = 200;
 
+/// How many starts may fail because the file is open for writing.
+const LONGEST_WRITTEN: u32 = 20;
+
 /// The processes of ours that run.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
@@ -37,7 +40,7 @@ pub(super) async fn wait(
     stop: &Stop,
 ) -> Result<(Child, Running), Option<io::Error>> {
     let mut pause = interval(PAUSE);
-    let mut alone = 0;
+    let (mut alone, mut written) = (0, 0);
     loop {
         let error = match start() {
             Ok(child) => {
@@ -47,10 +50,14 @@ pub(super) async fn wait(
             Err(error) => error,
         };
         alone += u32::from(RUNNING.load(Ordering::Relaxed) == 0);
-        if !is_scarce(&error) || alone > LONGEST_ALONE {
+        // Somebody still writes the file, or had forked while he did; in a moment that is over.
+        let is_written = error.kind() == io::ErrorKind::ExecutableFileBusy;
+        written += u32::from(is_written);
+        if !(is_scarce(&error) || is_written) || alone > LONGEST_ALONE || written > LONGEST_WRITTEN
+        {
             return Err(Some(error));
         }
-        if !TOLD.swap(true, Ordering::Relaxed) {
+        if !is_written && !TOLD.swap(true, Ordering::Relaxed) {
             tracing::warn!("tasks wait for room on this node: {error} (see `ulimit -a`)");
         }
         tokio::select! {
@@ -102,6 +109,11 @@ mod tests {
             Err(Some(_))
         ));
         assert!(tries.take() > 100);
+        assert!(matches!(
+            wait(failing(Errno::ETXTBSY), &stopper.stop()).await,
+            Err(Some(_))
+        ));
+        assert_eq!(tries.take(), LONGEST_WRITTEN + 1);
         stopper.raise(Stage::Finish);
         assert!(matches!(
             wait(failing(Errno::EMFILE), &stopper.stop()).await,
