@@ -6,8 +6,8 @@ use std::process::Stdio;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use super::module::{Module, fits, pause};
-use crate::support::programs::{is_running, program};
+use super::module::{Module, end, fits};
+use crate::support::programs::program;
 use crate::support::run::{Run, Running};
 
 /// Is deaf to the request to end, has children, and tells who they are.
@@ -23,20 +23,6 @@ fn module() -> (Module, Value) {
         "parameters": {"dir": module.path()}});
     let request = module.request(input);
     (module, request)
-}
-
-/// All of these processes end.
-#[track_caller]
-fn end(processes: &str) {
-    for process in processes.split_whitespace() {
-        for _ in 0..1000 {
-            if !is_running(process) {
-                break;
-            }
-            pause();
-        }
-        assert!(!is_running(process), "process {process} is still there");
-    }
 }
 
 /// The messages of the two targets.

@@ -1,19 +1,21 @@
 //! Output files: there whole or not at all, the exit code last, and code 5 where they cannot be written.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::Path;
 
 use devgate_schemas::pxp::OutputFiles;
+use nix::sys::signal::Signal;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use serde_json::{Value, json};
 
-use super::module::{Module, action};
+use super::module::{Module, action, end};
 
 /// A module with a task that tells when it has begun and waits for a file `go`; the request for it.
 fn module() -> (Module, Value, OutputFiles) {
     let mut module = Module::new();
-    let script =
-        "echo $$ >\"$PT_dir/begun\"; while [ ! -e \"$PT_dir/go\" ]; do sleep 0.1; done; echo done";
+    let script = "echo $$ >\"$PT_dir/begun\"; while [ -d \"$PT_dir\" ] && [ ! -e \"$PT_dir/go\" ]; do sleep 0.1; done; echo done";
     module.task("wait", script);
     module.targets(&["sw1".to_owned()]);
     let spool = module.path().join("spool");
@@ -118,6 +120,12 @@ fn where_files_cannot_be_written_nothing_is_done_and_code_5_tells_it() {
         ("a folder for exitcode", |spool| {
             fs::create_dir(spool.join("exitcode"))
         }),
+        ("a link for stdout", |spool| {
+            symlink("../elsewhere", spool.join("stdout"))
+        }),
+        ("a link to a device for stderr", |spool| {
+            symlink("/dev/null", spool.join("stderr"))
+        }),
     ] {
         let (mut module, request, _) = module();
         let spool = module.path().join("spool");
@@ -133,6 +141,58 @@ fn where_files_cannot_be_written_nothing_is_done_and_code_5_tells_it() {
             assert_eq!(entries(&spool).len(), 1, "{name}: {:?}", entries(&spool));
         }
     }
+}
+
+#[test]
+fn paths_that_are_of_no_file_or_of_one_twice_are_refused_before_anything_is_done() {
+    let long = format!("/{}", "n".repeat(256));
+    for (key, name, told) in [
+        ("stdout", "/stderr", "named twice"),
+        ("exitcode", "/../spool/./stdout", "named twice"),
+        ("stderr", "/../same/exitcode", "named twice"),
+        ("stdout", "/out/", "the name of a file"),
+        ("stderr", "/.", "the name of a file"),
+        ("stderr", "/..", "the name of a file"),
+        ("exitcode", "/code\0", "cannot write to"),
+        ("exitcode", &long, "too long"),
+    ] {
+        let (mut module, mut request, _) = module();
+        let spool = module.path().join("spool");
+        symlink("spool", module.path().join("same")).expect("a link can be made");
+        request["output_files"][key] = json!(format!("{}{name}", spool.display()));
+        let run = module.start("run_task", &request).finish();
+        assert_eq!(run.code(), Some(5), "{name}: {run}");
+        assert!(run.stderr.contains(told), "{name}: {run}");
+        assert!(!module.path().join("begun").exists(), "{name}");
+        assert_eq!(entries(&spool), [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_file_is_left_as_it_is() {
+    let (mut module, request, files) = module();
+    fs::write(&files.exitcode, "of before").expect("it is ours");
+    mkfifo(&files.stderr, Mode::S_IRWXU).expect("a pipe can be made");
+    let run = module.start("run_task", &request).finish();
+    assert_eq!(run.code(), Some(5), "{run}");
+    assert!(run.stderr.contains("no regular file"), "{run}");
+    let stderr = files.stderr.symlink_metadata().expect("it is there");
+    assert!(stderr.file_type().is_fifo());
+    let text = fs::read_to_string(&files.exitcode).expect("it is there");
+    assert_eq!(text, "of before");
+}
+
+#[test]
+fn kill_9_leaves_nothing_beside_the_files() {
+    let (mut module, request, _) = module();
+    let running = module.start("run_task", &request);
+    let task = module.wait_for("begun");
+    running.signal(Signal::SIGKILL);
+    running.finish();
+    // Nobody waits for the task any more.
+    module.project.write("go", "");
+    end(&task);
+    assert_eq!(entries(&module.path().join("spool")), [""; 0]);
 }
 
 #[test]

@@ -4,11 +4,13 @@ use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use devgate_schemas::pxp::{Action, Metadata};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::support::programs::is_running;
 use crate::support::project::Project;
 use crate::support::run::{Run, Running};
 
@@ -125,14 +127,15 @@ impl Module {
     }
 }
 
-/// The metadata's say on an action.
-pub(super) fn action(name: &str) -> Action {
+/// What the module says that it is.
+static METADATA: LazyLock<Metadata> = LazyLock::new(|| {
     let run = Running::start(Module::new().command(&["metadata"])).finish();
-    let metadata = Metadata::read(run.stdout.as_bytes()).expect("they are metadata");
-    metadata
-        .action(name)
-        .expect("there is such an action")
-        .clone()
+    Metadata::read(run.stdout.as_bytes()).expect("they are metadata")
+});
+
+/// The metadata's say on an action.
+pub(super) fn action(name: &str) -> &'static Action {
+    METADATA.action(name).expect("there is such an action")
 }
 
 /// A run's results fit what the metadata say of the action.
@@ -142,10 +145,24 @@ pub(super) fn fits(name: &str, run: &Run) {
     assert_eq!(results, Ok(()), "{run}");
 }
 
+/// All of these processes end.
+#[track_caller]
+pub(super) fn end(processes: &str) {
+    for process in processes.split_whitespace() {
+        for _ in 0..1000 {
+            if !is_running(process) {
+                break;
+            }
+            pause();
+        }
+        assert!(!is_running(process), "process {process} is still there");
+    }
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "there is no runtime to block, and the process is nobody's child"
 )]
-pub(super) fn pause() {
+fn pause() {
     std::thread::sleep(std::time::Duration::from_millis(10));
 }

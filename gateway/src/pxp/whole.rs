@@ -9,12 +9,20 @@ use std::path::Path;
 /// # Errors
 /// The file is not there, or is still what it was.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().ok_or(io::ErrorKind::InvalidFilename)?;
+    let folder = folder(path);
     let mut file = tempfile::Builder::new().prefix(".").tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
     sync(folder)
+}
+
+/// The folder of a file.
+pub(crate) fn folder(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// Lets the names in a folder outlive a crash.

@@ -3,14 +3,16 @@
 //! Whoever waits for the files reads them once `exitcode` is there ("Results, error messages, and exit
 //! code on file"), so that comes last, when the others are on the disk.
 
-use std::fs;
-use std::io::{self, Write};
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use devgate_schemas::pxp::{FILES_NOT_WRITTEN, OutputFiles};
 use nix::unistd::dup2_stderr;
-use tempfile::NamedTempFile;
 
 use crate::cli::Ending;
 use crate::failure::Failure;
@@ -23,19 +25,13 @@ pub(super) enum Reply {
     Files(Files),
 }
 
-/// The files of a request, none of which is there yet. What is said goes to one of them meanwhile.
+/// The files of a request, none of which is there yet.
 pub(super) struct Files {
-    stdout: Pending,
-    stderr: Pending,
-    exitcode: Pending,
+    places: OutputFiles,
+    /// Takes what is said meanwhile; it has no name, so nothing is left of it, however this process ends.
+    said: File,
     /// Where words went before.
     terminal: OwnedFd,
-}
-
-/// A file that is not there yet, beside its place.
-struct Pending {
-    temporary: NamedTempFile,
-    place: PathBuf,
 }
 
 /// Ends with the exit code that is kept for it: the files could not be written.
@@ -72,86 +68,84 @@ impl Reply {
 }
 
 impl Files {
-    fn prepare(files: OutputFiles) -> Result<Self, Failure> {
-        let prepared = Self {
-            stdout: Pending::beside(files.stdout)?,
-            stderr: Pending::beside(files.stderr)?,
-            exitcode: Pending::beside(files.exitcode)?,
-            terminal: io::stderr()
-                .as_fd()
-                .try_clone_to_owned()
-                .map_err(|error| unwritten(Path::new("stderr"), &error))?,
-        };
+    fn prepare(places: OutputFiles) -> Result<Self, Failure> {
+        let mut known = HashSet::new();
+        for place in [&places.stdout, &places.stderr, &places.exitcode] {
+            let own = look(place).map_err(|error| unwritten(place, &error))?;
+            if !known.insert(own) {
+                let error = io::Error::other("in `output_files` it is named twice");
+                return Err(unwritten(place, &error));
+            }
+        }
         // One of before would say that this action has ended.
-        match fs::remove_file(&prepared.exitcode.place) {
+        match fs::remove_file(&places.exitcode) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(unwritten(&prepared.exitcode.place, &error));
+                return Err(unwritten(&places.exitcode, &error));
             }
             _ => {}
         }
-        let stderr = &prepared.stderr;
-        dup2_stderr(stderr.temporary.as_file())
-            .map_err(|error| unwritten(&stderr.place, &error.into()))?;
-        Ok(prepared)
+        let of_stderr = |error| unwritten(&places.stderr, &error);
+        let said = tempfile::tempfile_in(whole::folder(&places.stderr)).map_err(of_stderr)?;
+        let terminal = io::stderr().as_fd().try_clone_to_owned();
+        let terminal = terminal.map_err(of_stderr)?;
+        dup2_stderr(&said).map_err(|error| of_stderr(error.into()))?;
+        Ok(Self {
+            places,
+            said,
+            terminal,
+        })
     }
 
     fn end(mut self, results: &str, code: u8) -> Result<(), Failure> {
+        let places = &self.places;
+        let mut words = Vec::new();
         // What is said from here on is of the files, not for them.
-        dup2_stderr(&self.terminal)
-            .map_err(|error| unwritten(&self.stderr.place, &error.into()))?;
-        self.stdout.write(results.trim_end())?;
-        self.exitcode.write(&code.to_string())?;
-        let mut there = Vec::new();
-        let put = [self.stdout, self.stderr, self.exitcode]
-            .into_iter()
-            .try_for_each(|file| file.put(&mut there));
-        if put.is_err() {
-            // Nobody is to take what is there of it for an answer, the exit code least of all.
-            for place in there.iter().rev() {
-                let _ = fs::remove_file(place);
+        let said = dup2_stderr(&self.terminal).map_err(io::Error::from);
+        said.and_then(|()| self.said.rewind())
+            .and_then(|()| self.said.read_to_end(&mut words))
+            .map_err(|error| unwritten(&places.stderr, &error))?;
+        let [results, code] =
+            [results.trim_end(), &code.to_string()].map(|text| format!("{text}\n"));
+        let all = [
+            (&places.stdout, results.as_bytes()),
+            (&places.stderr, &words),
+            (&places.exitcode, code.as_bytes()),
+        ];
+        for (at, (place, bytes)) in all.iter().enumerate() {
+            if let Err(error) = whole::write(place, bytes) {
+                // Nobody is to take what is there of it for an answer, the exit code least of all.
+                for (there, _) in all[..=at].iter().rev() {
+                    let _ = fs::remove_file(there);
+                }
+                return Err(unwritten(place, &error));
             }
         }
-        put
+        Ok(())
     }
 }
 
-impl Pending {
-    /// A file beside the place of the one that it will be, for its user alone.
-    fn beside(place: PathBuf) -> Result<Self, Failure> {
-        if place.is_dir() {
-            return Err(unwritten(&place, &io::ErrorKind::IsADirectory.into()));
+/// Looks at a place before anything is done: what cannot be written there, and what would be lost.
+/// Gives what the place is, however it is spelled: a name in a folder.
+fn look(place: &Path) -> io::Result<(u64, u64, OsString)> {
+    let name = place.file_name().unwrap_or_default();
+    let bytes = name.as_encoded_bytes();
+    // `stdout/` and `stdout/.` have a name to the library, and are folders to the system.
+    if bytes.is_empty() || !place.as_os_str().as_encoded_bytes().ends_with(bytes) {
+        return Err(io::Error::other("expected the name of a file at its end"));
+    }
+    match fs::symlink_metadata(place) {
+        Ok(there) if !there.is_file() => {
+            let message = "what is there is no regular file, and stays: expected one, or nothing";
+            return Err(io::Error::other(message));
         }
-        let temporary = tempfile::Builder::new()
-            .prefix(".devgate-")
-            .tempfile_in(folder(&place))
-            .map_err(|error| unwritten(&place, &error))?;
-        Ok(Self { temporary, place })
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
     }
-
-    fn write(&mut self, line: &str) -> Result<(), Failure> {
-        let written = writeln!(self.temporary, "{line}");
-        written.map_err(|error| unwritten(&self.place, &error))
-    }
-
-    /// Puts the file into its place, and both on the disk.
-    fn put(self, there: &mut Vec<PathBuf>) -> Result<(), Failure> {
-        let Self { temporary, place } = self;
-        let put = || {
-            temporary.as_file().sync_all()?;
-            temporary.persist(&place)?;
-            there.push(place.clone());
-            whole::sync(folder(&place))
-        };
-        put().map_err(|error| unwritten(&place, &error))
-    }
-}
-
-/// The folder of a file.
-fn folder(place: &Path) -> &Path {
-    match place.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
+    let folder = whole::folder(place);
+    // One without a name shows whether files can be made here.
+    tempfile::tempfile_in(folder)?;
+    let folder = fs::metadata(folder)?;
+    Ok((folder.dev(), folder.ino(), name.to_owned()))
 }
 
 fn unwritten(place: &Path, error: &io::Error) -> Failure {
