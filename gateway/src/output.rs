@@ -76,11 +76,11 @@ impl Output {
         }
     }
 
-    /// What was kept.
-    pub(crate) fn into_text(self) -> String {
+    /// What was kept; none of what has gone to stdout was.
+    pub(crate) fn into_kept(self) -> Option<String> {
         match self.sink.into_inner() {
-            Sink::Kept(text) => text,
-            Sink::Stdout(_) => String::new(),
+            Sink::Kept(text) => Some(text),
+            Sink::Stdout(_) => None,
         }
     }
 

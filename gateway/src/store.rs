@@ -77,8 +77,7 @@ impl Store {
     }
 
     fn at(folder: PathBuf, project: &Path) -> anyhow::Result<Self> {
-        let mut builder = DirBuilder::new();
-        let made = builder.recursive(true).mode(0o700).create(&folder);
+        let made = private_folder(&folder);
         made.with_context(|| format!("cannot keep anything in {}", folder.display()))?;
         let project = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
         Ok(Self {
@@ -182,10 +181,24 @@ impl Store {
     }
 
     fn file(&self, of: &Json) -> PathBuf {
-        let hash = Sha256::digest(of.to_string());
-        let name: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = hexadecimal(Sha256::digest(of.to_string()));
         self.folder.join(format!("{name}.json"))
     }
+}
+
+/// Makes a folder that only its user can read, and those that it is in; one that is there stays as it is.
+///
+/// # Errors
+/// It cannot be made.
+pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(folder)
+}
+
+/// A digest in hexadecimal digits, as names of files have it.
+pub(crate) fn hexadecimal(digest: impl AsRef<[u8]>) -> String {
+    let bytes = digest.as_ref().iter();
+    bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A folder of the XDG specification: what the environment says, or else its place below HOME.

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use sha2::{Digest, Sha256};
 
 use super::files::File;
+use crate::store;
 
 /// The files of one implementation, by their places in a task's directory, made once and asked by
 /// every target that the task runs on.
@@ -98,8 +99,7 @@ impl Layout {
             whole.update(format!("{}\0{mode:o}\0", file.name));
             whole.update(content.finalize());
         }
-        let digest = whole.finalize();
-        let digits = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = store::hexadecimal(whole.finalize());
         Ok(self.digest.get_or_init(|| digits))
     }
 }

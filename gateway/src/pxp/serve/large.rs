@@ -4,13 +4,12 @@
 //! A file is named by what it holds. It is there for 14 days, as long as pxp-agent keeps results.
 
 use std::cmp::Reverse;
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::DirBuilderExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
@@ -51,12 +50,16 @@ pub(super) fn fit(printed: String, limit: usize) -> (String, Result<(), Failure>
     if printed.len() <= limit {
         return (printed, Ok(()));
     }
-    let results = serde_json::from_str(&printed);
-    let results: Json = results.expect("an action that has ended has printed one document");
-    let size = results.to_string().len();
     // Without a folder nothing can be kept, and results must fit all the same.
     let place = folder.as_deref().unwrap_or_else(|_| Path::new(""));
-    let (results, kept) = replaced(results, size, limit, place);
+    let (results, kept) = match serde_json::from_str(&printed) {
+        Ok(results) => replaced(results, limit, place),
+        // It is nested more deeply than can be read: nothing can be taken out of it.
+        Err(_) => {
+            let whole = Kept::text(None, printed, place);
+            (whole.reference.clone(), vec![whole])
+        }
+    };
     match folder.and_then(|folder| write(&folder, &kept)) {
         Ok(()) => (results.to_string(), Ok(())),
         Err(error) => {
@@ -74,14 +77,14 @@ fn folder() -> anyhow::Result<PathBuf> {
 }
 
 /// The results with references, and what they refer to.
-fn replaced(mut results: Json, size: usize, limit: usize, folder: &Path) -> (Json, Vec<Kept>) {
-    let mut excess = size.saturating_sub(limit);
+fn replaced(mut results: Json, limit: usize, folder: &Path) -> (Json, Vec<Kept>) {
+    let mut excess = results.to_string().len().saturating_sub(limit);
     let items = results["items"].as_array();
     let values = items.into_iter().flatten().map(|item| &item["value"]);
     let mut savings: Vec<(usize, Kept)> = values
         .enumerate()
         .filter_map(|(at, value)| {
-            let kept = Kept::new(Some(at), value, folder);
+            let kept = Kept::value(Some(at), value, folder);
             let saved = kept
                 .text
                 .len()
@@ -99,7 +102,7 @@ fn replaced(mut results: Json, size: usize, limit: usize, folder: &Path) -> (Jso
         all.push(kept);
     }
     if excess > 0 || all.len() > MOST {
-        let whole = Kept::new(None, &results, folder);
+        let whole = Kept::value(None, &results, folder);
         return (summary(&results, &whole, limit), vec![whole]);
     }
     for kept in &all {
@@ -152,24 +155,26 @@ fn shortened(error: &Json) -> Json {
 }
 
 impl Kept {
-    /// A value in a file of this folder. Its error, shortened, stands beside the reference.
-    fn new(at: Option<usize>, value: &Json, folder: &Path) -> Self {
-        let text = value.to_string();
-        let digest = Sha256::digest(&text);
-        let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    /// A text in a file of this folder.
+    fn text(at: Option<usize>, text: String, folder: &Path) -> Self {
+        let sha256 = store::hexadecimal(Sha256::digest(&text));
         let path = folder.join(format!("{sha256}.json"));
-        let mut reference = Map::new();
-        if let Some(error) = value.get("_error") {
-            reference.insert("_error".to_owned(), shortened(error));
-        }
-        let file = json!({ "path": path, "size": text.len(), "sha256": sha256 });
-        reference.insert(FILE.to_owned(), file);
+        let reference = json!({ FILE: { "path": path, "size": text.len(), "sha256": sha256 } });
         Self {
             at,
             text,
             path,
-            reference: Json::Object(reference),
+            reference,
         }
+    }
+
+    /// A value in a file of this folder. Its error, shortened, stands beside the reference.
+    fn value(at: Option<usize>, value: &Json, folder: &Path) -> Self {
+        let mut kept = Self::text(at, value.to_string(), folder);
+        if let Some(error) = value.get("_error") {
+            kept.reference["_error"] = shortened(error);
+        }
+        kept
     }
 
     /// Lets something stand for it in the results.
@@ -181,8 +186,7 @@ impl Kept {
 }
 
 fn write(folder: &Path, all: &[Kept]) -> anyhow::Result<()> {
-    let mut builder = DirBuilder::new();
-    let made = builder.recursive(true).mode(0o700).create(folder);
+    let made = store::private_folder(folder);
     made.with_context(|| format!("cannot make {}", folder.display()))?;
     for kept in all {
         let written = whole::write(&kept.path, kept.text.as_bytes());

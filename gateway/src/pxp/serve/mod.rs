@@ -18,12 +18,12 @@ use std::panic::AssertUnwindSafe;
 use devgate_schemas::pxp::{JsonSchema, Request};
 use futures_util::FutureExt;
 use serde::de::DeserializeOwned;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use self::actions::{ACTIONS, Served, Work};
 use self::configuration::Configuration;
 use self::reply::Reply;
-use crate::cli::{Ending, Global, Setting};
+use crate::cli::{Ending, Global, Setting, When};
 use crate::failure::Failure;
 use crate::interrupt::{self, Interrupts};
 use crate::output::Output;
@@ -36,6 +36,8 @@ const METADATA: &str = "metadata";
 /// Answers as a module that is given this word, with the options of its command line.
 pub(crate) async fn serve(word: Option<&str>, global: &Global, output: &Output) -> Ending {
     output.print_as(Format::Json);
+    // Words may go to a file.
+    output.colour(When::Never);
     match word {
         None | Some(METADATA) => {
             output.line(format!("{:#}", metadata()));
@@ -85,45 +87,59 @@ async fn answer(action: &Served, global: &Global, output: &Output) -> Ending {
         Ok(reply) => reply,
         Err(failure) => return reply::not_written(&failure, output),
     };
-    let (results, ending) = match request {
-        Ok(request) => act(action, request, global).await,
-        Err(failure) => refuse(failure, output),
+    let done = async {
+        match request {
+            Ok(request) => act(action, request, global, output).await,
+            Err(failure) => refuse(failure, output),
+        }
     };
+    let done = AssertUnwindSafe(done).catch_unwind().await;
+    let (results, ending) = done.unwrap_or_else(|_| refuse(run::panicked(), output));
     reply.end(&results, ending, output)
 }
 
-/// Does what a request asks for: its results, which are JSON, and how it ended.
-async fn act(action: &Served, request: Request, global: &Global) -> (String, Ending) {
-    let kept = Output::kept(Format::Json);
+/// Does what a request asks for: its results, which are JSON and as large as they may be, and how it ended.
+async fn act(
+    action: &Served,
+    request: Request,
+    global: &Global,
+    output: &Output,
+) -> (String, Ending) {
     let configuration = match Configuration::read(request.configuration) {
         Ok(configuration) => configuration,
-        Err(failure) => return refuse(failure, &kept),
+        Err(failure) => return refuse(failure, output),
     };
-    let limits = &configuration.limits;
-    interrupt::stop_after(limits.time, "configuration `limits.time`");
-    let done = async {
-        let work = Work {
-            setting: &Setting::load(&configuration.over(global), &kept)?,
-            limits,
-            output: &kept,
-        };
-        action.act(request.input, &work).await
-    };
-    let done = AssertUnwindSafe(done).catch_unwind().await;
-    let (printed, ending) = match done.unwrap_or_else(|_| Err(run::panicked().into())) {
-        Ok(ending) => (kept.into_text(), ending),
-        Err(error) => refuse(error.into(), &kept),
-    };
-    match large::fit(printed, limits.results) {
+    let done = work(action, request.input, &configuration, global).await;
+    let (printed, ending) = done.unwrap_or_else(|error| refuse(error.into(), output));
+    match large::fit(printed, configuration.limits.results) {
         (results, Ok(())) => (results, ending),
         (results, Err(failure)) => {
-            Output::plain(Format::Json).complain(&failure.msg);
-            match ending {
-                Ending::Well => (results, Ending::Badly),
-                ending => (results, ending),
-            }
+            output.complain(&failure.msg);
+            let badly = matches!(ending, Ending::Well);
+            (results, if badly { Ending::Badly } else { ending })
         }
     }
+}
+
+/// Does an action: what it prints, and how it ended.
+async fn work(
+    action: &Served,
+    input: Map<String, Json>,
+    configuration: &Configuration,
+    global: &Global,
+) -> anyhow::Result<(String, Ending)> {
+    let limits = &configuration.limits;
+    interrupt::stop_after(limits.time, "configuration `limits.time`");
+    let output = Output::kept(Format::Json);
+    let setting = Setting::load(&configuration.over(global), &output)?;
+    let work = Work {
+        setting: &setting,
+        limits,
+        output: &output,
+    };
+    let ending = action.act(input, &work).await?;
+    let printed = output.into_kept().expect("it was to be kept");
+    Ok((printed, ending))
 }
 
 /// Says why a request could not be carried out at all; perhaps because somebody has stopped it.

@@ -22,10 +22,9 @@ mod start;
 mod state;
 mod wait;
 
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::future::pending;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -43,6 +42,7 @@ pub(crate) use self::report::Report;
 use crate::failure::Failure;
 use crate::project::is_world_writable;
 use crate::pxp::whole;
+use crate::store;
 
 /// A folder with transactions.
 #[derive(Clone, Debug)]
@@ -158,11 +158,7 @@ impl Transaction {
 fn make(folder: &Path) -> io::Result<()> {
     let folder = std::path::absolute(folder)?;
     let new: Vec<_> = folder.ancestors().take_while(|at| !at.exists()).collect();
-    let made = DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&folder);
-    made.map_err(|error| match error.kind() {
+    store::private_folder(&folder).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => io::ErrorKind::NotADirectory.into(),
         _ => error,
     })?;
