@@ -1,7 +1,7 @@
 //! Parts that our schemas are made of. They are written for JSON Schema, draft 4, as pxp-agent reads it,
 //! and without references, which not every reader follows.
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 /// An object with these properties and no others.
 pub(super) fn closed(about: &str, required: &[&str], properties: Json) -> Json {
@@ -63,11 +63,9 @@ pub(super) fn of_type(type_name: impl Into<Json>, about: &str) -> Json {
 
 /// The properties of one object and of another.
 pub(super) fn both(one: Json, other: Json) -> Json {
-    let object = |json| match json {
-        Json::Object(object) => object,
-        _ => Map::new(),
+    let (Json::Object(mut all), Json::Object(other)) = (one, other) else {
+        unreachable!("our schemas have objects of properties");
     };
-    let mut all = object(one);
-    all.extend(object(other));
+    all.extend(other);
     Json::Object(all)
 }
