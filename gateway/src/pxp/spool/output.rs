@@ -15,6 +15,7 @@ use super::Transaction;
 use super::metadata::TransactionMetadata;
 use crate::process::Limits;
 use crate::pxp::{Verdict, whole};
+use crate::store::hexadecimal;
 
 /// The schema of the action's results.
 const SCHEMA: &str = "results_schema";
@@ -171,11 +172,7 @@ pub(super) fn digest(written: &[Captured; 2]) -> String {
         whole.update(one.bytes.len().to_le_bytes());
         whole.update(&one.bytes);
     }
-    whole
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hexadecimal(whole.finalize())
 }
 
 /// How long the text of an exit code may be.
