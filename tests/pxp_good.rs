@@ -116,9 +116,11 @@ fn input_that_does_not_fit_starts_nothing() {
         ("[\"a-canary\"]", "the value is not of type \"object\""),
         ("{\"n\":a-canary}", "--input: expected a JSON object"),
     ] {
-        let refused = project.devgate(&format!(
-            "pxp run counter go --modules-dir modules.d --input {input} --format json"
-        ));
+        // On a command line, other tests would see it.
+        project.write("input.json", input);
+        let refused = project.devgate(
+            "pxp run counter go --modules-dir modules.d --input @input.json --format json",
+        );
         let document = refused.failed().json();
         assert_eq!(
             document["_error"]["kind"], "devgate/invalid-input",
