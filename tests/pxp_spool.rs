@@ -145,6 +145,32 @@ fn of_many_callers_at_once_one_runs_the_action() {
 }
 
 #[test]
+fn where_no_spool_is_named_it_is_the_users_own() {
+    let spool = Spool::with("");
+    let state = tempfile::tempdir().expect("a temporary folder can be made");
+    let own = state.path().join("devgate/pxp/spool");
+    let own = own.to_str().expect("its name is a text");
+    let begin = ["pxp", "run", "m", "act", "--modules-dir", "modules.pxp"];
+    let begin = [&begin[..], &["--nonblocking", "--transaction", "own"]].concat();
+    for (words, code) in [
+        (begin, 0),
+        (vec!["pxp", "cancel", "own"], 0),
+        (vec!["pxp", "status", "own"], 1),
+        (vec!["pxp", "status", "own", "--spool-dir", own], 1),
+    ] {
+        let run = spool
+            .0
+            .command(&words)
+            .env("XDG_STATE_HOME", state.path())
+            .output();
+        let run = run.expect("the binary starts");
+        let told = String::from_utf8_lossy(&run.stdout);
+        assert!(told.contains("own: "), "{told}{}", words_of(&run));
+        assert_eq!(run.status.code(), Some(code), "{told}");
+    }
+}
+
+#[test]
 fn ids_and_options_are_refused_with_what_was_expected() {
     let spool = Spool::with("");
     let long = "x".repeat(256);
@@ -163,16 +189,6 @@ fn ids_and_options_are_refused_with_what_was_expected() {
             );
         }
     }
-    let without = spool.0.devgate(&[
-        "pxp",
-        "run",
-        "m",
-        "act",
-        "--modules-dir",
-        "modules.pxp",
-        "--nonblocking",
-    ]);
-    assert!(words_of(&without).contains("--spool-dir"));
     let run = ["pxp", "run", "m", "act", "--modules-dir", "modules.pxp"];
     let kept = spool.0.devgate(&[&run[..], &["--keep", "1d"]].concat());
     assert!(words_of(&kept).contains("--nonblocking"));

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::status;
 use crate::cli::Ending;
 use crate::output::Output;
-use crate::pxp::spool::{Spool, TransactionId};
+use crate::pxp::spool::{self, Spool, TransactionId};
 
 #[derive(Args, Debug)]
 #[command(
@@ -21,14 +21,14 @@ pub(in crate::cli) struct Cancel {
     /// The transaction's id
     #[arg(value_name = "ID", allow_hyphen_values = true)]
     transaction: TransactionId,
-    /// The folder of the transactions
+    /// The folder of the transactions (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
     #[arg(long, value_name = "DIR")]
-    spool_dir: PathBuf,
+    spool_dir: Option<PathBuf>,
 }
 
 impl Cancel {
     pub(super) async fn run(self, output: &Output) -> anyhow::Result<Ending> {
-        let spool = Spool::open(&self.spool_dir)?;
+        let spool = Spool::open(&spool::folder(self.spool_dir)?)?;
         let transaction = spool.transaction(self.transaction);
         let cancelled = transaction.cancel().await?;
         let report = transaction.report().await;

@@ -12,13 +12,13 @@ use crate::cli::task::time;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::pxp::Call;
-use crate::pxp::spool::{Claim, Spool, Transaction, TransactionId};
+use crate::pxp::spool::{self, Claim, Spool, Transaction, TransactionId};
 use crate::voice::Voice;
 
 #[derive(Args, Debug)]
 pub(super) struct Nonblocking {
     /// Start the action and do not wait for its end: `devgate pxp status` tells of it
-    #[arg(long, requires = "spool_dir", help_heading = "Without waiting")]
+    #[arg(long, help_heading = "Without waiting")]
     nonblocking: bool,
     /// The transaction's id, for which the action runs once, however often this is called (default: a new one)
     #[arg(
@@ -29,7 +29,7 @@ pub(super) struct Nonblocking {
         help_heading = "Without waiting"
     )]
     transaction: Option<TransactionId>,
-    /// The folder of the transactions, on this node; it is made where there is none
+    /// The folder of the transactions, on this node (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
     #[arg(
         long,
         value_name = "DIR",
@@ -62,9 +62,10 @@ impl Nonblocking {
     /// # Errors
     /// The spool cannot be used.
     pub(super) fn wish(self) -> Result<Option<Wish>, Failure> {
-        let Some(folder) = self.spool_dir.filter(|_| self.nonblocking) else {
+        if !self.nonblocking {
             return Ok(None);
-        };
+        }
+        let folder = spool::folder(self.spool_dir)?;
         Ok(Some(Wish {
             spool: Spool::make(&folder)?,
             id: self.transaction.unwrap_or_else(TransactionId::new),

@@ -21,14 +21,14 @@ pub(in crate::cli) struct Status {
     /// The transaction's id (default: all, without what they have written)
     #[arg(value_name = "ID", allow_hyphen_values = true)]
     transaction: Option<TransactionId>,
-    /// The folder of the transactions
+    /// The folder of the transactions (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
     #[arg(long, value_name = "DIR")]
-    spool_dir: PathBuf,
+    spool_dir: Option<PathBuf>,
 }
 
 impl Status {
     pub(super) async fn run(self, voice: &Voice, output: &Output) -> anyhow::Result<Ending> {
-        let spool = Spool::open(&self.spool_dir)?;
+        let spool = Spool::open(&spool::folder(self.spool_dir)?)?;
         let Some(id) = self.transaction else {
             return all(&spool, output).await;
         };

@@ -57,6 +57,17 @@ pub(crate) struct Transaction {
     folder: PathBuf,
 }
 
+/// The folder of the spool that is meant: the one that is named, or this user's.
+///
+/// # Errors
+/// Nobody says where state is kept.
+pub(crate) fn folder(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    match named {
+        Some(named) => Ok(named),
+        None => Ok(store::place("XDG_STATE_HOME", ".local/state")?.join("devgate/pxp/spool")),
+    }
+}
+
 impl Spool {
     /// A spool that is there.
     ///
