@@ -168,7 +168,7 @@ fn a_command_that_fails_in_the_middle_is_named_with_what_stands() {
         for (rollback, stands) in [
             (
                 "stop-on-error",
-                "the lines before it stand (2 of 4), no other was taken",
+                "the lines before it were taken (2 of 4), and no other",
             ),
             ("rollback-on-error", "the configuration is unchanged"),
         ] {

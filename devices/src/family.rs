@@ -3,6 +3,7 @@
 //! A family is a [`Connect`]: it wraps its protocol's session and adds facts to it.
 
 mod cases;
+mod commit;
 mod facts;
 mod folder;
 mod recording;
@@ -27,6 +28,7 @@ use folder::Folder;
 use session::Session;
 
 pub use cases::{Case, Refresh};
+pub(crate) use commit::check_lines;
 pub use recording::Recording;
 pub(crate) use spot::{Placed, Problems, Spot};
 
@@ -278,13 +280,15 @@ impl Described {
 /// The family's dialect, where it names one.
 fn dialect(top: &Spot<'_>, problems: &mut Problems) -> Option<Dialect> {
     let spot = top.get("dialect")?;
-    match yaml::from_node(spot.node()) {
-        Ok(dialect) => Some(dialect),
+    let dialect: Dialect = match yaml::from_node(spot.node()) {
+        Ok(dialect) => dialect,
         Err(error) => {
             problems.push(spot.inside(error));
-            None
+            return None;
         }
-    }
+    };
+    commit::check_dialect(&spot, &dialect, problems);
+    Some(dialect)
 }
 
 /// Any of the bare protocols, with the family's dialect where it has one.

@@ -42,6 +42,7 @@ use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema};
 
 pub use cli::Line;
+pub use cli::commit::is_commit;
 pub use cli::dialect::{self, Dialect};
 pub use command_line::{CommandLine, Opening};
 pub use context::{AttributeChange, Block, Context, Doing, Failure, Mode, Resources};

@@ -5,7 +5,7 @@ use devgate_transports::Context;
 
 use super::deeds::{Deeds, Seen, What};
 use super::output::session;
-use crate::family::{Placed, Problems, Spot};
+use crate::family::{Placed, Problems, Spot, check_lines};
 use crate::line::{self, Line};
 use crate::template::{Medium, Template};
 use crate::{Change, Error, Result};
@@ -21,6 +21,7 @@ impl Cli {
         problems: &mut Problems,
     ) -> Option<Self> {
         Deeds::read(top, schema, problems, |spot, names, problems| {
+            check_lines(spot, problems);
             spot.template(names, problems)
         })
         .map(Self)

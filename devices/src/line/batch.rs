@@ -100,7 +100,9 @@ fn refusal(problem: &ConfigurationProblem, refused: &RefusedLine, lines: &[Line]
     let stands = match (before, lines.len()) {
         (_, 1) => String::new(),
         (0, _) => "; its other lines were not sent".to_owned(),
-        (before, all) => format!("; {before} of its {all} lines stand, those after were not sent"),
+        (before, all) => {
+            format!("; {before} of its {all} lines were taken, those after were not sent")
+        }
     };
     format!(
         "{} refuses `{}`: {}{stands}",

@@ -7,19 +7,20 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::dialect::Dialect;
 use super::read::Expect;
 use super::wait::Wait;
-use super::{Cli, Line, failure};
+use super::{Cli, Line, State, failure};
 use crate::error::{ConfigurationProblem, Interruption, RefusedLine};
 use crate::{Context, Error, Result};
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
-    /// Enters configuration mode, types the lines, and leaves it, whatever became of the lines.
+    /// Enters configuration mode, types the lines, and leaves it.
     ///
-    /// Nothing is sent after a line that the device refuses, since the next one may be meant for
-    /// the mode that the refused one should have opened.
+    /// Nothing is sent after a line that the device refuses, not even what leaves the mode: the next
+    /// line may be meant for the mode that the refused one should have opened, and what leaves it may
+    /// apply half a change. The session cannot be used after that.
     ///
     /// # Errors
     /// [`Error::ControlCharacter`] and [`Error::Unsupported`] before anything is sent, then
-    /// [`Error::Configuration`], which says what stands.
+    /// [`Error::Configuration`], which says which lines the device took.
     pub(crate) async fn configure(&mut self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
         let dialect = Arc::clone(&self.terms.dialect);
         let (Some(enter), Some(leave), Some(_)) = (
@@ -46,6 +47,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         };
         let result = self.type_lines(ctx, enter, &lines, &mut problem).await;
         let result = match result {
+            Ok(()) if problem.refused.is_some() => {
+                self.state = State::Broken;
+                Ok(())
+            }
             Ok(()) if self.in_config() => self.leave_config(ctx, leave).await,
             other => other,
         };

@@ -29,6 +29,7 @@
 //! Only the last line is searched, and each byte is looked at once, so that ten megabytes cost ten
 //! times what one costs.
 
+pub(crate) mod commit;
 mod configure;
 pub mod dialect;
 mod echo;

@@ -41,6 +41,11 @@ impl Pattern {
         }
     }
 
+    /// As it was written.
+    pub(super) fn source(&self) -> &str {
+        &self.source
+    }
+
     /// Whether it is found in a text. A match that takes too many steps is none.
     pub fn is_found_in(&self, text: &str) -> bool {
         self.compiled().is_match(text).unwrap_or(false)

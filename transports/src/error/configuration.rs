@@ -66,7 +66,8 @@ impl fmt::Display for ConfigurationProblem {
             (Some(_), None, sent) => {
                 write!(
                     f,
-                    "the lines before it stand ({} of {of}), no other was taken",
+                    "the lines before it were taken ({} of {of}), and no other: read the \
+                     configuration back to see what stands",
                     sent - 1
                 )
             }

@@ -172,7 +172,12 @@ impl CommandLine for SshCliSession {
     async fn configure(&self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
         let mut open = self.open.lock().await;
         let cli = &mut self.ready(ctx, &mut open).await?.cli;
-        cli.configure(ctx, lines).await
+        let outcome = cli.configure(ctx, lines).await;
+        // While it stands in configuration mode, a device may let nobody else configure it.
+        if let Some(broken) = open.take_if(|open| !open.cli.is_usable()) {
+            broken.close(ctx).await;
+        }
+        outcome
     }
 
     async fn save(&self, ctx: &Context<'_>) -> Result<()> {

@@ -132,6 +132,30 @@ async fn what_only_reads_is_asked_again_and_what_changes_is_not() {
 }
 
 #[tokio::test]
+async fn a_refused_line_closes_the_session_and_what_comes_next_has_another() {
+    let device = || {
+        Fake::new("r1#")
+            .on("configure terminal", &[Do::Prompt("r1(config)#")])
+            .on("show x", &[say("x\r\n")])
+    };
+    let server = Server::start(How {
+        device,
+        ..How::default()
+    })
+    .await;
+    let bench = Bench::default();
+    let (session, ctx) = (session(&server, &bench).await, bench.ctx());
+    let lines = [Line::new("nonsense"), Line::new("hostname r2")];
+    let error = session.configure(&ctx, &lines).await.expect_err("refused");
+    assert!(matches!(error, Error::Configuration(_)), "{error}");
+    while server.goodbyes() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let output = session.exec(&ctx, "show x").await.expect("an output");
+    assert_eq!((output.as_str(), server.connections()), ("x\n", 2));
+}
+
+#[tokio::test]
 async fn a_session_that_cannot_be_opened_again_keeps_what_had_arrived() {
     let device = || Fake::new("r1#").on("show x", &[say("half an ans"), Do::Close]);
     let server = Server::start(How {

@@ -1,0 +1,87 @@
+//! Command lines with a candidate configuration: refused when a family is read.
+
+use devgate_transports::{Dialect, is_commit};
+
+use super::{Problems, Spot};
+
+/// Why nothing of a family may commit, and what to do.
+const NO_COMMIT: &str = "this commits a candidate configuration, which is not supported: after a \
+     refused line, half a change would wait there for the next commit; use the device's NETCONF or \
+     API, or leave `enter_config`, `leave_config` and `save` out, so that the family only reads";
+
+/// Notes what in a dialect, which stands at `spot`, commits.
+pub(super) fn check_dialect(spot: &Spot<'_>, dialect: &Dialect, problems: &mut Problems) {
+    for key in dialect.committing() {
+        problems.push(spot.nearest(&[key.to_owned()]).problem(NO_COMMIT));
+    }
+}
+
+/// Notes which lines of a template of configuration commit.
+pub(crate) fn check_lines(spot: &Spot<'_>, problems: &mut Problems) {
+    let lines = spot.node().as_str().unwrap_or_default().lines();
+    for (number, _) in (1..).zip(lines).filter(|(_, line)| is_commit(line)) {
+        problems.push(spot.place().line_of_text(number).problem(NO_COMMIT));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use crate::Family;
+
+    #[test]
+    fn a_family_that_commits_is_refused_with_the_places_and_what_to_do() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |path: &str, text: &str| {
+            let file = folder.path().join(path);
+            fs::create_dir_all(file.parent().expect("it has one")).expect("made");
+            fs::write(file, text).expect("written");
+        };
+        write(
+            "family.yaml",
+            r"name: acme
+desc: x
+protocol: ssh_cli
+dialect:
+  prompt: { exec: '[\w.@-]+> ?', config: '[\w.@-]+# ?' }
+  enter_config: configure
+  leave_config: commit and-quit
+  save: { command: save, confirm: [{ pattern: 'Commit first', answer: 'yes' }] }
+",
+        );
+        write(
+            "types/acme_vlan.yaml",
+            r"name: acme_vlan
+desc: x
+attributes:
+  id: { type: Integer, behaviour: namevar }
+cli:
+  get:
+    command: show vlan
+    textfsm: |
+      Value ID (\d+)
+
+      Start
+        ^${ID} -> Record
+    resource: { id: ID }
+  create: |
+    set vlan {{ id }}
+    commit
+",
+        );
+        let error = Family::load(folder.path())
+            .expect_err("refused")
+            .to_string();
+        let error = error.replace(&format!("{}/", folder.path().display()), "");
+        for place in [
+            "family.yaml:7:17: at dialect.leave_config: this commits",
+            "family.yaml:8:9: at dialect.save: this commits",
+            "types/acme_vlan.yaml:16:5: at cli.create: this commits",
+        ] {
+            assert!(error.contains(place), "{error}");
+        }
+        assert!(error.contains("use the device's NETCONF"), "{error}");
+        assert_eq!(error.lines().count(), 3, "{error}");
+    }
+}

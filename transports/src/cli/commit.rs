@@ -1,0 +1,127 @@
+//! Commits: commands that make a candidate configuration the one that runs.
+//!
+//! Lines of configuration count as done one at a time here. Where they wait in a candidate for a
+//! commit, a refused line leaves half a change there, and whoever commits next makes it run.
+
+use std::sync::LazyLock;
+
+use super::dialect::{Dialect, Pattern, Save};
+
+impl Dialect {
+    /// The keys by which a session of this dialect would commit a candidate configuration.
+    pub fn committing(&self) -> Vec<&'static str> {
+        // A device may ask whether to commit before it leaves the mode.
+        let asks = |line: &str| {
+            let mut questions = self.confirmations(line);
+            questions.any(|one| consents(&one.pattern, &one.answer))
+        };
+        let saves = |save: &Save| {
+            let mut questions = save.confirm().iter();
+            questions.any(|one| consents(&one.pattern, &one.answer))
+        };
+        let (leave, save) = (self.leave_config.as_deref(), self.save.as_ref());
+        let command = save.map(Save::command);
+        let keys = [
+            ("leave_config", leave.is_some_and(commits)),
+            (
+                "save",
+                command.is_some_and(commits) || save.is_some_and(saves),
+            ),
+            ("confirm", [leave, command].into_iter().flatten().any(asks)),
+        ];
+        let committing = keys.into_iter().filter(|(_, commits)| *commits);
+        committing.map(|(key, _)| key).collect()
+    }
+}
+
+/// Whether a line of configuration is a commit.
+pub fn is_commit(line: &str) -> bool {
+    let word = line.split_whitespace().next().unwrap_or_default();
+    let word = word.to_lowercase();
+    word == "commit" || word.starts_with("commit-")
+}
+
+/// Whether a command commits, by the words that vendors have for it, also shortened.
+fn commits(command: &str) -> bool {
+    static COMMIT: LazyLock<Pattern> = LazyLock::new(|| {
+        let words = r"com|comm|commi|commit[\w-]*|apply|activate";
+        Pattern::built_in(&format!(r"(?i)(?:\A|[\s;|&])(?:{words})(?:\z|[\s;|&])"))
+    });
+    COMMIT.is_found_in(command)
+}
+
+/// Whether the answer to a question about a commit is anything but a refusal.
+fn consents(question: &Pattern, answer: &str) -> bool {
+    let answer = answer.trim().to_lowercase();
+    let refuses = ["n", "no", "c", "cancel", "abort"].contains(&answer.as_str());
+    question.source().to_lowercase().contains("commit") && !refuses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn committing(dialect: serde_json::Value) -> Vec<&'static str> {
+        let dialect: Dialect = serde_json::from_value(dialect).expect("a dialect");
+        dialect.committing()
+    }
+
+    #[test]
+    fn what_leaves_the_mode_or_saves_may_not_commit() {
+        for leave in [
+            "commit and-quit",
+            "commit",
+            "comm and-quit",
+            "Commit; exit",
+            "commit-and-quit",
+            "nv config apply",
+        ] {
+            let found = committing(serde_json::json!({ "leave_config": leave }));
+            assert_eq!(found, ["leave_config"], "{leave}");
+            let found = committing(serde_json::json!({ "save": leave }));
+            assert_eq!(found, ["save"], "{leave}");
+        }
+        let others = [
+            "end",
+            "exit",
+            "exit configuration-mode",
+            "return",
+            "quit",
+            "community",
+        ];
+        for leave in others {
+            let found = committing(serde_json::json!({ "leave_config": leave }));
+            assert!(found.is_empty(), "{leave}");
+        }
+        let save = "copy running-config startup-config";
+        assert!(committing(serde_json::json!({ "save": save })).is_empty());
+    }
+
+    #[test]
+    fn a_question_whether_to_commit_may_only_be_declined() {
+        let asked = |answer: &str, command: &str| {
+            committing(serde_json::json!({
+                "leave_config": "end",
+                "confirm": [{
+                    "command": command, "pattern": "Uncommitted changes found", "answer": answer,
+                }],
+            }))
+        };
+        assert_eq!(asked("yes", "^(end|exit)"), ["confirm"]);
+        assert_eq!(asked("", "^end"), ["confirm"]);
+        assert!(asked("no", "^end").is_empty());
+        assert!(asked("yes", "^commit").is_empty(), "who types it wants it");
+        let save = serde_json::json!({
+            "command": "write memory", "confirm": [{ "pattern": "Commit now", "answer": "y" }],
+        });
+        assert_eq!(committing(serde_json::json!({ "save": save })), ["save"]);
+    }
+
+    #[test]
+    fn a_line_is_a_commit_by_its_first_word() {
+        assert!(
+            is_commit(" commit") && is_commit("commit confirmed 5") && is_commit("commit-config")
+        );
+        assert!(!is_commit("neighbor x activate") && !is_commit("description commit"));
+    }
+}
