@@ -1,95 +1,25 @@
 //! The awkward device is as awkward as it says: a client without any guard sees each habit raw.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use russh::client::{self, AuthResult, Handle, KeyboardInteractiveAuthResponse, Msg};
-use russh::keys::PublicKeyOrCertificate;
-use russh::{Channel, ChannelMsg};
+use russh::ChannelMsg;
+use russh::client::{AuthResult, KeyboardInteractiveAuthResponse};
 
 #[path = "support/awkward/mod.rs"]
 mod awkward;
+#[path = "support/client.rs"]
+mod client;
 
 use awkward::{Awkward, PASSWORD};
+use client::{Shell, connected};
 
 /// The prompt of the user who has colours.
 const COLOURED: &str = "\x1b[1m\x1b[32mswitch#\x1b[0m";
 
-/// Ends are looked for among so many bytes: the output may be large.
-const WINDOW: usize = 200;
-
-/// No habit that is tested here takes longer.
-const LIMIT: Duration = Duration::from_secs(30);
-
-/// A client that trusts anyone: nothing but habits is tested here.
-struct Trusting;
-
-impl client::Handler for Trusting {
-    type Error = russh::Error;
-
-    async fn check_server_key(&mut self, _: &PublicKeyOrCertificate) -> Result<bool, Self::Error> {
-        Ok(true)
-    }
-}
-
-async fn connected(device: &Awkward) -> Handle<Trusting> {
-    let address = ("127.0.0.1", device.port());
-    client::connect(Arc::new(client::Config::default()), address, Trusting)
-        .await
-        .expect("the device listens")
-}
-
-/// A shell of a user, at its first prompt.
-struct Shell {
-    client: Handle<Trusting>,
-    channel: Channel<Msg>,
-}
-
-impl Shell {
-    async fn of(device: &Awkward, user: &str) -> Self {
-        let mut client = connected(device).await;
-        let result = client
-            .authenticate_password(user, PASSWORD)
-            .await
-            .expect("an answer");
-        assert!(result.success(), "{user} is let in");
-        let channel = client.channel_open_session().await.expect("a channel");
-        channel.request_shell(true).await.expect("a shell");
-        Self { client, channel }
-    }
-
-    async fn send(&self, text: &str) {
-        self.channel
-            .data(text.as_bytes())
-            .await
-            .expect("an open channel");
-    }
-
-    /// Everything that comes up to a text, or up to the channel's end.
-    async fn until(&mut self, end: &str) -> String {
-        let mut seen = vec![];
-        while !String::from_utf8_lossy(&seen[seen.len().saturating_sub(WINDOW)..]).ends_with(end) {
-            let next = tokio::time::timeout(LIMIT, self.channel.wait()).await;
-            match next.unwrap_or_else(|_| panic!("{end:?} does not come")) {
-                Some(ChannelMsg::Data { data }) => seen.extend_from_slice(&data),
-                Some(_) => {}
-                None => break,
-            }
-        }
-        String::from_utf8_lossy(&seen).into_owned()
-    }
-
-    /// What comes for a line, up to a text, or up to the channel's end.
-    async fn answer(&mut self, line: &str, end: &str) -> String {
-        self.send(&format!("{line}\r")).await;
-        self.until(end).await
-    }
-}
-
 /// What a user's terminal answers to a line.
 async fn answer(user: &str, line: &str, end: &str) -> String {
     let device = Awkward::start();
-    let mut shell = Shell::of(&device, user).await;
+    let mut shell = Shell::of(device.port(), user, PASSWORD).await;
     let prompt = if user == "colours" {
         COLOURED
     } else {
@@ -132,7 +62,7 @@ async fn output_comes_in_every_bad_way() {
 async fn a_channel_or_the_whole_connection_ends_amid_the_output() {
     let device = Awkward::start();
     for (command, stays) in [("show drop-channel", true), ("show drop-connection", false)] {
-        let mut shell = Shell::of(&device, "admin").await;
+        let mut shell = Shell::of(device.port(), "admin", PASSWORD).await;
         shell.until("switch#").await;
         let seen = shell.answer(command, "what is never shown").await;
         assert_eq!(seen, format!("{command}\r\npartial\r\nout"));
@@ -147,7 +77,7 @@ async fn a_channel_or_the_whole_connection_ends_amid_the_output() {
 #[tokio::test]
 async fn silence_lasts() {
     let device = Awkward::start();
-    let mut shell = Shell::of(&device, "admin").await;
+    let mut shell = Shell::of(device.port(), "admin", PASSWORD).await;
     shell.until("switch#").await;
     shell.answer("show silence", "silence\r\n").await;
     let more = tokio::time::timeout(Duration::from_millis(300), shell.channel.wait()).await;
@@ -157,7 +87,7 @@ async fn silence_lasts() {
 #[tokio::test]
 async fn a_pager_that_cannot_be_turned_off_waits_for_keys() {
     let device = Awkward::start();
-    let mut shell = Shell::of(&device, "admin").await;
+    let mut shell = Shell::of(device.port(), "admin", PASSWORD).await;
     shell.until("switch#").await;
     shell.answer("terminal length 0", "switch#").await;
     let first = shell.answer("show pages", "\0").await;
@@ -171,7 +101,7 @@ async fn a_pager_that_cannot_be_turned_off_waits_for_keys() {
 #[tokio::test]
 async fn ten_megabytes_are_all_sent() {
     let device = Awkward::start();
-    let mut shell = Shell::of(&device, "admin").await;
+    let mut shell = Shell::of(device.port(), "admin", PASSWORD).await;
     shell.until("switch#").await;
     let size = shell.answer("show big 10", "switch#").await.len();
     assert_eq!(
@@ -183,7 +113,7 @@ async fn ten_megabytes_are_all_sent() {
 #[tokio::test]
 async fn endless_output_ends_with_the_client() {
     let device = Awkward::start();
-    let mut shell = Shell::of(&device, "admin").await;
+    let mut shell = Shell::of(device.port(), "admin", PASSWORD).await;
     shell.send("show endless\r").await;
     let mut lines = 0;
     while lines < 20 {
@@ -199,7 +129,7 @@ async fn endless_output_ends_with_the_client() {
 #[tokio::test]
 async fn terminals_behave_as_badly_as_their_users() {
     let device = Awkward::start();
-    let greeting = Shell::of(&device, "banner")
+    let greeting = Shell::of(device.port(), "banner", PASSWORD)
         .await
         .until("\r\n\r\nswitch#")
         .await;
@@ -233,11 +163,11 @@ async fn terminals_behave_as_badly_as_their_users() {
 #[tokio::test]
 async fn only_the_password_opens_and_some_want_it_by_keyboard() {
     let device = Awkward::start();
-    let mut client = connected(&device).await;
+    let mut client = connected(device.port()).await;
     let refused = client.authenticate_password("admin", "canary-wrong").await;
     assert!(matches!(refused, Ok(AuthResult::Failure { .. })));
 
-    let mut client = connected(&device).await;
+    let mut client = connected(device.port()).await;
     let refused = client.authenticate_password("keyboard", PASSWORD).await;
     assert!(matches!(refused, Ok(AuthResult::Failure { .. })));
     let asked = client
@@ -260,7 +190,7 @@ async fn only_the_password_opens_and_some_want_it_by_keyboard() {
 #[tokio::test]
 async fn a_connection_is_reset_amid_configuration_and_what_was_heard_is_known() {
     let device = Awkward::start();
-    let mut shell = Shell::of(&device, "resets-2").await;
+    let mut shell = Shell::of(device.port(), "resets-2", PASSWORD).await;
     shell
         .send("configure terminal\rvlan 7\rname seven\rvlan 8\r")
         .await;

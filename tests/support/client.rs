@@ -1,0 +1,84 @@
+//! An SSH client without any guard, which sees what a device sends as it is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use russh::client::{self, Handle, Msg};
+use russh::keys::PublicKeyOrCertificate;
+use russh::{Channel, ChannelMsg};
+
+/// Ends are looked for among so many bytes: the output may be large.
+const WINDOW: usize = 200;
+
+/// No habit that is tested takes longer.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// A client that trusts anyone: nothing but habits is tested with it.
+pub(crate) struct Trusting;
+
+impl client::Handler for Trusting {
+    type Error = russh::Error;
+
+    async fn check_server_key(&mut self, _: &PublicKeyOrCertificate) -> Result<bool, Self::Error> {
+        Ok(true)
+    }
+}
+
+pub(crate) async fn connected(port: u16) -> Handle<Trusting> {
+    client::connect(
+        Arc::new(client::Config::default()),
+        ("127.0.0.1", port),
+        Trusting,
+    )
+    .await
+    .expect("the device listens")
+}
+
+/// A shell of a user.
+pub(crate) struct Shell {
+    pub(crate) client: Handle<Trusting>,
+    pub(crate) channel: Channel<Msg>,
+}
+
+impl Shell {
+    pub(crate) async fn of(port: u16, user: &str, password: &str) -> Self {
+        let mut client = connected(port).await;
+        let result = client.authenticate_password(user, password).await;
+        assert!(result.expect("an answer").success(), "{user} is let in");
+        let channel = client.channel_open_session().await.expect("a channel");
+        channel.request_shell(true).await.expect("a shell");
+        Self { client, channel }
+    }
+
+    pub(crate) async fn send(&self, text: &str) {
+        self.channel
+            .data(text.as_bytes())
+            .await
+            .expect("an open channel");
+    }
+
+    /// Everything that comes up to a text, or up to the channel's end.
+    pub(crate) async fn until(&mut self, end: &str) -> String {
+        let mut seen = vec![];
+        while !String::from_utf8_lossy(&seen[seen.len().saturating_sub(WINDOW)..]).ends_with(end) {
+            let next = tokio::time::timeout(LIMIT, self.channel.wait()).await;
+            match next.unwrap_or_else(|_| {
+                panic!(
+                    "{end:?} does not come: {:?}",
+                    String::from_utf8_lossy(&seen)
+                )
+            }) {
+                Some(ChannelMsg::Data { data }) => seen.extend_from_slice(&data),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        String::from_utf8_lossy(&seen).into_owned()
+    }
+
+    /// What comes for a line, up to a text, or up to the channel's end.
+    pub(crate) async fn answer(&mut self, line: &str, end: &str) -> String {
+        self.send(&format!("{line}\r")).await;
+        self.until(end).await
+    }
+}

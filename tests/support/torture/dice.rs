@@ -1,0 +1,43 @@
+//! Chance that can be had again: what is drawn follows from a seed and a name.
+
+/// A source of numbers (SplitMix64).
+#[derive(Clone, Debug)]
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    /// The numbers of one thing: the same seed and name give the same.
+    pub(crate) fn of(seed: u64, name: &str) -> Self {
+        let mixed = name
+            .bytes()
+            .fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            });
+        let mut dice = Self(mixed);
+        dice.roll();
+        dice
+    }
+
+    fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from `least` to `most`, both included.
+    pub(crate) fn between(&mut self, least: usize, most: usize) -> usize {
+        let span = (most - least + 1) as u64;
+        least + usize::try_from(self.roll() % span).expect("it is less than a usize")
+    }
+
+    /// Whether something that happens so often in a hundred times happens now.
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
+        self.between(1, 100) <= percent
+    }
+
+    /// One of these.
+    pub(crate) fn pick<'t, T>(&mut self, all: &'t [T]) -> &'t T {
+        &all[self.between(0, all.len() - 1)]
+    }
+}

@@ -1,0 +1,148 @@
+//! The telnet side of one connection: the login, the size of the client's window, and line ends (RFC 854, 1073).
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedReadHalf;
+use tokio::sync::mpsc;
+
+use super::{PASSWORD, Shared};
+
+const SE: u8 = 240;
+const SB: u8 = 250;
+const WILL: u8 = 251;
+const DO: u8 = 253;
+const IAC: u8 = 255;
+const ECHO: u8 = 1;
+const SUPPRESS_GO_AHEAD: u8 = 3;
+const NAWS: u8 = 31;
+
+/// Serves one connection to its end.
+pub(super) async fn serve(stream: TcpStream, shared: Shared) {
+    // Who has gone is told nothing more.
+    let _ = stream.set_nodelay(true);
+    let _ = talk(stream, shared).await;
+}
+
+async fn talk(stream: TcpStream, shared: Shared) -> std::io::Result<()> {
+    let (read, mut write) = stream.into_split();
+    let mut heard = Heard {
+        read,
+        state: State::Text,
+        typed: Vec::new(),
+        width: 80,
+    };
+    write
+        .write_all(&[IAC, WILL, ECHO, IAC, WILL, SUPPRESS_GO_AHEAD, IAC, DO, NAWS])
+        .await?;
+    write.write_all(b"\r\nlogin: ").await?;
+    let user = heard.line().await?;
+    write
+        .write_all(format!("{user}\r\nPassword: ").as_bytes())
+        .await?;
+    if heard.line().await? != PASSWORD {
+        return write.write_all(b"\r\nLogin incorrect\r\n").await;
+    }
+    write.write_all(b"\r\n").await?;
+    let (typing, typed) = mpsc::unbounded_channel();
+    let (showing, mut shown) = mpsc::unbounded_channel::<Vec<u8>>();
+    shared.begin(&user, heard.width, typed, showing);
+    let hear = async {
+        loop {
+            let bytes = std::mem::take(&mut heard.typed);
+            if !bytes.is_empty() && typing.send(bytes).is_err() {
+                return;
+            }
+            if heard.more().await.is_err() {
+                return;
+            }
+        }
+    };
+    let show = async {
+        while let Some(bytes) = shown.recv().await {
+            let escaped: Vec<u8> = bytes
+                .iter()
+                .flat_map(|&byte| {
+                    if byte == IAC {
+                        vec![IAC, IAC]
+                    } else {
+                        vec![byte]
+                    }
+                })
+                .collect();
+            if write.write_all(&escaped).await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = hear => {}
+        () = show => {}
+    }
+    Ok(())
+}
+
+/// What the client sends, taken apart.
+struct Heard {
+    read: OwnedReadHalf,
+    state: State,
+    typed: Vec<u8>,
+    width: usize,
+}
+
+enum State {
+    Text,
+    Command,
+    Option,
+    Subnegotiation(Vec<u8>),
+}
+
+impl Heard {
+    async fn more(&mut self) -> std::io::Result<()> {
+        let mut bytes = [0; 4096];
+        let length = self.read.read(&mut bytes).await?;
+        if length == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        for &byte in &bytes[..length] {
+            self.state = match (std::mem::replace(&mut self.state, State::Text), byte) {
+                (State::Text, IAC) => State::Command,
+                (State::Text, byte) => {
+                    self.typed.push(byte);
+                    State::Text
+                }
+                (State::Command, SB) => State::Subnegotiation(Vec::new()),
+                (State::Command, WILL..=254) => State::Option,
+                (State::Command | State::Option, _) => State::Text,
+                (State::Subnegotiation(kept), SE) => {
+                    if let [NAWS, high, low, ..] = kept[..] {
+                        self.width = usize::from(u16::from_be_bytes([high, low]));
+                    }
+                    State::Text
+                }
+                (State::Subnegotiation(mut kept), byte) => {
+                    kept.push(byte);
+                    State::Subnegotiation(kept)
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// A line of the login, without its end.
+    async fn line(&mut self) -> std::io::Result<String> {
+        loop {
+            if let Some(at) = self
+                .typed
+                .iter()
+                .position(|byte| matches!(byte, b'\r' | b'\n'))
+            {
+                let line = String::from_utf8_lossy(&self.typed[..at]).into_owned();
+                let is_end = |byte: &&u8| matches!(byte, b'\r' | b'\n' | 0);
+                let end = at + self.typed[at..].iter().take(2).take_while(is_end).count();
+                self.typed.drain(..end);
+                return Ok(line);
+            }
+            self.more().await?;
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What one user's device is: its habit, its name and its prompts.
+
+use std::time::Duration;
+
+use super::dice::Dice;
+use super::habit::{Habit, PromptStyle};
+
+/// Names of devices: short ones, and such as have dots, dashes and digits.
+const NAMES: &[&str] = &[
+    "sw1",
+    "omega13",
+    "core-2.example",
+    "a",
+    "R7",
+    "edge_4",
+    "leaf-101",
+    "10.0.0.7",
+    "Zurich-access-switch-29",
+];
+
+/// One user's device.
+#[derive(Clone, Debug)]
+pub(crate) struct World {
+    pub(crate) habit: &'static Habit,
+    pub(crate) name: String,
+    mark: &'static str,
+    /// Where its clock stands when a session begins.
+    midnight: Duration,
+}
+
+impl World {
+    pub(crate) fn of(seed: u64, user: &str) -> Self {
+        let mut dice = Dice::of(seed, &format!("world of {user}"));
+        Self {
+            habit: Habit::of(user),
+            name: (*dice.pick(NAMES)).to_owned(),
+            mark: *dice.pick(&["#", "# ", ">", "> ", "#", "$ "]),
+            midnight: Duration::from_millis(dice.between(0, 86_399_999) as u64),
+        }
+    }
+
+    /// The prompt, with what changes in it: the time since the session began, and the commands so far.
+    pub(crate) fn prompt(&self, since: Duration, count: usize) -> String {
+        let (name, mark) = (&self.name, self.mark);
+        match self.habit.prompt {
+            PromptStyle::Name => format!("{name}{mark}"),
+            PromptStyle::Clock => {
+                let now = (self.midnight + since).as_millis();
+                let (second, milli) = (now / 1000, now % 1000);
+                let (hour, minute, second) = (second / 3600 % 24, second / 60 % 60, second % 60);
+                format!("{hour:02}:{minute:02}:{second:02}.{milli:03} {name}{mark}")
+            }
+            PromptStyle::Counter => format!("{name}:{count}{mark}"),
+            PromptStyle::As(pattern) => pattern.replace("{}", name),
+        }
+    }
+
+    /// A prompt as an output may quote it.
+    pub(crate) fn quoted(&self, dice: &mut Dice) -> String {
+        let since = Duration::from_millis(dice.between(0, 600_000) as u64);
+        self.prompt(since, dice.between(1, 40))
+    }
+}

@@ -1,0 +1,108 @@
+//! devgate reads what a device means, however badly its terminal behaves: each command of a drawn plan is judged by
+//! what the device says its output was.
+//!
+//! `DEVGATE_TORTURE=COMMANDS[:SEED[:HABIT]]` asks for more, for another draw, or for one habit alone.
+
+#[path = "support/client.rs"]
+#[expect(dead_code, reason = "its own test uses more of it")]
+mod client;
+#[path = "support/torture/mod.rs"]
+mod device;
+#[path = "support/folder.rs"]
+#[expect(dead_code, reason = "its own tests use more of it")]
+mod folder;
+#[path = "torture/plan.rs"]
+mod plan;
+#[path = "torture/raw.rs"]
+mod raw;
+#[path = "torture/report.rs"]
+mod report;
+#[path = "torture/session.rs"]
+mod session;
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::sync::{Condvar, Mutex};
+
+use device::Torture;
+use folder::Project;
+use plan::{Batch, Wish};
+use report::Report;
+
+/// How many sessions are open at once: they wait more than they compute.
+const AT_ONCE: usize = 24;
+
+#[test]
+fn none_of_hundreds_of_commands_is_read_wrong_and_hardly_one_is_not_read() {
+    let wish = Wish::of_environment();
+    let device = Torture::start(wish.seed);
+    let batches = plan::draw(&device, &wish);
+    let project = Project::new();
+    session::describe(&project, &device, &batches);
+    let work = Work::new(batches);
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| work.take_part(&project, &device));
+        }
+    });
+    let report = work.report.into_inner().expect("no worker has panicked");
+    if wish.is_told {
+        // Not captured: who asks for more wants the figures of what holds, too.
+        let _ = writeln!(std::io::stderr(), "{report}");
+    }
+    assert!(report.holds(), "seed {}\n{report}", wish.seed);
+}
+
+/// What is to be done, shared by those who do it.
+struct Work {
+    open: Mutex<Open>,
+    changed: Condvar,
+    report: Mutex<Report>,
+}
+
+struct Open {
+    batches: VecDeque<Batch>,
+    at_work: usize,
+}
+
+impl Work {
+    fn new(batches: Vec<Batch>) -> Self {
+        let batches = batches.into();
+        Self {
+            open: Mutex::new(Open {
+                batches,
+                at_work: 0,
+            }),
+            changed: Condvar::new(),
+            report: Mutex::default(),
+        }
+    }
+
+    fn next(&self) -> Option<Batch> {
+        let mut open = self.open.lock().expect("no worker has panicked");
+        loop {
+            if let Some(batch) = open.batches.pop_front() {
+                open.at_work += 1;
+                return Some(batch);
+            }
+            if open.at_work == 0 {
+                return None;
+            }
+            open = self.changed.wait(open).expect("no worker has panicked");
+        }
+    }
+
+    fn take_part(&self, project: &Project, device: &Torture) {
+        while let Some(batch) = self.next() {
+            let (judged, rest) = session::run(project, device, &batch);
+            let mut report = self.report.lock().expect("no worker has panicked");
+            judged.into_iter().for_each(|judged| report.add(judged));
+            drop(report);
+            let mut open = self.open.lock().expect("no worker has panicked");
+            // What was not asked because the session ended is asked in another one.
+            open.batches.extend(rest);
+            open.at_work -= 1;
+            self.changed.notify_all();
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Which commands are asked, of which devices, and how.
+
+use crate::device::Torture;
+use crate::device::answer::{KINDS, Kind};
+use crate::device::dice::Dice;
+use crate::device::habit::{HABITS, Habit};
+
+/// How much is asked, and drawn by what.
+pub(crate) struct Wish {
+    commands: usize,
+    pub(crate) seed: u64,
+    habit: Option<String>,
+    /// Whether somebody has asked for it.
+    pub(crate) is_told: bool,
+}
+
+/// Commands that are asked in one session.
+#[derive(Clone, Debug)]
+pub(crate) struct Batch {
+    pub(crate) number: usize,
+    pub(crate) user: String,
+    pub(crate) way: Way,
+    /// Whether a family describes the device, or `ssh_cli` learns it.
+    pub(crate) family: bool,
+    pub(crate) telnet: bool,
+    pub(crate) commands: Vec<String>,
+}
+
+/// How commands are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// `session exec COMMAND`.
+    Exec,
+    /// The same with an answer to its question.
+    Answered,
+    /// `session exec -`.
+    Lines,
+    /// A task that runs `session exec` for each.
+    Task,
+}
+
+/// Milliseconds that a session's commands may take by themselves.
+const LONGEST: usize = 20_000;
+
+/// The most commands of one session.
+const MOST: usize = 14;
+
+impl Wish {
+    pub(crate) fn of_environment() -> Self {
+        let wish = std::env::var("DEVGATE_TORTURE").ok();
+        let mut words = wish.iter().flat_map(|wish| wish.split(':'));
+        let mut number = |otherwise: u64| {
+            words
+                .next()
+                .and_then(|word| word.parse().ok())
+                .unwrap_or(otherwise)
+        };
+        let (commands, seed) = (number(400), number(7));
+        Self {
+            commands: usize::try_from(commands).expect("a number of commands"),
+            seed,
+            habit: words.next().map(str::to_owned),
+            is_told: wish.is_some(),
+        }
+    }
+}
+
+impl Batch {
+    /// The target that it asks.
+    pub(crate) fn target(&self) -> String {
+        let by = if self.family { "family" } else { "bare" };
+        let over = if self.telnet { "telnet" } else { "ssh" };
+        format!("{}-{by}-{over}", self.user.replace('.', "_"))
+    }
+}
+
+/// Draws sessions until there are enough commands; the slowest first.
+pub(crate) fn draw(device: &Torture, wish: &Wish) -> Vec<Batch> {
+    let is_wished = |habit: &&Habit| wish.habit.as_ref().is_none_or(|name| habit.name == name);
+    let habits: Vec<&Habit> = HABITS.iter().filter(is_wished).collect();
+    assert!(!habits.is_empty(), "no habit is called so");
+    let each = wish.commands.div_ceil(habits.len());
+    let mut batches = Vec::new();
+    for habit in habits {
+        let (mut drawn, mut number) = (0, 0);
+        while drawn < each {
+            let mut batch = session(device, wish, habit, number, each - drawn);
+            (drawn, number) = (drawn + batch.commands.len(), number + 1);
+            batch.number = batches.len();
+            batches.push(batch);
+        }
+    }
+    batches.sort_by_key(|batch| std::cmp::Reverse(duration(device, batch)));
+    batches
+}
+
+fn session(
+    device: &Torture,
+    wish: &Wish,
+    habit: &'static Habit,
+    number: usize,
+    most: usize,
+) -> Batch {
+    let user = format!("{}.{number}", habit.name);
+    let mut dice = Dice::of(wish.seed, &format!("plan of {user}"));
+    let (family, telnet) = (dice.chance(40), dice.chance(15));
+    let mut way = *dice.pick(&[Way::Lines, Way::Lines, Way::Lines, Way::Task, Way::Exec]);
+    let mut commands = Vec::new();
+    let most = if way == Way::Exec { 1 } else { most.min(MOST) };
+    let mut time = 0;
+    while commands.len() < most && time < LONGEST {
+        let kind = kind(&mut dice, habit);
+        if kind.name == "answered" {
+            if !commands.is_empty() {
+                continue;
+            }
+            way = Way::Answered;
+        }
+        let command = command(&mut dice, habit, kind, commands.len());
+        time += cost(device, habit, &user, &command);
+        commands.push(command);
+        // A question that nobody answers ends the session.
+        if matches!(kind.name, "answered" | "confirm") {
+            break;
+        }
+    }
+    Batch {
+        number,
+        way,
+        family,
+        telnet,
+        user,
+        commands,
+    }
+}
+
+fn kind(dice: &mut Dice, habit: &Habit) -> &'static Kind {
+    let all: Vec<&Kind> = KINDS.iter().filter(|kind| kind.suits(habit)).collect();
+    let weights: usize = all.iter().map(|kind| kind.weight).sum();
+    let mut at = dice.between(1, weights);
+    all.into_iter()
+        .find(|kind| {
+            let found = at <= kind.weight;
+            at = at.saturating_sub(kind.weight);
+            found
+        })
+        .expect("it is within the sum")
+}
+
+fn command(dice: &mut Dice, habit: &Habit, kind: &Kind, index: usize) -> String {
+    let mut command = format!("show {} {}{index:02}", kind.name, dice.between(1, 9999));
+    let length = command.len() + dice.between(0, habit.padded);
+    while command.len() < length {
+        command.push(' ');
+        for _ in 0..dice.between(1, 12) {
+            command.push(*dice.pick(&['a', 'b', 'r', 'x', '7', '-']));
+        }
+    }
+    command
+}
+
+/// How long a command takes, in milliseconds, about.
+fn cost(device: &Torture, habit: &Habit, user: &str, command: &str) -> usize {
+    let answer = device.answer(user, command);
+    300 + answer.pauses() + 3 * habit.delay() + habit.carrying(answer.length() + 3 * command.len())
+}
+
+fn duration(device: &Torture, batch: &Batch) -> usize {
+    let habit = Habit::of(&batch.user);
+    let cost = |command: &String| cost(device, habit, &batch.user, command);
+    5 * habit.delay() + batch.commands.iter().map(cost).sum::<usize>()
+}

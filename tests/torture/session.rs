@@ -1,0 +1,214 @@
+//! One session through the binary, and the judgement of each of its commands.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::device::answer::{CONSENT, Expected};
+use crate::device::{PASSWORD, Torture};
+use crate::folder::{Project, words_of};
+use crate::plan::{Batch, Way};
+use crate::report::{Judged, Verdict};
+
+/// How many seconds a run may take before it counts as hanging.
+const LIMIT: &str = "150";
+
+/// A family for all of them, as a user might write it.
+const FAMILY: &str = r"name: torture
+desc: A device that behaves badly.
+protocol: ssh_cli
+dialect:
+  prompt: { exec: '(?:[\d:.]+ )?[\[<]?[\w.@:~-]+\]?(?: ?[#>$❯])' }
+  pager: [{ pattern: '(?i)^\s*[<-]+ ?\(?more\)? ?[->]+\s*$', answer: ' ' }, { pattern: '^Press any key', answer: ' ' }]
+  failure: ['^% Unknown']
+  unsolicited: ['%[A-Z]+-\d-\w+:']
+";
+
+/// Writes the inventory of all targets, and what else devgate is to know.
+pub(crate) fn describe(project: &Project, device: &Torture, batches: &[Batch]) {
+    project.write("known_hosts", &device.known_hosts());
+    project.write("modules/m/devices/torture/family.yaml", FAMILY);
+    let targets: BTreeMap<String, Value> = batches
+        .iter()
+        .map(|batch| {
+            let mut info = json!({
+                "remote-transport": if batch.family { "torture" } else { "ssh_cli" },
+                "host": "127.0.0.1",
+                "port": device.port(),
+                "user": batch.user,
+                "password": PASSWORD,
+                "known_hosts_file": project.0.path().join("known_hosts"),
+            });
+            if batch.telnet {
+                info["protocol"] = "telnet".into();
+                info["port"] = device.telnet_port().into();
+            }
+            let config = json!({ "transport": "remote", "remote": info });
+            let target = json!({ "name": batch.target(), "config": config });
+            (batch.target(), target)
+        })
+        .collect();
+    let inventory = json!({ "version": 2, "targets": targets.into_values().collect::<Vec<_>>() });
+    project.write("inventory.yaml", &inventory.to_string());
+}
+
+/// What came of one command: its output, or why there is none.
+type Came = Result<String, String>;
+
+/// Runs a session. What it could not come to is to be asked in others.
+pub(crate) fn run(
+    project: &Project,
+    device: &Torture,
+    batch: &Batch,
+) -> (Vec<Judged>, Option<Batch>) {
+    let came = match batch.way {
+        Way::Exec | Way::Answered => exec(project, batch),
+        Way::Lines => lines(project, batch),
+        Way::Task => task(project, batch),
+    };
+    let mut rest = batch.clone();
+    rest.commands.drain(..came.len());
+    let judged = batch.commands.iter().zip(came);
+    let judged = judged
+        .map(|(command, came)| judge(device, batch, command, came))
+        .collect();
+    (judged, (!rest.commands.is_empty()).then_some(rest))
+}
+
+fn devgate(project: &Project, words: &[&str], stdin: Option<&str>) -> Output {
+    let words = [&[env!("CARGO_BIN_EXE_devgate")], words].concat();
+    let mut command = project.started_by(&[&["timeout", LIMIT][..], &words].concat(), &[]);
+    if let Some(file) = stdin {
+        let file = File::open(project.0.path().join(file)).expect("it was written");
+        command.stdin(file);
+    }
+    command.output().expect("the binary starts")
+}
+
+/// One command by itself: standard output is its output.
+fn exec(project: &Project, batch: &Batch) -> Vec<Came> {
+    let target = batch.target();
+    let mut words = vec!["session", "exec", "-t", &target];
+    if batch.way == Way::Answered {
+        words.extend(["--answer", CONSENT]);
+    }
+    words.extend(batch.commands[0].split(' '));
+    came_plain(&devgate(project, &words, None))
+}
+
+/// Commands by standard input, each answered by a document.
+fn lines(project: &Project, batch: &Batch) -> Vec<Came> {
+    let file = format!("lines-{}", batch.number);
+    project.write(&file, &(batch.commands.join("\n") + "\n"));
+    let words = [
+        "session",
+        "exec",
+        "-t",
+        &batch.target(),
+        "--format",
+        "json",
+        "-",
+    ];
+    let output = devgate(project, &words, Some(&file));
+    let documents = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
+    let mut came: Vec<Came> = documents
+        .map_while(Result::ok)
+        .filter_map(|document| Some(Ok(document["output"].as_str()?.to_owned())))
+        .collect();
+    if !output.status.success() {
+        assert!(
+            came.len() < batch.commands.len(),
+            "all was read: {}",
+            words_of(&output)
+        );
+        came.push(Err(words_of(&output)));
+    }
+    came
+}
+
+/// A task that asks for each command over the session that it is lent.
+fn task(project: &Project, batch: &Batch) -> Vec<Came> {
+    let (name, folder) = (
+        format!("t{}", batch.number),
+        project.0.path().join(format!("t{}", batch.number)),
+    );
+    let (devgate_, shown) = (env!("CARGO_BIN_EXE_devgate"), folder.display());
+    let mut script = format!("mkdir -p {shown}\n");
+    for (number, command) in batch.commands.iter().enumerate() {
+        script += &format!(
+            "{devgate_} session exec --format json {command} >{shown}/{number}.out 2>{shown}/{number}.err\n\
+             echo $? >{shown}/{number}.code\n"
+        );
+    }
+    project.task(&name, &script);
+    let run = devgate(
+        project,
+        &["task", "run", &format!("m::{name}"), "-t", &batch.target()],
+        None,
+    );
+    let read =
+        |number: usize, what: &str| fs::read_to_string(folder.join(format!("{number}.{what}")));
+    let came = (0..batch.commands.len()).map_while(|number| {
+        let code = read(number, "code").ok()?;
+        Some(if code == "0\n" {
+            let document: Value = serde_json::from_str(&read(number, "out").ok()?).ok()?;
+            Ok(document["output"].as_str().unwrap_or_default().to_owned())
+        } else {
+            Err(read(number, "err").unwrap_or_default())
+        })
+    });
+    let came: Vec<Came> = came.collect();
+    if came.is_empty() {
+        vec![Err(words_of(&run))]
+    } else {
+        came
+    }
+}
+
+fn came_plain(output: &Output) -> Vec<Came> {
+    vec![if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(words_of(output))
+    }]
+}
+
+fn judge(device: &Torture, batch: &Batch, command: &str, came: Came) -> Judged {
+    let is_answered = batch.way == Way::Answered;
+    let mut expected = device.expected(&batch.user, command, is_answered);
+    if let (Way::Exec | Way::Answered, Expected::Output(text)) = (batch.way, &mut expected)
+        && !text.is_empty()
+        && !text.ends_with('\n')
+    {
+        // What is printed for people ends its last line.
+        text.push('\n');
+    }
+    let consents = device.journal.consents(&batch.user, command);
+    let allowed = if is_answered { CONSENT.as_bytes() } else { b"" };
+    let times = device.journal.times_heard(&batch.user, command);
+    let verdict = if !allowed.starts_with(&consents) {
+        Verdict::Wrong(format!(
+            "its question was answered by {:?}",
+            String::from_utf8_lossy(&consents)
+        ))
+    } else if times > 1 {
+        Verdict::Wrong(format!("the device heard it {times} times"))
+    } else {
+        match (expected.clone(), came) {
+            (Expected::Output(text), Ok(output)) if text == output => Verdict::Right,
+            (_, Ok(output)) => Verdict::Wrong(format!("output {output:?}")),
+            (Expected::Question(question), Err(why)) if why.contains(question.trim()) => {
+                Verdict::Right
+            }
+            (_, Err(why)) => Verdict::Failed(why),
+        }
+    };
+    Judged {
+        batch: batch.clone(),
+        command: command.to_owned(),
+        expected,
+        verdict,
+    }
+}
