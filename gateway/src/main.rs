@@ -12,6 +12,7 @@ mod lock;
 mod logdest;
 mod manifest;
 mod output;
+mod paint;
 mod plugins;
 mod practice;
 mod process;

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use anstream::AutoStream;
 use anstream::ColorChoice;
-use anstyle::{AnsiColor, Style};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
@@ -15,6 +14,7 @@ use serde::Serialize;
 use crate::cli::{Ending, Global, When};
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::paint::{BAD, painted};
 use crate::project::Format;
 
 /// Stdout, and how to print on it.
@@ -41,8 +41,6 @@ const ROOM: usize = 512;
 
 /// How long a reader who takes nothing is waited for when somebody wants to stop.
 const UNREAD: Duration = Duration::from_secs(5);
-
-pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 
 impl Output {
     /// Stdout, as the global options want it.
@@ -102,18 +100,31 @@ impl Output {
         self.format.get()
     }
 
-    /// Prints a text as it is.
+    /// Prints a text, in which nothing but our own colours is acted upon by a terminal.
     ///
     /// A reader who has gone away (`| head`) wants no more, and no complaint. One who is there and
     /// reads nothing is waited for, but does not keep a run from being stopped.
     pub(crate) fn text(&self, text: &str) {
+        let text = painted(text);
+        match &mut *self.sink.borrow_mut() {
+            Sink::Stdout(stdout) => self.write(text.as_bytes(), stdout),
+            Sink::Kept(kept) => kept.push_str(&text),
+        }
+    }
+
+    /// Prints a text as it is, to the byte, unless a terminal would act upon it.
+    pub(crate) fn exact(&self, text: &str) {
+        let stdout = io::stdout();
+        if stdout.is_terminal() || matches!(*self.sink.borrow(), Sink::Kept(_)) {
+            self.text(text);
+        } else {
+            self.write(text.as_bytes(), &mut stdout.lock());
+        }
+    }
+
+    fn write(&self, text: &[u8], stdout: &mut impl Write) {
         let mut lost = self.lost.borrow_mut();
-        let mut sink = self.sink.borrow_mut();
-        let stdout = match &mut *sink {
-            Sink::Stdout(stdout) => stdout,
-            Sink::Kept(kept) => return kept.push_str(text),
-        };
-        for chunk in text.as_bytes().chunks(ROOM) {
+        for chunk in text.chunks(ROOM) {
             if lost.is_some() {
                 return;
             }
@@ -127,7 +138,7 @@ impl Output {
         }
     }
 
-    /// Prints a line.
+    /// Prints a line, as a text.
     pub(crate) fn line(&self, line: impl AsRef<str>) {
         self.text(&format!("{}\n", line.as_ref()));
     }
@@ -160,10 +171,11 @@ impl Output {
     /// Says on stderr what is wrong.
     pub(crate) fn complain(&self, message: &str) {
         let mut stderr = AutoStream::new(io::stderr(), self.words.get());
-        let _ = writeln!(stderr, "{BAD}error:{BAD:#} {message}");
+        let line = painted(&format!("{BAD}error:{BAD:#} {message}\n"));
+        let _ = stderr.write_all(line.as_bytes());
     }
 
-    /// A writer of texts as they are.
+    /// A writer of texts.
     pub(crate) fn writer(&self) -> impl Write + '_ {
         Writer(self)
     }

@@ -1,14 +1,12 @@
 //! Recording a session with a device: what it shows, and what it says to commands that only read.
 
-mod secrets;
-
 use std::fs;
 use std::io;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use devgate_devices::{Family, Recording};
-use devgate_schemas::{REDACTED, Value};
+use devgate_schemas::{REDACTED, Value, starred};
 use devgate_transports::{CommandLine, Context, Error, Transport};
 
 use crate::failure::Failure;
@@ -128,5 +126,5 @@ async fn asked(
 
 /// A text without the secrets that are known, and without what is said to be one.
 fn masked(job: &Job<'_>, text: &str) -> String {
-    job.masked(&secrets::starred(text, |word| job.masked(word) == REDACTED))
+    job.masked(&starred(text, |word| job.masked(word) == REDACTED))
 }

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use anstyle::{AnsiColor, Style};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::failure::Failure;
-use crate::output::{BAD, Output, seconds};
+use crate::output::{Output, seconds};
+use crate::paint::{BAD, GOOD};
 use crate::project::Format;
 
 /// What is asked of many targets.
@@ -89,8 +89,6 @@ pub(crate) struct Results<'a> {
     statuses: Vec<(String, Status)>,
     ended: bool,
 }
-
-const GOOD: Style = AnsiColor::Green.on_default();
 
 /// The action that does nothing but tell what another would do.
 pub(crate) const EXPLAIN: &str = "explain";

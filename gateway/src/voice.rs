@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
-use anstyle::{AnsiColor, Style};
-use devgate_schemas::{Event, Level, Listen, Mask, Value};
+use devgate_schemas::{Event, Level, Listen, Mask, Value, visible};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value as Json;
 use tracing_subscriber::EnvFilter;
@@ -17,6 +16,7 @@ use crate::cli::{Global, LogLevel, When};
 use crate::lock::locked;
 use crate::logdest::{LogDest, Logs};
 use crate::output;
+use crate::paint::{BAD, Paint, painted};
 use crate::results::Answer;
 
 /// Speaks to the person at the terminal.
@@ -29,7 +29,7 @@ struct Inner {
     choice: ColorChoice,
     bar: ProgressBar,
     /// The secrets of all targets that are worked on: no line leaves without passing these.
-    masks: Mutex<Vec<Weak<Mutex<Mask>>>>,
+    mask: Mutex<Mask>,
     logs: Mutex<Logs>,
 }
 
@@ -38,7 +38,7 @@ struct Inner {
 #[derive(Debug)]
 pub(crate) struct Listener<'a> {
     voice: &'a Voice,
-    mask: Arc<Mutex<Mask>>,
+    mask: Mutex<Mask>,
 }
 
 impl Voice {
@@ -55,7 +55,7 @@ impl Voice {
             least,
             choice,
             bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
-            masks: Mutex::default(),
+            mask: Mutex::default(),
             logs: Mutex::default(),
         }));
         voice.listen_to_libraries();
@@ -128,15 +128,15 @@ impl Voice {
             return;
         }
         let (style, word) = match level {
-            Level::Debug => (AnsiColor::BrightBlack.on_default(), "debug"),
-            Level::Info => (Style::new(), "info"),
-            Level::Notice => (AnsiColor::Cyan.on_default(), "notice"),
-            Level::Warning => (AnsiColor::Yellow.on_default(), "warning"),
-            Level::Err => (AnsiColor::Red.on_default(), "error"),
+            Level::Debug => (Paint::Grey, "debug"),
+            Level::Info => (Paint::Plain, "info"),
+            Level::Notice => (Paint::Cyan, "notice"),
+            Level::Warning => (Paint::Yellow, "warning"),
+            Level::Err => (BAD, "error"),
         };
         let line = self.masked(line);
         let mut logs = locked(&self.0.logs);
-        logs.write(level, &line);
+        logs.write(level, &visible(&line));
         if logs.console {
             self.show(&format!("{style}{word}:{style:#} {line}\n"));
         }
@@ -163,25 +163,20 @@ impl Voice {
         level >= self.0.least
     }
 
-    /// Prints a text as it is, but for the secrets.
+    /// Prints a text without the secrets.
     pub(crate) fn print(&self, text: &str) {
         self.show(&self.masked(text));
     }
 
     /// A text without the secrets of all targets that are worked on.
     fn masked(&self, text: &str) -> String {
-        locked(&self.0.masks)
-            .iter()
-            .filter_map(Weak::upgrade)
-            .fold(text.to_owned(), |text, mask| {
-                locked(&mask).text(&text).into_owned()
-            })
+        locked(&self.0.mask).text(text).into_owned()
     }
 
     fn show(&self, text: &str) {
         self.0.bar.suspend(|| {
             let mut stderr = AutoStream::new(io::stderr(), self.0.choice);
-            let _ = stderr.write_all(text.as_bytes());
+            let _ = stderr.write_all(painted(text).as_bytes());
         });
     }
 }
@@ -189,16 +184,17 @@ impl Voice {
 impl<'a> Listener<'a> {
     /// Hears one target's events, of which no secret is known yet.
     pub(crate) fn new(voice: &'a Voice) -> Self {
-        let mask = Arc::default();
-        let mut masks = locked(&voice.0.masks);
-        masks.retain(|mask| mask.strong_count() > 0);
-        masks.push(Arc::downgrade(&mask));
+        let mask = Mutex::default();
         Self { voice, mask }
     }
 
     /// Keeps these secrets of the target out of everything from now on.
     pub(crate) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
-        locked(&self.mask).add(secrets);
+        let mut own = locked(&self.mask);
+        let mut all = locked(&self.voice.0.mask);
+        all.leave(&own);
+        own.add(secrets);
+        all.join(&own);
     }
 
     /// A text without the target's secrets.
@@ -218,6 +214,13 @@ impl<'a> Listener<'a> {
             text: answer.text.map(|text| self.masked_text(&text)),
             ..answer
         }
+    }
+}
+
+/// A target that is done is no reason any more to hide a text in what is said of others.
+impl Drop for Listener<'_> {
+    fn drop(&mut self) {
+        locked(&self.voice.0.mask).leave(&locked(&self.mask));
     }
 }
 
@@ -279,11 +282,11 @@ mod tests {
         let voice = voice();
         let listener = Listener::new(&voice);
         listener.hide(&[Value::from("canary").into_sensitive()]);
-        let value = json!({"canary": "canary", "_error": {"msg": "it said canary1"}});
+        let value = json!({"password": "canary", "_error": {"msg": "it said canary1"}});
         let answer = listener.masked(Answer::success(value).with_text("a canary".into()));
         assert_eq!(
             answer.value,
-            json!({"canary": "Sensitive [value redacted]", "_error": {"msg": "it said ********1"}})
+            json!({"password": "Sensitive [value redacted]", "_error": {"msg": "it said ********1"}})
         );
         assert_eq!(answer.text.as_deref(), Some("a ********"));
     }
@@ -294,6 +297,6 @@ mod tests {
         for _ in 0..1000 {
             Listener::new(&voice).hide(&[Value::from("canary").into_sensitive()]);
         }
-        assert!(locked(&voice.0.masks).len() <= 2);
+        assert_eq!(voice.masked("a canary"), "a canary");
     }
 }

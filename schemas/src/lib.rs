@@ -1,5 +1,6 @@
 //! What may be said: data types, schemas, metadata, secrets, events. No I/O, no async.
 
+mod announced;
 mod attribute;
 pub mod device_conf;
 mod event;
@@ -22,8 +23,10 @@ mod type_schema;
 pub mod types;
 mod unread;
 mod value;
+mod visible;
 pub mod yaml;
 
+pub use announced::{quotable, starred};
 pub use attribute::{Attribute, Behaviour, Compare};
 pub use event::{Event, Level, Listen, Silence};
 pub use facts::Facts;
@@ -42,3 +45,4 @@ pub use type_schema::{
 pub use types::{DataType, Mismatch, TypeError, Violation};
 pub use unread::Unread;
 pub use value::{Hash, Key, Value};
+pub use visible::visible;

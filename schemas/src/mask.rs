@@ -1,30 +1,51 @@
 //! Taking a run's secrets out of what comes back from devices and children.
+//!
+//! The rule: a secret of [`INSIDE_FROM`] characters and more is hidden wherever it stands. A shorter one
+//! is hidden where it stands as a word in text for people (log lines, errors, output), and as the whole
+//! value of a member whose name speaks of secrets (`password`); in other data it stays, for a password
+//! `cisco` must not hide who made the device. What servers make of a secret when they echo it is hidden
+//! as it is: see [`spelling`].
+
+mod finder;
+mod spelling;
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::fmt;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use serde_json::Value as Json;
 
-use crate::{Key, REDACTED, Sensitive, Value};
+use crate::{Key, REDACTED, Value, is_secret_name};
+use finder::{Finder, Stands};
 
-/// From this many characters on, a secret is also replaced inside longer texts: a shorter one would
-/// tear innocent words apart.
+/// From this many characters on, a secret is hidden wherever it stands: a shorter one would tear
+/// innocent words apart.
 const INSIDE_FROM: usize = 6;
+
+/// From this many characters on, a secret is hidden where it stands as a word.
+const WORD_FROM: usize = 3;
 
 /// What stands in a longer text where a secret stood.
 const STARS: &str = "********";
 
-/// The secrets of one run, to be taken out of texts and values.
+/// Members of results that hold text for people, whatever lies in them.
+const TEXTS: [&str; 8] = [
+    "_error", "_output", "message", "msg", "output", "stderr", "stdout", "text",
+];
+
+/// The secrets of one target or of a whole run, to be taken out of texts and data.
 ///
-/// A whole text that equals a secret of any length is replaced; inside longer texts, secrets of six
-/// characters and more are. Keys, numbers and the empty text stay.
+/// Numbers and the empty text stay. It costs no more with the secrets of many targets than with those
+/// of one, and takes and forgets them as targets come and go.
 #[derive(Clone, Default)]
-pub struct Mask {
-    secrets: Vec<Sensitive<String>>,
-    /// What finds the long ones in a text: made when the first long text comes, for many masks never
-    /// see one.
-    inside: OnceLock<Option<AhoCorasick>>,
+pub struct Mask(Finder);
+
+/// What a text is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Text for people, or what a name that speaks of secrets stands for.
+    Text,
+    /// A key, or any other value.
+    Value,
 }
 
 impl Mask {
@@ -37,52 +58,17 @@ impl Mask {
 
     /// From now on also for every text in these values.
     pub fn add<'a>(&mut self, secrets: impl IntoIterator<Item = &'a Value>) {
-        let known = self.secrets.len();
-        for secret in secrets {
-            self.collect(secret);
-        }
-        if self.secrets.len() > known {
-            self.inside = OnceLock::new();
-        }
+        secrets.into_iter().for_each(|secret| self.collect(secret));
     }
 
-    fn inside(&self) -> Option<&AhoCorasick> {
-        let make = || {
-            let long = self.secrets.iter().map(Sensitive::reveal);
-            let long: Vec<&String> = long
-                .filter(|secret| secret.chars().count() >= INSIDE_FROM)
-                .collect();
-            if long.is_empty() {
-                return None;
-            }
-            // Of two secrets that begin at one place the longer is taken, or its rest would show.
-            // A mask is made for each target: the kind that is made fastest serves best.
-            AhoCorasick::builder()
-                .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-                .match_kind(MatchKind::LeftmostLongest)
-                .build(long)
-                .ok()
-        };
-        self.inside.get_or_init(make).as_ref()
+    /// From now on also for what another mask hides.
+    pub fn join(&mut self, other: &Self) {
+        self.0.join(&other.0);
     }
 
-    /// Keeps a text, and how it is spelled inside a text of JSON: a program may print its whole input.
-    fn keep(&mut self, text: &str) {
-        self.keep_spelling(text);
-        let spelled = Json::from(text).to_string();
-        let spelled = &spelled[1..spelled.len() - 1];
-        if spelled != text {
-            self.keep_spelling(spelled);
-        }
-        if !text.is_ascii() {
-            self.keep_spelling(&in_ascii(spelled));
-        }
-    }
-
-    fn keep_spelling(&mut self, text: &str) {
-        if !self.secrets.iter().any(|secret| secret.reveal() == text) {
-            self.secrets.push(Sensitive::new(text.to_owned()));
-        }
+    /// No more for what a mask hides that has [joined](Self::join), and that no other one hides.
+    pub fn leave(&mut self, other: &Self) {
+        self.0.leave(&other.0);
     }
 
     fn collect(&mut self, secret: &Value) {
@@ -100,84 +86,156 @@ impl Mask {
         }
     }
 
-    /// A text without the secrets.
+    fn keep(&mut self, text: &str) {
+        let stands = match text.chars().count() {
+            INSIDE_FROM.. => Stands::Anywhere,
+            WORD_FROM.. => Stands::AsWord,
+            _ => Stands::Whole,
+        };
+        for spelled in spelling::of(text) {
+            self.0.add(&spelled, stands);
+        }
+        for spelled in spelling::in_base64(text) {
+            self.0.add(&spelled, Stands::InBase64);
+        }
+    }
+
+    /// A text for people without the secrets.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.secrets.iter().any(|secret| secret.reveal() == text) {
+        self.masked(text, Place::Text)
+    }
+
+    fn masked<'t>(&self, text: &'t str, place: Place) -> Cow<'t, str> {
+        let (whole, inside) = match place {
+            Place::Text => (Stands::Whole, Stands::AsWord),
+            Place::Value => (Stands::InBase64, Stands::InBase64),
+        };
+        if self.0.whole(text).is_some_and(|stands| stands >= whole) {
             return Cow::Borrowed(REDACTED);
         }
-        // Bytes are no fewer than characters.
-        if text.len() < INSIDE_FROM {
+        let places = self.0.places(text, inside);
+        if places.is_empty() {
             return Cow::Borrowed(text);
         }
-        match self.inside() {
-            Some(inside) if inside.is_match(text) => {
-                let stars = vec![STARS; inside.patterns_len()];
-                Cow::Owned(inside.replace_all(text, &stars))
-            }
-            _ => Cow::Borrowed(text),
+        let (mut masked, mut end) = (String::with_capacity(text.len()), 0);
+        for place in places {
+            // What hides a character beside it, too, may begin before the end of the last.
+            masked.push_str(text.get(end..place.start).unwrap_or_default());
+            masked.push_str(STARS);
+            end = place.end;
         }
+        masked.push_str(&text[end..]);
+        Cow::Owned(masked)
     }
 
-    /// JSON without the secrets; all else stays as it is, numbers of any size too.
+    /// JSON without the secrets, in keys and values; all else stays as it is, numbers of any size too.
     pub fn json(&self, json: Json) -> Json {
+        let place = match json {
+            Json::String(_) => Place::Text,
+            _ => Place::Value,
+        };
+        self.json_at(json, place)
+    }
+
+    fn json_at(&self, json: Json, place: Place) -> Json {
         match json {
-            Json::String(text) => match self.text(&text) {
-                Cow::Borrowed(same) if same == text => Json::String(text),
-                masked => Json::String(masked.into_owned()),
-            },
-            Json::Array(items) => items.into_iter().map(|item| self.json(item)).collect(),
+            Json::String(text) => Json::String(self.owned(text, place)),
+            Json::Array(items) => {
+                let items = items.into_iter();
+                items.map(|item| self.json_at(item, place)).collect()
+            }
             Json::Object(members) => {
-                let members = members.into_iter();
-                let masked = members.map(|(key, member)| (key, self.json(member)));
-                Json::Object(masked.collect())
+                let mut masked = serde_json::Map::with_capacity(members.len());
+                for (key, member) in members {
+                    let member = self.json_at(member, place.of(&key));
+                    let key = self.key(key, |key| masked.contains_key(key));
+                    masked.insert(key, member);
+                }
+                Json::Object(masked)
             }
             other => other,
         }
     }
 
-    /// A value without the secrets.
+    /// A value without the secrets, in keys too.
     pub fn value(&self, value: Value) -> Value {
+        let place = match value {
+            Value::String(_) => Place::Text,
+            _ => Place::Value,
+        };
+        self.value_at(value, place)
+    }
+
+    fn value_at(&self, value: Value, place: Place) -> Value {
         match value {
-            Value::String(text) => match self.text(&text) {
-                Cow::Borrowed(same) if same == text => Value::String(text),
-                masked => Value::String(masked.into_owned()),
-            },
+            Value::String(text) => Value::String(self.owned(text, place)),
             Value::Array(items) => {
-                Value::Array(items.into_iter().map(|item| self.value(item)).collect())
+                let items = items.into_iter();
+                Value::Array(items.map(|item| self.value_at(item, place)).collect())
             }
-            Value::Hash(hash) => Value::Hash(
-                hash.into_iter()
-                    .map(|(key, value): (Key, _)| (key, self.value(value)))
-                    .collect(),
-            ),
+            Value::Hash(hash) => {
+                let mut masked = crate::Hash::new();
+                for (key, member) in hash {
+                    let (key, member) = match key {
+                        Key::String(key) => {
+                            let member = self.value_at(member, place.of(&key));
+                            let key = self.key(key, |key| masked.get(key).is_some());
+                            (Key::String(key), member)
+                        }
+                        Key::Integer(_) => (key, self.value_at(member, place)),
+                    };
+                    masked.insert(key, member);
+                }
+                Value::Hash(masked)
+            }
             other => other,
         }
     }
-}
 
-/// Text of JSON with its other characters as `\u` escapes, as many programs print it.
-fn in_ascii(text: &str) -> String {
-    let mut spelled = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_ascii() {
-            spelled.push(c);
-            continue;
-        }
-        for unit in c.encode_utf16(&mut [0; 2]) {
-            spelled.push_str(&format!("\\u{unit:04x}"));
+    fn owned(&self, text: String, place: Place) -> String {
+        match self.masked(&text, place) {
+            Cow::Borrowed(same) if same.len() == text.len() => text,
+            masked => masked.into_owned(),
         }
     }
-    spelled
+
+    /// A key without the secrets: two keys that only these tell apart stay two.
+    fn key(&self, key: String, is_taken: impl Fn(&str) -> bool) -> String {
+        // The names of a result's parts are ours.
+        if key.starts_with('_') || TEXTS.contains(&key.as_str()) {
+            return key;
+        }
+        let masked = self.owned(key, Place::Value);
+        if !is_taken(&masked) {
+            return masked;
+        }
+        let mut numbered = (2_u64..).map(|number| format!("{masked} ({number})"));
+        let free = numbered.find(|key| !is_taken(key));
+        free.expect("numbers do not end")
+    }
 }
 
-impl std::fmt::Debug for Mask {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Mask of {} secrets", self.secrets.len())
+impl Place {
+    /// What a member of this name is.
+    fn of(self, key: &str) -> Self {
+        if self == Self::Text || TEXTS.contains(&key) || is_secret_name(key) {
+            Self::Text
+        } else {
+            Self::Value
+        }
+    }
+}
+
+impl fmt::Debug for Mask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Mask of {} texts", self.0.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use base64ct::{Base64, Base64UrlUnpadded, Encoding};
+
     use super::*;
 
     fn mask(secrets: &[&str]) -> Mask {
@@ -190,8 +248,104 @@ mod tests {
 
     #[test]
     fn a_whole_text_is_replaced_at_any_length() {
+        assert_eq!(mask(&["x"]).text("x"), REDACTED);
         assert_eq!(mask(&["abc"]).text("abc"), REDACTED);
         assert_eq!(mask(&["abc"]).text("abcd"), "abcd");
+    }
+
+    #[test]
+    fn a_short_secret_is_replaced_in_text_where_it_stands_as_a_word() {
+        let mask = mask(&["cisco", "x"]);
+        for (text, masked) in [
+            ("password cisco", "password ********"),
+            (
+                "cisco:cisco@r1, \"cisco\"",
+                "********:********@r1, \"********\"",
+            ),
+            (
+                "ciscos, Cisco, cisco_ios, xcisco",
+                "ciscos, Cisco, cisco_ios, xcisco",
+            ),
+            ("\u{e9}cisco", "\u{e9}cisco"),
+            ("x y", "x y"),
+        ] {
+            assert_eq!(mask.text(text), masked);
+        }
+    }
+
+    #[test]
+    fn a_short_secret_stays_in_data_but_under_a_name_that_speaks_of_secrets() {
+        let facts = serde_json::json!({
+            "os": {"vendor": "cisco", "text": "a cisco 2900", "cisco": 1},
+            "login": {"password": "cisco", "secrets": ["cisco"]},
+            "_error": {"msg": "cisco refused", "details": {"said": "no cisco"}},
+            "_output": "cisco",
+        });
+        let masked = serde_json::json!({
+            "os": {"vendor": "cisco", "text": "a cisco 2900", "cisco": 1},
+            "login": {"password": REDACTED, "secrets": [REDACTED]},
+            "_error": {"msg": "******** refused", "details": {"said": "no ********"}},
+            "_output": REDACTED,
+        });
+        let mask = mask(&["cisco"]);
+        assert_eq!(mask.json(facts.clone()), masked);
+        assert_eq!(mask.value(Value::from(facts)).to_json(), masked);
+    }
+
+    #[test]
+    fn secrets_in_keys_are_replaced_and_keys_stay_as_many() {
+        let json = serde_json::json!({
+            "canary1": 1, "canary2": 2, "a canary1": 3, REDACTED: 4, "b": {"canary1": 5},
+        });
+        let masked = serde_json::json!({
+            REDACTED: 1, format!("{REDACTED} (2)"): 2, "a ********": 3, format!("{REDACTED} (3)"): 4,
+            "b": {REDACTED: 5},
+        });
+        let mask = mask(&["canary1", "canary2"]);
+        assert_eq!(mask.json(json.clone()), masked);
+        assert_eq!(mask.value(Value::from(json)).to_json(), masked);
+    }
+
+    #[test]
+    fn what_servers_make_of_a_secret_is_replaced() {
+        let mask = mask(&["p&ss w'rd?/1\u{e4}"]);
+        for text in [
+            "p%26ss%20w%27rd%3F%2F1%C3%A4",
+            "p%26ss%20w%27rd%3f%2f1%c3%a4",
+            "p%26ss+w%27rd%3F%2F1%C3%A4",
+            "p%26ss%20w'rd%3F%2F1%C3%A4",
+            "p%26ss%20w%27rd%3F/1%C3%A4",
+            r"p&ss w'\''rd?/1ä",
+            "p&ss w'\"'\"'rd?/1ä",
+            r"p\&ss\ w\'rd\?/1ä",
+            "p&amp;ss w&#39;rd?/1ä",
+            "p&amp;ss w'rd?/1ä",
+        ] {
+            assert_eq!(mask.text(&format!("say {text}!")), "say ********!");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_replaced_in_base64_with_whatever_stands_beside_it() {
+        let secret = "canary?>secret";
+        let mask = mask(&[secret]);
+        for user in ["", "a:", "me:", "root:", "admin:", "operator:"] {
+            for behind in ["", "!", "!!", "\"}"] {
+                let text = format!("{user}{secret}{behind}");
+                for coded in [
+                    Base64::encode_string(text.as_bytes()),
+                    Base64UrlUnpadded::encode_string(text.as_bytes()),
+                ] {
+                    let said = mask.text(&coded).into_owned();
+                    assert!(said.contains("***") || said == REDACTED, "{text}: {said}");
+                    // A character that holds bits of the secret and of its neighbour is gone, too.
+                    let left = said.replace("********", "").replace('=', "");
+                    let most = user.len() * 8 / 6 + (behind.len() * 8).div_ceil(6);
+                    assert!(said == REDACTED || left.len() <= most, "{text}: {said}");
+                }
+            }
+        }
+        assert_eq!(self::mask(&["word"]).text("d29yZA"), "d29yZA");
     }
 
     #[test]
@@ -204,13 +358,10 @@ mod tests {
     }
 
     #[test]
-    fn keys_numbers_and_empty_texts_stay() {
-        let value = Value::from(serde_json::json!({"canary1": "canary1", "n": 123_456, "e": ""}));
+    fn numbers_and_empty_texts_stay() {
+        let value = Value::from(serde_json::json!({"n": 123_456, "e": ""}));
         let masked = mask(&["canary1", "123456", ""]).value(value);
-        assert_eq!(
-            masked.to_json(),
-            serde_json::json!({"canary1": REDACTED, "n": 123_456, "e": ""})
-        );
+        assert_eq!(masked.to_json(), serde_json::json!({"n": 123_456, "e": ""}));
     }
 
     #[test]
@@ -227,7 +378,7 @@ mod tests {
 
     #[test]
     fn json_keeps_what_is_no_secret_to_the_letter() {
-        let text = r#"{"canary1":[18446744073709551615,1e300],"x":"a canary1"}"#;
+        let text = r#"{"y":[18446744073709551615,1e300],"x":"a canary1"}"#;
         let json: Json = serde_json::from_str(text).expect("JSON");
         let masked = mask(&["canary1"]).json(json).to_string();
         assert!(masked.contains("18446744073709551615"), "{masked}");

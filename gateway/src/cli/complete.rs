@@ -19,7 +19,7 @@ impl Completions {
     pub(super) fn run(self, output: &Output) -> anyhow::Result<Ending> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "devgate", &mut script);
-        output.text(&String::from_utf8(script)?);
+        output.exact(&String::from_utf8(script)?);
         Ok(Ending::Well)
     }
 }

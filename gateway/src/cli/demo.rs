@@ -8,12 +8,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Instant;
 
-use anstyle::Style;
 use anyhow::Context as _;
 use clap::{Args, Parser};
 
 use super::{Cli, Ending, answer};
 use crate::output::{self, Output};
+use crate::paint::Paint;
 use crate::practice::{Practice, Settings};
 
 /// Show what devgate does, on a practice switch that it carries, in five seconds.
@@ -98,7 +98,7 @@ const STEPS: [Step; 7] = [
     },
 ];
 
-const TITLE: Style = Style::new().bold();
+const TITLE: Paint = Paint::Bold;
 
 impl Demo {
     pub(super) async fn run(self, output: &Output) -> anyhow::Result<Ending> {

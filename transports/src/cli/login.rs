@@ -12,7 +12,7 @@ use super::question::Question;
 use super::read::Expect;
 use super::wait::{Alarm, Wait};
 use super::{Cli, Echo, Line, Screen, State, Terms, failure};
-use crate::error::{AuthenticationProblem, Interruption, Phase};
+use crate::error::{AuthenticationProblem, Interruption, Phase, one_line};
 use crate::{Context, Error, Result};
 
 /// What a command line may ask for until it is at its prompt.
@@ -235,6 +235,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 } else if phase == Phase::Prompt && self.asks_who_is_there(&last) {
                     format!(": it asks `{last}` after the login: set `line_password`")
                 } else {
+                    let last = one_line(&last);
                     format!(": its last line, `{last}`, is no prompt of this dialect")
                 },
             },

@@ -3,6 +3,8 @@
 use std::io;
 use std::time::Duration;
 
+use devgate_schemas::quotable;
+
 pub(super) fn seconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 10.0).round() / 10.0
 }
@@ -24,14 +26,15 @@ pub(super) fn saying(text: &str) -> String {
     }
 }
 
-/// A peer's text on one line, and short enough for a message.
+/// A peer's text on one line, short enough for a message, without what may be a secret: it may be a
+/// line of a configuration.
 pub(crate) fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();
-    shortened(&lines.join(" / "))
+    shortened(&quotable(&lines.join(" / ")))
 }
 
 pub(super) fn shortened(text: &str) -> String {

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use super::With;
 use crate::cli::{Ending, Global};
 use crate::output::Output;
+use crate::project::Format;
 use crate::session::Asked;
 
 #[derive(Args, Debug)]
@@ -91,9 +92,11 @@ async fn exec(
     output: &Output,
 ) -> anyhow::Result<()> {
     let said = session.exec(command, answers).await?;
-    output.document(&json!({ "command": command, "output": said }), || {
-        super::ended(said.clone())
-    });
+    match output.format() {
+        // What a program reads is the device's output and nothing else.
+        Format::Human => output.exact(&super::ended(said)),
+        _ => output.document(&json!({ "command": command, "output": said }), String::new),
+    }
     Ok(())
 }
 

@@ -1,0 +1,245 @@
+//! Secrets in what a device says, word by word: those that are known, and those that the word before
+//! announces.
+
+use crate::is_secret_name;
+
+/// What stands where a secret stood.
+const STARS: &str = "********";
+
+/// Words behind which command lines write a secret.
+const KEYWORDS: [&str; 22] = [
+    "auth-key",
+    "auth-password",
+    "authentication-key",
+    "community",
+    "encrypted-password",
+    "key-string",
+    "md5",
+    "passphrase",
+    "passwd",
+    "password",
+    "plain-text-password",
+    "plain-text-password-value",
+    "pre-shared-key",
+    "priv-password",
+    "psk",
+    "secret",
+    "secret-key",
+    "sha",
+    "sha1",
+    "sha256",
+    "shared-secret",
+    KEY,
+];
+
+/// Behind it may stand a key, or the number of one.
+const KEY: &str = "key";
+
+/// Characters around a word that are no part of it.
+const QUOTES: [char; 4] = ['"', '\'', ';', ','];
+
+/// Words that go on where a sentence speaks of a password, and give none.
+const PROSE: [&str; 26] = [
+    "and",
+    "at",
+    "authentication",
+    "change",
+    "changed",
+    "does",
+    "expired",
+    "failed",
+    "failure",
+    "for",
+    "has",
+    "have",
+    "in",
+    "incorrect",
+    "invalid",
+    "is",
+    "length",
+    "mismatch",
+    "must",
+    "not",
+    "or",
+    "required",
+    "too",
+    "was",
+    "will",
+    "wrong",
+];
+
+/// What stood before a word, as far as it says that the word is a secret.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Nothing,
+    Keyword {
+        may_be_number: bool,
+    },
+    /// `password 7 0822455D0A16`: the number says how it is encrypted.
+    Number,
+}
+
+/// The text with stars for each word that `is_secret`, however short it is, and for each that stands
+/// behind a word for secrets.
+pub fn starred(text: &str, is_secret: impl Fn(&str) -> bool) -> String {
+    let starring = Starring {
+        is_secret: &is_secret,
+        with_prose: false,
+    };
+    starring.text(text)
+}
+
+/// What an error may quote of a device's words: its last line may be `enable password …`. Sentences
+/// about passwords stay as they are.
+pub fn quotable(text: &str) -> String {
+    let starring = Starring {
+        is_secret: &|_| false,
+        with_prose: true,
+    };
+    starring.text(text)
+}
+
+/// What is starred.
+struct Starring<'a> {
+    is_secret: &'a dyn Fn(&str) -> bool,
+    /// Whether the text may be of sentences: `password expired` gives none.
+    with_prose: bool,
+}
+
+impl Starring<'_> {
+    fn text(&self, text: &str) -> String {
+        let lines = text.split_inclusive('\n');
+        lines.map(|line| self.line(line)).collect()
+    }
+
+    fn line(&self, line: &str) -> String {
+        let mut told = String::with_capacity(line.len());
+        let mut before = Before::Nothing;
+        let mut rest = line;
+        while let Some(piece) = rest.split_inclusive(char::is_whitespace).next() {
+            rest = &rest[piece.len()..];
+            let word = piece.trim().trim_matches(QUOTES);
+            if word.is_empty() {
+                told.push_str(piece);
+                continue;
+            }
+            let is_number = word.chars().all(|c| c.is_ascii_digit());
+            let is_last = rest.trim().is_empty();
+            let lower = word.trim_end_matches([':', '"', '.']).to_lowercase();
+            let is_keyword = KEYWORDS.contains(&lower.as_str());
+            let announced = match before {
+                _ if self.with_prose && PROSE.contains(&lower.as_str()) => false,
+                Before::Nothing => false,
+                Before::Keyword { may_be_number } => !is_number || (is_last && may_be_number),
+                // `key 1 md5 …`
+                Before::Number => !is_keyword || is_last,
+            };
+            before = match before {
+                Before::Keyword { .. } if !announced && is_number => Before::Number,
+                _ if lower == KEY && rest.trim_start().starts_with("chain ") => Before::Nothing,
+                _ if !announced && is_keyword => Before::Keyword {
+                    may_be_number: lower != KEY,
+                },
+                _ => Before::Nothing,
+            };
+            if announced || (self.is_secret)(word) {
+                told.push_str(&piece.replace(word, STARS));
+            } else if let Some(value) = named(word) {
+                told.push_str(&piece.replace(value, STARS));
+            } else {
+                told.push_str(piece);
+            }
+        }
+        told
+    }
+}
+
+/// What a word gives under a name for secrets: `password=…`, `"password":"…"`, `<password>…</password>`.
+fn named(word: &str) -> Option<&str> {
+    let (name, value) = word.split_once(['=', ':', '>'])?;
+    let name = name.rsplit(['<', '{', '&', '?']).next().unwrap_or(name);
+    let value = value.split(['<', '&']).next().unwrap_or(value);
+    let value = value.trim_matches(['"', '\'', '}', ',']);
+    (!value.is_empty() && is_secret_name(name.trim_matches(QUOTES))).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_word_announces_as_a_secret_is_starred() {
+        for (line, expected) in [
+            ("password canary\n", "password ********\n"),
+            (
+                " enable secret 5 $1$canary\n",
+                " enable secret 5 ********\n",
+            ),
+            (
+                "username a password 7 08canary role b",
+                "username a password 7 ******** role b",
+            ),
+            ("password 4711", "password ********"),
+            (
+                "snmp-server community \"canary\" RO",
+                "snmp-server community \"********\" RO",
+            ),
+            (
+                "tacacs-server host 192.0.2.1 key 7 canary",
+                "tacacs-server host 192.0.2.1 key 7 ********",
+            ),
+            (
+                "ntp authentication-key 1 md5 canary 7",
+                "ntp authentication-key 1 md5 ******** 7",
+            ),
+            ("  password: canary", "  password: ********"),
+            ("a?password=canary&b=c", "a?password=********&b=c"),
+            ("{\"password\":\"canary\"}", "{\"password\":\"********\"}"),
+            ("\"password\": \"canary\",", "\"password\": \"********\","),
+            (
+                "<password>canary</password>",
+                "<password>********</password>",
+            ),
+            (
+                " neighbor 192.0.2.1 password  canary",
+                " neighbor 192.0.2.1 password  ********",
+            ),
+        ] {
+            assert_eq!(starred(line, |_| false), expected);
+            assert_eq!(quotable(line), expected);
+        }
+    }
+
+    #[test]
+    fn sentences_about_passwords_are_quoted_as_they_are() {
+        for line in [
+            "Your password has expired.",
+            "Password expired. Change it now.",
+            "% Bad secrets",
+            "Permission denied (publickey,password).",
+            "invalid token at line 3",
+            "Password:",
+            "% Authentication failed: password incorrect",
+        ] {
+            assert_eq!(quotable(line), line);
+        }
+    }
+
+    #[test]
+    fn what_is_none_stays() {
+        for line in [
+            "service password-encryption\n",
+            " key 1\n",
+            "no enable password\n",
+            "key chain ospf\r\n interface swp1\n",
+        ] {
+            assert_eq!(starred(line, |_| false), line);
+        }
+    }
+
+    #[test]
+    fn a_known_secret_is_starred_as_a_word_however_short_it_is() {
+        let told = starred("login abc 'abc' abcd\n", |word| word == "abc");
+        assert_eq!(told, "login ******** '********' abcd\n");
+    }
+}

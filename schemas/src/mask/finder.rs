@@ -1,0 +1,257 @@
+//! Finding any of many texts in a text: the longest at the earliest place.
+//!
+//! Texts come and go with the targets of a run. The set is sorted and nothing is built from it, so that
+//! both are cheap, and a line costs the same however many targets there are.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ops::{Bound, Range};
+
+use zeroize::Zeroizing;
+
+/// Texts to be found, and how many hold each.
+#[derive(Clone, Default)]
+pub(super) struct Finder {
+    texts: BTreeMap<Text, Held>,
+    /// Which three bytes texts begin with, by their hash: what keeps most places of a line from being
+    /// looked up. Empty until there is a text.
+    begins: Vec<u64>,
+}
+
+/// How a text must stand to be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stands {
+    /// As the whole.
+    Whole,
+    /// With no letter, digit or underscore beside it.
+    AsWord,
+    /// As a part of Base64: the character at either side may hold a part of it.
+    InBase64,
+    /// Anywhere.
+    Anywhere,
+}
+
+#[derive(Clone, Copy)]
+struct Held {
+    stands: Stands,
+    holders: usize,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Text(Zeroizing<String>);
+
+/// How many bits `begins` has.
+const BITS: usize = 1 << 16;
+
+/// No shorter text is looked for inside others.
+const SHORTEST: usize = 3;
+
+impl Finder {
+    /// Looks for this text, too.
+    pub(super) fn add(&mut self, text: &str, stands: Stands) {
+        self.hold(Text(Zeroizing::new(text.to_owned())), stands);
+    }
+
+    fn hold(&mut self, text: Text, stands: Stands) {
+        if let Some(at) = begin(text.borrow()) {
+            self.begins.resize(BITS / 64, 0);
+            self.begins[at / 64] |= 1 << (at % 64);
+        }
+        let held = self
+            .texts
+            .entry(text)
+            .or_insert(Held { stands, holders: 0 });
+        held.stands = held.stands.max(stands);
+        held.holders += 1;
+    }
+
+    /// Looks for all that another looks for, too.
+    pub(super) fn join(&mut self, other: &Self) {
+        for (text, held) in &other.texts {
+            self.hold(text.clone(), held.stands);
+        }
+    }
+
+    /// Looks no more for what has [joined](Self::join), where nobody else holds it.
+    pub(super) fn leave(&mut self, other: &Self) {
+        for text in other.texts.keys() {
+            if let Entry::Occupied(mut held) = self.texts.entry(text.clone()) {
+                held.get_mut().holders -= 1;
+                if held.get().holders == 0 {
+                    held.remove();
+                }
+            }
+        }
+        // What begins as a text that is gone is looked up in vain, which is only slower.
+        if self.texts.is_empty() {
+            self.begins.clear();
+        }
+    }
+
+    /// How many texts there are.
+    pub(super) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// How a text that is one of them must stand.
+    pub(super) fn whole(&self, text: &str) -> Option<Stands> {
+        self.texts.get(text.as_bytes()).map(|held| held.stands)
+    }
+
+    /// The places of texts that stand as they must and at least `least`, from the left.
+    pub(super) fn places(&self, text: &str, least: Stands) -> Vec<Range<usize>> {
+        let (bytes, mut places, mut at) = (text.as_bytes(), Vec::new(), 0);
+        if self.begins.is_empty() {
+            return places;
+        }
+        while at + SHORTEST <= bytes.len() {
+            let place = begin(&bytes[at..])
+                .filter(|begin| self.begins[begin / 64] & (1 << (begin % 64)) != 0)
+                .and_then(|_| self.longest(bytes, at, least));
+            match place {
+                Some(place) => {
+                    at = place.end;
+                    places.push(place);
+                }
+                None => at += 1,
+            }
+        }
+        places
+    }
+
+    /// The place of the longest text that begins here.
+    fn longest(&self, bytes: &[u8], at: usize, least: Stands) -> Option<Range<usize>> {
+        let mut rest = &bytes[at..];
+        loop {
+            let range = (Bound::Unbounded, Bound::Included(rest));
+            let (text, held) = self.texts.range::<[u8], _>(range).next_back()?;
+            let text: &[u8] = text.borrow();
+            let same = text.iter().zip(rest).take_while(|(a, b)| a == b).count();
+            // Of what sorts before the rest, what begins it is at most as long as what is the same.
+            if same < text.len() {
+                rest = &rest[..same];
+            } else if let Some(place) = held.stands.place(bytes, at..at + same)
+                && held.stands >= least
+            {
+                return Some(place);
+            } else {
+                rest = &rest[..same - 1];
+            }
+            if rest.len() < SHORTEST {
+                return None;
+            }
+        }
+    }
+}
+
+impl Stands {
+    /// What is to be hidden where a text was found; nothing if it does not stand there as it must.
+    fn place(self, bytes: &[u8], found: Range<usize>) -> Option<Range<usize>> {
+        let before = bytes[..found.start].last();
+        let behind = bytes.get(found.end);
+        // A byte of a letter beyond ASCII is no ASCII.
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+        let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
+        match self {
+            Self::Whole => None,
+            Self::AsWord if [before, behind].into_iter().flatten().any(is_word) => None,
+            Self::AsWord | Self::Anywhere => Some(found),
+            Self::InBase64 => {
+                let before = usize::from(before.is_some_and(is_base64));
+                let behind = usize::from(behind.is_some_and(is_base64));
+                Some(found.start - before..found.end + behind)
+            }
+        }
+    }
+}
+
+/// The hash of a text's first bytes.
+fn begin(text: &[u8]) -> Option<usize> {
+    let &[a, b, c] = text.first_chunk()?;
+    let number = u32::from_le_bytes([a, b, c, 0]);
+    Some((number.wrapping_mul(0x9e37_79b1) >> 16) as usize % BITS)
+}
+
+impl Borrow<[u8]> for Text {
+    fn borrow(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl Ord for Text {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.as_bytes().cmp(other.0.as_bytes())
+    }
+}
+
+impl PartialOrd for Text {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a simple search finds.
+    fn oracle(texts: &[&str], text: &str) -> Vec<Range<usize>> {
+        let (mut places, mut at) = (Vec::new(), 0);
+        while at < text.len() {
+            let found = texts
+                .iter()
+                .filter(|wanted| text[at..].starts_with(**wanted));
+            match found.map(|found| found.len()).max() {
+                Some(length) => {
+                    places.push(at..at + length);
+                    at += length;
+                }
+                None => at += 1,
+            }
+        }
+        places
+    }
+
+    #[test]
+    fn it_finds_what_a_simple_search_finds() {
+        // A linear congruential generator: the same texts on every run.
+        let mut state = 7_u64;
+        let mut random = move |below: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as usize % below
+        };
+        for _ in 0..2000 {
+            let mut word = |most: usize| -> String {
+                let length = 3 + random(most);
+                (0..length).map(|_| ['a', 'b'][random(2)]).collect()
+            };
+            let texts: Vec<String> = (0..6).map(|_| word(5)).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let text = word(40);
+            let mut finder = Finder::default();
+            for text in &texts {
+                finder.add(text, Stands::Anywhere);
+            }
+            let places = finder.places(&text, Stands::Whole);
+            assert_eq!(places, oracle(&texts, &text), "{texts:?} in {text}");
+        }
+    }
+
+    #[test]
+    fn what_has_left_is_found_no_more_unless_another_holds_it() {
+        let (mut all, mut one, mut two) = <(Finder, Finder, Finder)>::default();
+        one.add("canary1", Stands::Anywhere);
+        one.add("canary2", Stands::Anywhere);
+        two.add("canary2", Stands::Anywhere);
+        all.join(&one);
+        all.join(&two);
+        all.leave(&one);
+        assert!(all.places("canary1", Stands::Whole).is_empty());
+        assert_eq!(all.places("a canary2", Stands::Whole), [2..9]);
+        all.leave(&two);
+        assert_eq!(all.len(), 0);
+    }
+}
