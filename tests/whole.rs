@@ -4,6 +4,7 @@ mod contract;
 mod device_conf;
 mod external;
 mod external_broken;
+mod hostile;
 mod lab_awkward;
 mod lab_declared;
 mod lab_errors;

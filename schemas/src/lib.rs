@@ -4,6 +4,7 @@ mod announced;
 mod attribute;
 pub mod device_conf;
 mod event;
+mod extent;
 mod facts;
 #[doc(hidden)]
 pub mod fuzz;
@@ -29,6 +30,7 @@ pub mod yaml;
 pub use announced::{quotable, starred};
 pub use attribute::{Attribute, Behaviour, Compare};
 pub use event::{Event, Level, Listen, Silence};
+pub use extent::{MOST_VALUES, read_json, values};
 pub use facts::Facts;
 pub use mask::Mask;
 pub use nearest::{did_you_mean, nearest, suggest};

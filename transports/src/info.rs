@@ -20,6 +20,12 @@ pub(crate) fn duration(info: &ConnectionInfo, name: &str, default: f64) -> Durat
     Duration::try_from_secs_f64(seconds).unwrap_or_else(|_| Duration::from_secs_f64(default))
 }
 
+/// A count of the connection info; what is no count is the default.
+pub(crate) fn count(info: &ConnectionInfo, name: &str, default: usize) -> usize {
+    let count = info.integer(name).map(usize::try_from);
+    count.and_then(std::result::Result::ok).unwrap_or(default)
+}
+
 /// A path as people write it: `~/` is the home folder.
 pub(crate) fn path(text: &str) -> PathBuf {
     match (text.strip_prefix("~/"), env::home_dir()) {

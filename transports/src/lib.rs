@@ -12,6 +12,7 @@ mod f5;
 #[cfg(feature = "fuzz")]
 #[doc(hidden)]
 pub mod fuzz;
+mod held;
 mod http;
 mod info;
 mod moment;

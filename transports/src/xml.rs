@@ -5,6 +5,9 @@ use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
+/// So many attributes of an element are read.
+const MOST_ATTRIBUTES: usize = 1000;
+
 /// How deep elements may lie in each other: a tree is dropped by recursion.
 const DEEPEST: usize = 256;
 
@@ -59,7 +62,8 @@ impl Element {
 
     fn opened_by(start: &BytesStart<'_>) -> Option<Self> {
         let declares = |attribute: &Attribute<'_>| attribute.key.as_namespace_binding().is_some();
-        let attributes = start.attributes();
+        // Each is held against all before it.
+        let attributes = start.attributes().take(MOST_ATTRIBUTES);
         let attributes = attributes.filter(|attribute| !attribute.as_ref().is_ok_and(declares));
         let attributes = attributes.map(|attribute| {
             let attribute = attribute.ok()?;

@@ -1,8 +1,7 @@
 //! What a program says that it was asked: its results, or why it has none.
 
 use devgate_schemas::task::{Captured, Exit, Outcome};
-use devgate_schemas::{Hash, Mask, Value};
-use serde_json::Value as Json;
+use devgate_schemas::{Hash, Mask, Value, read_json};
 
 /// Why a program has no results: what it said itself, or what was expected of it.
 #[derive(Debug, Default, PartialEq)]
@@ -91,7 +90,7 @@ fn object(stdout: &Captured) -> Result<Hash, String> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(format!("{expected}, it wrote nothing"));
     }
-    match serde_json::from_slice::<Json>(bytes).map(Value::from) {
+    match read_json(bytes).map(Value::from) {
         Ok(Value::Hash(results)) => Ok(results),
         Ok(_) => Err(format!("{expected}, it wrote other JSON")),
         // An error of syntax quotes nothing.

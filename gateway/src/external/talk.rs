@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use devgate_schemas::task::Captured;
-use devgate_schemas::{Hash, Value};
+use devgate_schemas::{Hash, MOST_VALUES, Value, read_json, values};
 use devgate_transports::ssh_host::Exit;
 use futures_util::future::join_all;
-use serde_json::Value as Json;
 use tokio::sync::Mutex as Turn;
 use tokio::time::timeout;
 
@@ -179,8 +178,10 @@ impl Line {
     /// # Errors
     /// What was expected; the line is not quoted, for it may hold a secret.
     fn read(line: &[u8], id: i64) -> Result<Self, String> {
-        let Ok(Value::Hash(mut said)) = serde_json::from_slice::<Json>(line).map(Value::from)
-        else {
+        if values(line) > MOST_VALUES {
+            return Err(format!("{EXPECTED}; it has more than {MOST_VALUES} values"));
+        }
+        let Ok(Value::Hash(mut said)) = read_json(line).map(Value::from) else {
             return Err(EXPECTED.to_owned());
         };
         match said.get("id") {

@@ -1,6 +1,7 @@
 //! What became of an action: "Success or failure?" of the PXP module specification.
 
 use devgate_schemas::pxp::JsonSchema;
+use devgate_schemas::read_json;
 use devgate_schemas::task::{Captured, Exit, Outcome};
 use serde_json::Value as Json;
 
@@ -77,7 +78,7 @@ fn results(schema: &JsonSchema, stdout: &Captured) -> Result<Json, String> {
     let results = if stdout.bytes.iter().all(u8::is_ascii_whitespace) {
         Json::Null
     } else {
-        serde_json::from_slice(&stdout.bytes)
+        read_json(&stdout.bytes)
             .map_err(|error| format!("it returned invalid JSON on stdout: {error}"))?
     };
     match schema.check(&results) {

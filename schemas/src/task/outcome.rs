@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::{Hash, Value};
+use crate::{Hash, MOST_VALUES, Value, values};
 
 /// How a task's process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +84,11 @@ impl Outcome {
     /// is in `details.stderr` and not in the text, which stays one line that can be compared.
     pub fn into_value(self, task: &str) -> Hash {
         let mut value = match self.text() {
+            Ok(text)
+                if text.trim_start().starts_with('{') && values(text.as_bytes()) > MOST_VALUES =>
+            {
+                Map::from_iter([("_error".to_owned(), self.too_many())])
+            }
             Ok(text) => match serde_json::from_str(text) {
                 Ok(Json::Object(pairs)) if !self.stdout.cut => pairs,
                 _ => Map::from_iter([("_output".to_owned(), Json::from(text))]),
@@ -154,6 +159,15 @@ impl Outcome {
         if self.stdout.bytes.trim_ascii_start().starts_with(b"{") {
             error["kind"] = Json::from(UNPARSABLE_OUTPUT);
         }
+        error
+    }
+
+    /// As text it would not be shown either: what it hides as `_sensitive` may be in it.
+    fn too_many(&self) -> Json {
+        let msg =
+            format!("The task's result holds more than {MOST_VALUES} values, and was not read");
+        let mut error = self.error("OUTPUT_LIMIT", &msg);
+        error["kind"] = Json::from(UNPARSABLE_OUTPUT);
         error
     }
 
@@ -344,6 +358,14 @@ mod tests {
             assert_eq!(kind == UNPARSABLE_OUTPUT, kept == "{}", "{kind}");
             assert_eq!(json["_error"]["details"]["stdout_cut"], true);
         }
+    }
+
+    #[test]
+    fn a_result_of_too_many_values_is_not_read() {
+        let many = format!("{{\"a\": [{}0]}}", "0,".repeat(MOST_VALUES));
+        let json = value(0, many);
+        assert_eq!(json["_error"]["kind"], UNPARSABLE_OUTPUT);
+        assert!(json.get("_output").is_none() && json.get("a").is_none());
     }
 
     #[test]

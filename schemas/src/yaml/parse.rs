@@ -16,6 +16,8 @@ const MAX_DEPTH: usize = 128;
 const MAX_GROWTH: usize = 100;
 /// How many nodes aliases may add in all.
 const MAX_COPIES: usize = 2_000_000;
+/// How many bytes of text aliases may add in all: one long text can be repeated in few nodes.
+const MAX_COPIED_TEXT: usize = 32 << 20;
 
 pub(super) fn document(text: &str) -> Result<Node, Error> {
     let options = options! { emit_comments: false };
@@ -23,7 +25,7 @@ pub(super) fn document(text: &str) -> Result<Node, Error> {
         events: Parser::new_from_str_with_options(text, options),
         anchors: HashMap::new(),
         written: 0,
-        copied: 0,
+        copied: Extent::default(),
     };
     loop {
         match builder.next()? {
@@ -51,7 +53,7 @@ struct Builder<'t> {
     events: Parser<'t, StrInput<'t>>,
     anchors: HashMap<usize, Anchored>,
     written: usize,
-    copied: usize,
+    copied: Extent,
 }
 
 /// The pairs of a mapping that is being read.
@@ -91,7 +93,16 @@ impl Pairs {
 
 struct Anchored {
     node: Node,
+    extent: Extent,
+}
+
+/// How much a node is.
+#[derive(Clone, Copy, Default)]
+struct Extent {
     nodes: usize,
+    /// The bytes of its texts and keys.
+    text: usize,
+    /// How many levels lie in it.
     height: usize,
 }
 
@@ -134,14 +145,13 @@ impl<'t> Builder<'t> {
         };
         let node = Node::new(span.start.line(), span.start.col() + 1, kind);
         if anchor != 0 {
-            let (nodes, height) = extent(&node);
-            self.copy(nodes, &span)?;
+            let extent = extent(&node);
+            self.copy(extent, &span)?;
             self.anchors.insert(
                 anchor,
                 Anchored {
                     node: node.clone(),
-                    nodes,
-                    height,
+                    extent,
                 },
             );
         }
@@ -177,7 +187,7 @@ impl<'t> Builder<'t> {
                 .map_err(|error| error.under(&key.key))?;
             if key.as_str() == Some("<<") && !matches!(value.kind, Kind::Scalar(_)) {
                 for source in merge_sources(&value).map_err(|error| error.under(&key.key))? {
-                    self.copy(extent_of(source), &Span::default())
+                    self.copy(Extent::default().with_pairs(source), &Span::default())
                         .map_err(|error| error.at_key(&key))?;
                     for (key, value) in source.pairs() {
                         if pairs.find(&key.key).is_none() {
@@ -234,21 +244,23 @@ impl<'t> Builder<'t> {
                 "expected an alias of something complete, found one of its own parent",
             ));
         };
-        let (node, nodes, height) = (anchored.node.clone(), anchored.nodes, anchored.height);
-        if depth + height > MAX_DEPTH {
+        let extent = anchored.extent;
+        if depth + extent.height > MAX_DEPTH {
             return Err(at(
                 span,
                 format!("expected at most {MAX_DEPTH} levels of nesting"),
             ));
         }
-        self.copy(nodes, span)?;
-        Ok(node)
+        self.copy(extent, span)?;
+        Ok(self.anchors[&anchor].node.clone())
     }
 
-    /// Accounts for nodes that were not written but copied.
-    fn copy(&mut self, nodes: usize, span: &Span) -> Result<(), Error> {
-        self.copied += nodes;
-        if self.copied > MAX_COPIES.min(10_000 + MAX_GROWTH * self.written) {
+    /// Accounts for nodes that are not written but copied, before they are.
+    fn copy(&mut self, extent: Extent, span: &Span) -> Result<(), Error> {
+        self.copied.nodes += extent.nodes;
+        self.copied.text += extent.text;
+        let most = MAX_COPIES.min(10_000 + MAX_GROWTH * self.written);
+        if self.copied.nodes > most || self.copied.text > MAX_COPIED_TEXT {
             return Err(at(span, "the document grows too much by its aliases"));
         }
         Ok(())
@@ -329,19 +341,37 @@ fn at(span: &Span, message: impl Into<String>) -> Error {
     Error::new(message).at_mark(span.start.line(), span.start.col() + 1)
 }
 
-/// How many nodes a node is, and how many levels.
-fn extent(node: &Node) -> (usize, usize) {
-    let fold = |(nodes, height): (usize, usize), inner: &Node| {
-        let (more, levels) = extent(inner);
-        (nodes + more, height.max(levels + 1))
+/// How much a node is.
+fn extent(node: &Node) -> Extent {
+    let own = Extent {
+        nodes: 1,
+        ..Extent::default()
     };
+    let fold = |all: Extent, inner: &Node| all.with(extent(inner));
     match &node.kind {
-        Kind::Scalar(_) => (1, 0),
-        Kind::Sequence(items) => items.iter().fold((1, 0), fold),
-        Kind::Mapping(mapping) => mapping.iter().map(|(_, value)| value).fold((1, 0), fold),
+        Kind::Scalar(Value::String(text)) => Extent {
+            text: text.len(),
+            ..own
+        },
+        Kind::Scalar(_) => own,
+        Kind::Sequence(items) => items.iter().fold(own, fold),
+        Kind::Mapping(mapping) => own.with_pairs(mapping),
     }
 }
 
-fn extent_of(mapping: &Mapping) -> usize {
-    mapping.iter().map(|(_, value)| extent(value).0).sum()
+impl Extent {
+    fn with(self, inner: Self) -> Self {
+        Self {
+            nodes: self.nodes + inner.nodes,
+            text: self.text + inner.text,
+            height: self.height.max(inner.height + 1),
+        }
+    }
+
+    fn with_pairs(self, mapping: &Mapping) -> Self {
+        mapping.iter().fold(self, |mut all, (key, value)| {
+            all.text += key.as_str().map_or(0, str::len);
+            all.with(extent(value))
+        })
+    }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::text::{seconds, shortened};
+use super::text::{one_line, seconds};
 
 /// What stood between a command and its end.
 #[derive(Debug)]
@@ -34,6 +34,10 @@ pub enum Interruption {
     TooLong(Duration),
     /// More bytes came than it may have.
     TooMuch(usize),
+    /// It is of more values than it may have: they take far more memory than their bytes.
+    TooManyValues(usize),
+    /// What all targets answer just now is more bytes than this process may hold.
+    TooMuchAtOnce(usize),
     /// The device asks what it was answered already, or what nobody can answer.
     Asked(String),
     /// The device asks what nobody has answered.
@@ -84,15 +88,25 @@ impl fmt::Display for Interrupted {
             Interruption::TooMuch(limit) => {
                 write!(f, "{peer} sent more than {limit} bytes during {doing}")?;
             }
+            Interruption::TooManyValues(limit) => write!(
+                f,
+                "{peer} sent more than {limit} values during {doing} (`answer_limit`, in which an \
+                 element of XML counts as three): ask for less at once, or raise it"
+            )?,
+            Interruption::TooMuchAtOnce(limit) => write!(
+                f,
+                "the answers that all targets send at this time have more than {limit} bytes, which \
+                 was seen during {doing}: ask fewer targets at once (`--concurrency`)"
+            )?,
             Interruption::Asked(question) => {
-                write!(f, "{peer} asks `{}` during {doing}", shortened(question))?;
+                write!(f, "{peer} asks `{}` during {doing}", one_line(question))?;
             }
             Interruption::Unanswered(question) => write!(
                 f,
                 "{peer} asks `{}` during {doing}, and was not answered: give the answer with the \
                  command (`devgate session exec --answer`), or in its family's dialect, as `confirm`; as `login` before the \
                  first prompt",
-                shortened(question)
+                one_line(question)
             )?,
             Interruption::Configuring => {
                 return write!(
@@ -120,7 +134,7 @@ impl fmt::Display for Interrupted {
                 f,
                 "; partial output of {} bytes, its last line: `{}`",
                 partial.len(),
-                shortened(last)
+                one_line(last)
             )?,
         }
         if *changing {

@@ -7,6 +7,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{StatusCode, Version};
 use serde_json::Value as Json;
 
+use crate::held::Held;
 use crate::xml::Element;
 use crate::{Document, moment};
 
@@ -20,6 +21,8 @@ pub(crate) struct Answer {
     /// The server's certificate (DER).
     pub(crate) certificate: Option<Vec<u8>>,
     pub(crate) body: Vec<u8>,
+    /// The body's part of what the process holds.
+    pub(super) held: Held,
 }
 
 impl Answer {
@@ -43,9 +46,11 @@ impl Answer {
         let kind = self.header("content-type").unwrap_or_default();
         let may_be_json =
             kind.contains("json") || kind.is_empty() || kind.starts_with("text/plain");
-        match self.json().filter(|_| may_be_json) {
-            Some(json) => Document::Data(Value::from(json)),
-            None => Document::Text(self.text()),
+        // Read as what is wanted of it: twice would be twice the memory.
+        let data = may_be_json.then(|| serde_json::from_slice(&self.body));
+        match data {
+            Some(Ok(data)) => Document::Data(data),
+            _ => Document::Text(self.text()),
         }
     }
 
@@ -175,6 +180,7 @@ mod tests {
                 headers: HeaderMap::new(),
                 certificate: None,
                 body: body.into(),
+                held: Held::default(),
             };
             assert_eq!(answer.said(), said, "{body}");
         }

@@ -2,9 +2,12 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
+
+use crate::patience::wait;
 
 /// What the server does with a request.
 #[derive(Clone, Debug)]
@@ -15,6 +18,8 @@ pub(crate) enum Do {
     Write(&'static str),
     /// Hangs up.
     Close,
+    /// Answers with 200 after so many milliseconds, with headers and a body.
+    Late(u64, &'static str, &'static str),
     /// Says nothing.
     Hang,
 }
@@ -91,7 +96,14 @@ async fn serve(
         request += &String::from_utf8_lossy(&body);
         asked.lock().expect("no poison").push(request);
         let next = script.lock().expect("no poison").pop_front();
-        match next.unwrap_or(Do::Answer(404, "", "")) {
+        let next = match next.unwrap_or(Do::Answer(404, "", "")) {
+            Do::Late(time, headers, body) => {
+                wait(Duration::from_millis(time)).await;
+                Do::Answer(200, headers, body)
+            }
+            next => next,
+        };
+        match next {
             Do::Answer(status, headers, body) => {
                 let length = body.len();
                 let answer = format!(
@@ -105,7 +117,7 @@ async fn serve(
                 stream.flush().await.ok()?;
                 return None;
             }
-            Do::Close => return None,
+            Do::Close | Do::Late(..) => return None,
             Do::Hang => std::future::pending().await,
         }
     }

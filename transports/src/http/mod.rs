@@ -99,6 +99,16 @@ impl Http {
         &self.settings.peer
     }
 
+    /// How long an answer may take.
+    pub(crate) fn command_timeout(&self) -> Duration {
+        self.settings.command_timeout
+    }
+
+    /// How many values an answer may have.
+    pub(crate) fn answer_limit(&self) -> usize {
+        self.settings.answer_limit
+    }
+
     /// Logs in, where that is a request of its own and was not done yet.
     ///
     /// # Errors

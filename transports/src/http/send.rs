@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use devgate_schemas::REDACTED;
+use devgate_schemas::{REDACTED, values};
 use http_body::Frame;
 use http_body_util::BodyExt;
 use reqwest::tls::TlsInfo;
@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout_at};
 use super::settings::{UNACKNOWLEDGED, secret_header};
 use super::{Answer, Ask, Http, Proof, Repeat, Session};
 use crate::error::{Interrupted, Interruption, Phase, causes};
+use crate::held::Held;
 use crate::{Context, Error, Result, tls};
 
 /// How much of an answer is taken.
@@ -71,6 +72,10 @@ impl Http {
             };
             let partial = proof.hidden(answer.text());
             return Err(self.interrupted(ask, why, &partial));
+        }
+        let most = settings.answer_limit;
+        if values(&answer.body) > most {
+            return Err(self.interrupted(ask, Interruption::TooManyValues(most), ""));
         }
         if !answer.status.is_success() {
             // What is said of an error is shown.
@@ -148,7 +153,12 @@ impl Waiting {
         more: Duration,
         part: impl Future<Output = T>,
     ) -> std::result::Result<T, Interruption> {
-        let silent = Instant::now() + self.idle + more;
+        let now = Instant::now();
+        // Where the next part is always there, no timer is asked.
+        if now >= self.end {
+            return Err(Interruption::TooLong(self.limit));
+        }
+        let silent = now + self.idle + more;
         let part = timeout_at(silent.min(self.end), part).await;
         part.map_err(|_| {
             if silent < self.end {
@@ -180,6 +190,7 @@ impl Answer {
             headers: response.headers().clone(),
             certificate: tls.and_then(TlsInfo::peer_certificate).map(<[u8]>::to_vec),
             body: Vec::new(),
+            held: Held::default(),
         }
     }
 
@@ -188,6 +199,7 @@ impl Answer {
         match part.into_data() {
             Ok(data) if self.body.len() + data.len() > MOST => Err(Interruption::TooMuch(MOST)),
             Ok(data) => {
+                self.held.more(data.len())?;
                 self.body.extend_from_slice(&data);
                 Ok(())
             }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use devgate_schemas::{ConnectionInfo, Sensitive};
+use devgate_schemas::{ConnectionInfo, MOST_VALUES, Sensitive};
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, Url};
 
 use super::{Login, version2};
 use crate::error::Phase;
-use crate::info::{duration, host, port, problem, secret};
+use crate::info::{count, duration, host, port, problem, secret};
 use crate::tls::{self, Tls};
 use crate::{Context, Error, Result, tcp};
 
@@ -38,6 +38,7 @@ pub(crate) struct Settings {
     pub(super) timeout: Duration,
     pub(super) idle_timeout: Duration,
     pub(super) command_timeout: Duration,
+    pub(super) answer_limit: usize,
 }
 
 /// What is sent with each request instead of a user and a password.
@@ -102,6 +103,7 @@ impl Settings {
             timeout: duration(info, "timeout", 10.0),
             idle_timeout: duration(info, "idle_timeout", 30.0),
             command_timeout: duration(info, "command_timeout", 600.0),
+            answer_limit: count(info, "answer_limit", MOST_VALUES),
         })
     }
 

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use devgate_schemas::values;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::task::yield_now;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::capabilities::Capabilities;
@@ -14,6 +16,7 @@ use super::reply::{Message, Reply};
 use super::rpc_error::refused;
 use super::xml::{BASE, Element};
 use crate::error::{Interrupted, Interruption, Phase};
+use crate::held::Held;
 use crate::patience::wait;
 use crate::ssh::Ssh;
 use crate::{Context, Error, Result};
@@ -44,6 +47,8 @@ pub(super) struct Terms {
     pub(super) timeout: Duration,
     /// How long an answer may take.
     pub(super) command_timeout: Duration,
+    /// How many values an answer may have.
+    pub(super) answer_limit: usize,
 }
 
 /// One session as the device counts it (RFC 6241, 1.1): locks, uncommitted changes and unconfirmed
@@ -71,6 +76,7 @@ const BETWEEN_HELLO_AND_REQUEST: Duration = Duration::from_millis(50);
 enum Unread {
     Ended,
     Framing(FramingError),
+    TooMuch(Interruption),
 }
 
 impl Client {
@@ -110,6 +116,7 @@ impl Client {
                 });
             }
             Ok(Err(Unread::Framing(error))) => Err(error.as_str().to_owned()),
+            Ok(Err(Unread::TooMuch(_))) => Err("it sent more than a hello has".to_owned()),
             Err(_) => {
                 return Err(Error::TimedOut {
                     peer,
@@ -267,6 +274,7 @@ impl Client {
                 Unread::Ended => Interruption::Lost,
                 Unread::Framing(FramingError::TooLong) => Interruption::TooMuch(LONGEST_MESSAGE),
                 Unread::Framing(error) => Interruption::OutOfStep(error.as_str()),
+                Unread::TooMuch(why) => why,
             })?;
             if message.contains(char::REPLACEMENT_CHARACTER) {
                 ctx.warning(format!(
@@ -298,14 +306,24 @@ impl Client {
 
     async fn receive(&mut self) -> std::result::Result<String, Unread> {
         let mut bytes = vec![0; 16 * 1024];
+        let mut held = Held::default();
         loop {
             if let Some(message) = self.decoder.next().map_err(Unread::Framing)? {
+                let most = self.terms.answer_limit;
+                if values(&message) > most {
+                    return Err(Unread::TooMuch(Interruption::TooManyValues(most)));
+                }
                 return Ok(legible(&message));
             }
             match self.carrier.read(&mut bytes).await {
                 Ok(0) | Err(_) => return Err(Unread::Ended),
-                Ok(count) => self.decoder.push(&bytes[..count]),
+                Ok(count) => {
+                    held.more(count).map_err(Unread::TooMuch)?;
+                    self.decoder.push(&bytes[..count]);
+                }
             }
+            // Where more is always there, the limit of time is looked at only here.
+            yield_now().await;
         }
     }
 

@@ -89,6 +89,7 @@ async fn open(bench: &Bench, near: DuplexStream) -> Result<Client> {
         user: "admin".to_owned(),
         timeout: Duration::from_secs(10),
         command_timeout: Duration::from_secs(120),
+        answer_limit: 1000,
     };
     let deadline = Instant::now() + terms.timeout;
     Client::open(&bench.ctx(), near, None, terms, deadline).await

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
+use devgate_schemas::{ConnectionInfo, Facts, MOST_VALUES, TransportSchema, Value};
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 use tokio::time::Instant;
 
@@ -18,7 +18,7 @@ use super::query::{self, Query};
 use super::reply::Reply;
 use super::rpc;
 use crate::error::{Interruption, Phase};
-use crate::info::duration;
+use crate::info::{count, duration};
 use crate::ssh::Ssh;
 use crate::ssh::settings::Settings;
 use crate::{Context, DataStore, Document, Error, Request, Result, Session, Transport, ssh};
@@ -62,6 +62,7 @@ impl Session for NetconfSession {
             user: settings.user.clone(),
             timeout: settings.timeout,
             command_timeout: duration(info, "command_timeout", 120.0),
+            answer_limit: count(info, "answer_limit", MOST_VALUES),
         };
         let confirm_timeout = info.integer("confirm_timeout").unwrap_or(60);
         let confirm_timeout = u64::try_from(confirm_timeout).ok().filter(|s| *s > 0);

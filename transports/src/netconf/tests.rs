@@ -104,6 +104,20 @@ async fn characters_that_xml_cannot_have_are_shown_as_such_and_told() {
 }
 
 #[tokio::test]
+async fn an_answer_of_too_many_values_is_not_read_and_ends_the_session() {
+    let bench = Bench::default();
+    let fake = Fake::new(&["base:1.1"]);
+    let many = format!("<data>{}</data>", "<a/>".repeat(400));
+    let bytes = frame(Framing::Chunked, &reply(1, &many));
+    let answer = move |_: &str| Answer::Bytes(bytes.clone());
+    let mut client = fake.open(&bench, answer).await.expect("a session");
+    let error = client.perform(&bench.ctx(), &get()).await;
+    let error = error.expect_err("it is too much");
+    assert_eq!(why(error), Interruption::TooManyValues(1000));
+    assert!(!client.is_usable());
+}
+
+#[tokio::test]
 async fn after_any_doubt_the_session_is_not_used_again() {
     let framed = |text: &str| frame(Framing::Chunked, text);
     for (bytes, expected) in [

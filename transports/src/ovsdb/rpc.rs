@@ -7,6 +7,7 @@
 use std::io;
 use std::sync::{Arc, OnceLock};
 
+use devgate_schemas::values;
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
@@ -18,7 +19,7 @@ use crate::error::TlsProblem;
 use crate::{Error, tls};
 
 /// The longest answer that is read. A database of a large network has a few ten megabytes.
-const LONGEST: usize = 256 << 20;
+const LONGEST: usize = 64 << 20;
 
 /// A connection on which requests are made.
 #[derive(Debug)]
@@ -72,12 +73,14 @@ pub(super) enum Message {
 
 impl Rpc {
     /// Takes a connection, on which nothing was sent yet.
-    pub(super) fn start(stream: Box<dyn Stream>, peer: String) -> Self {
+    ///
+    /// No message may have more than `most` values.
+    pub(super) fn start(stream: Box<dyn Stream>, peer: String, most: usize) -> Self {
         let (calls, waiting) = mpsc::channel(1);
         let ended = Arc::new(OnceLock::new());
         let told = Arc::clone(&ended);
         let task = tokio::spawn(async move {
-            let end = serve(stream, waiting, &peer).await;
+            let end = serve(stream, waiting, &peer, most).await;
             // It is set here only.
             let _ = told.set(end);
         });
@@ -133,7 +136,12 @@ impl Drop for Rpc {
 }
 
 /// Serves a connection until it ends, or until nobody can ask any more.
-async fn serve(mut stream: Box<dyn Stream>, mut calls: mpsc::Receiver<Call>, peer: &str) -> End {
+async fn serve(
+    mut stream: Box<dyn Stream>,
+    mut calls: mpsc::Receiver<Call>,
+    peer: &str,
+    most: usize,
+) -> End {
     let mut scanner = Scanner::new(LONGEST);
     let mut buffer = vec![0; 64 << 10];
     let mut pending: Option<Call> = None;
@@ -148,6 +156,10 @@ async fn serve(mut stream: Box<dyn Stream>, mut calls: mpsc::Receiver<Call>, pee
                 scanner.push(&buffer[..length]);
                 loop {
                     let message = match scanner.next() {
+                        Ok(Some(object)) if values(&object) > most => Err(format!(
+                            "it sent more than {most} values (`answer_limit`): ask for less at once, or \
+                             raise it"
+                        )),
                         Ok(Some(object)) => Message::read(&object),
                         Ok(None) => break,
                         Err(problem) => Err(problem.to_string()),
@@ -237,7 +249,7 @@ mod tests {
     fn pair() -> (Rpc, DuplexStream) {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         (
-            Rpc::start(Box::new(ours), "192.0.2.1:6640".to_owned()),
+            Rpc::start(Box::new(ours), "192.0.2.1:6640".to_owned(), 1000),
             theirs,
         )
     }
@@ -331,6 +343,27 @@ mod tests {
             panic!("{answer:?}");
         };
         assert!(problem.contains("SSH-2.0-x"), "{problem}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_of_too_many_values_ends_the_connection() {
+        let (mut rpc, mut server) = pair();
+        let many = format!(
+            r#"{{"id":1,"result":[{}0],"error":null}}"#,
+            "0,".repeat(1000)
+        );
+        let serving = async {
+            hear(&mut server).await;
+            say(&mut server, &many).await;
+        };
+        let (answer, ()) = tokio::join!(rpc.call("transact", json!([])), serving);
+        let Err(Unanswered::Sent(End::Nonsense(problem))) = answer else {
+            panic!("{answer:?}");
+        };
+        assert!(
+            problem.contains("more than 1000 values (`answer_limit`)"),
+            "{problem}"
+        );
     }
 
     #[test]

@@ -227,6 +227,7 @@ impl OvsdbSession {
         let mut rpc = Rpc::start(
             stream::connect(&self.settings, deadline).await?,
             self.settings.peer(),
+            self.settings.answer_limit,
         );
         let peer = self.settings.peer();
         let answer = match timeout_at(deadline, rpc.call("list_dbs", json!([]))).await {

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use devgate_schemas::ConnectionInfo;
+use devgate_schemas::{ConnectionInfo, MOST_VALUES};
 
-use crate::info::{duration, host, path, port, problem};
+use crate::info::{count, duration, host, path, port, problem};
 use crate::tls::{self, Tls};
 use crate::{Context, Result, tcp};
 
@@ -16,6 +16,7 @@ pub(super) struct Settings {
     pub(super) database: String,
     pub(super) timeout: Duration,
     pub(super) command_timeout: Duration,
+    pub(super) answer_limit: usize,
 }
 
 /// The way to a server.
@@ -39,6 +40,7 @@ impl Settings {
             database: info.text("database").unwrap_or("Open_vSwitch").to_owned(),
             timeout: duration(info, "timeout", 10.0),
             command_timeout: duration(info, "command_timeout", 60.0),
+            answer_limit: count(info, "answer_limit", MOST_VALUES),
         })
     }
 

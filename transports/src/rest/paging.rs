@@ -1,7 +1,8 @@
 //! Answers that come in pages.
 
-use devgate_schemas::Value;
+use devgate_schemas::{Value, values};
 use serde_json::Value as Json;
+use tokio::time::{Instant, timeout_at};
 
 use super::RestSession;
 use crate::error::{Interrupted, Interruption};
@@ -12,32 +13,45 @@ use crate::{Context, Document, Error, Result};
 const MOST_PAGES: usize = 1000;
 
 impl RestSession {
-    /// The items of an answer and of those that follow it, or the answer as it is.
-    pub(super) async fn all_pages(
-        &self,
-        ctx: &Context<'_>,
-        ask: Ask,
-        first: Answer,
-    ) -> Result<Document> {
+    /// The items of an answer and of those that follow it, or the answer as it is; within the time and
+    /// the room that one answer has.
+    pub(super) async fn all_pages(&self, ctx: &Context<'_>, ask: Ask) -> Result<Document> {
+        let limit = self.http.command_timeout();
+        let end = Instant::now() + limit;
+        let first = self.ask(ctx, &ask).await?;
         let Some((mut items, mut next)) = self.page(&first) else {
             return Ok(first.document());
         };
-        let mut taken = first.body.len();
+        let (mut bytes, mut count) = (first.body.len(), values(&first.body));
+        drop(first);
         let mut pages = 1;
         while let Some(address) = next {
             let following = self.http.at(&ask, &address)?;
             pages += 1;
-            if pages > MOST_PAGES || taken > MOST {
-                return Err(Error::Interrupted(Box::new(Interrupted {
+            let interrupted = |why| {
+                Error::Interrupted(Box::new(Interrupted {
                     peer: self.http.peer().to_owned(),
                     doing: format!("`{}`, on page {pages}", ask.shown()),
                     changing: false,
-                    why: Interruption::TooMuch(taken),
+                    why,
                     partial: String::new(),
-                })));
+                }))
+            };
+            if pages > MOST_PAGES {
+                return Err(interrupted(Interruption::TooMuch(bytes)));
             }
-            let answer = self.ask(ctx, &following).await?;
-            taken += answer.body.len();
+            // A server may name a next page for ever: all of them are one answer.
+            let asking = timeout_at(end, self.ask(ctx, &following)).await;
+            let answer = asking.map_err(|_| interrupted(Interruption::TooLong(limit)))??;
+            bytes += answer.body.len();
+            count += values(&answer.body);
+            if bytes > MOST {
+                return Err(interrupted(Interruption::TooMuch(MOST)));
+            }
+            let most = self.http.answer_limit();
+            if count > most {
+                return Err(interrupted(Interruption::TooManyValues(most)));
+            }
             let Some((more, after)) = self.page(&answer) else {
                 break;
             };

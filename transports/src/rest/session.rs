@@ -116,8 +116,7 @@ fn no_json(text: &str) -> Error {
 impl DataStore for RestSession {
     async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
         let ask = self.read_ask(reqwest::Method::GET, what)?;
-        let answer = self.ask(ctx, &ask).await?;
-        self.all_pages(ctx, ask, answer).await
+        self.all_pages(ctx, ask).await
     }
 
     /// By POST, unless the request says another method. PUT and DELETE are sent again when the

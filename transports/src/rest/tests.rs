@@ -177,6 +177,48 @@ async fn pages_are_put_together_by_link_or_by_pointer() {
 }
 
 #[tokio::test]
+async fn all_pages_together_have_the_time_and_the_room_of_one_answer() {
+    let link = "link: </x>; rel=\"next\"\r\n";
+    let server = Server::start((0..20).map(|_| Do::Late(200, link, "[1]"))).await;
+    let error = get(&server, json!({ "command_timeout": 0.5 }), "/x").await;
+    let error = error.expect_err("they do not end").to_string();
+    assert!(
+        error.contains("did not end within 0.5 s: `GET /x`, on page"),
+        "{error}"
+    );
+
+    let page: &str = Box::leak(format!("[{}0]", "0,".repeat(900)).into_boxed_str());
+    let server = Server::start([Do::Answer(200, link, page), Do::Answer(200, link, page)]).await;
+    let error = get(&server, json!({ "answer_limit": 1000 }), "/x").await;
+    let error = error.expect_err("they are too many").to_string();
+    assert!(
+        error.contains("more than 1000 values during `GET /x`, on page 2"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_of_too_many_values_is_not_read_and_a_setting_says_how_many_it_may_have() {
+    for body in ["[0,0,0]", "<a><b/><b/></a>", "{\"a\":{\"b\":{\"c\":[]}}}"] {
+        let many: &str =
+            Box::leak(format!("[{}{body}]", format!("{body},").repeat(400)).into_boxed_str());
+        let many = match body.strip_prefix('<') {
+            Some(_) => Box::leak(format!("<x>{}</x>", body.repeat(400)).into_boxed_str()),
+            None => many,
+        };
+        let server = Server::start([Do::Answer(200, "", many), Do::Answer(200, "", many)]).await;
+        let error = get(&server, json!({ "answer_limit": 1000 }), "/x").await;
+        let error = error.expect_err("it is too much").to_string();
+        assert!(
+            error.contains("sent more than 1000 values during `GET /x` (`answer_limit`"),
+            "{error}"
+        );
+        let read = get(&server, json!({ "answer_limit": 10_000 }), "/x").await;
+        read.expect("it is allowed");
+    }
+}
+
+#[tokio::test]
 async fn nothing_goes_to_another_server() {
     let server = Server::start([
         Do::Answer(302, "location: /there\r\n", ""),

@@ -7,6 +7,11 @@ use std::fmt;
 pub(super) struct Oid(Vec<u32>);
 
 impl Oid {
+    /// How many bytes its numbers take.
+    pub(super) fn length(&self) -> usize {
+        size_of_val(self.0.as_slice())
+    }
+
     pub(super) fn new(arcs: &[u32]) -> Self {
         Self(arcs.to_vec())
     }

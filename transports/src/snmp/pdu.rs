@@ -146,6 +146,16 @@ impl Pdu {
 }
 
 impl Object {
+    /// About how many bytes its name and its value have.
+    pub(super) fn length(&self) -> usize {
+        let value = match &self.value {
+            Value::Octets(bytes) | Value::Opaque(bytes) => bytes.len(),
+            Value::Oid(oid) => oid.length(),
+            _ => size_of::<Value>(),
+        };
+        self.oid.length() + value
+    }
+
     /// Only requests are encoded: their objects have no values.
     fn encode(&self) -> Vec<u8> {
         let oid = tagged(tag::OBJECT_IDENTIFIER, &self.oid.encode());

@@ -28,7 +28,10 @@ pub struct SnmpSession {
 const REPETITIONS: i64 = 25;
 
 /// The most objects that a walk takes in: a large device's whole tree has some hundred thousand.
-const MOST: usize = 1_000_000;
+const MOST: usize = 500_000;
+
+/// The most bytes that their names and values have.
+const MOST_BYTES: usize = 64 << 20;
 
 /// `sysUpTime.0` (RFC 3418): every agent has it.
 const UP_TIME: &[u32] = &[1, 3, 6, 1, 2, 1, 1, 3, 0];
@@ -72,6 +75,7 @@ impl SnmpSession {
 
     async fn walk_on(&self, ctx: &Context<'_>, root: &Oid) -> Result<Vec<Object>> {
         let mut found: Vec<Object> = Vec::new();
+        let mut bytes = 0;
         loop {
             let last = found.last().map_or(root, |object| &object.oid);
             let some = self.ask(ctx, &Pdu::get_bulk(last, REPETITIONS)).await?;
@@ -84,13 +88,19 @@ impl SnmpSession {
                 if object.oid <= *last {
                     return Err(self.broken(format!("{} comes behind {last}", object.oid)));
                 }
+                bytes += object.length();
                 found.push(object);
+            }
+            if bytes > MOST_BYTES {
+                return Err(self.interrupted(root, Interruption::TooMuch(MOST_BYTES)));
             }
             if is_end {
                 return Ok(found);
             }
             if found.len() > MOST {
-                return Err(self.broken(format!("more than {MOST} objects lie below {root}")));
+                let problem =
+                    format!("more than {MOST} objects lie below {root}: walk below longer names");
+                return Err(self.broken(problem));
             }
         }
     }

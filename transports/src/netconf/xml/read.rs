@@ -12,6 +12,9 @@ use quick_xml::reader::NsReader;
 
 use super::{BASE, DEEPEST, Element, Node};
 
+/// So many attributes one element may have.
+const MOST_ATTRIBUTES: usize = 1000;
+
 /// By whose rules attributes are read.
 const VERSION: XmlVersion = XmlVersion::Explicit1_0;
 
@@ -163,6 +166,10 @@ impl<'t> Reader<'t> {
         };
         let mut attributes = Vec::new();
         for attribute in start.attributes() {
+            // Each is held against all before it.
+            if attributes.len() == MOST_ATTRIBUTES {
+                return Err(self.error("an element has too many attributes"));
+            }
             let attribute = attribute.map_err(|_| self.error("an attribute is malformed"))?;
             if !self.is_lenient
                 && attribute.key.as_namespace_binding().is_none()
