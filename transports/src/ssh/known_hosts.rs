@@ -16,7 +16,7 @@ use sha1::Sha1;
 pub(crate) struct KnownHosts(Vec<Record>);
 
 /// One line that concerns the host.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Record {
     marker: Option<Marker>,
     pub(crate) key: PublicKey,
@@ -26,15 +26,15 @@ pub(crate) struct Record {
 
 /// What the files say of a key.
 #[derive(Debug)]
-pub(crate) enum Standing<'k> {
+pub(crate) enum Standing {
     /// It is the host's.
     Known,
     /// It must not be used any more.
-    Revoked(&'k Record),
+    Revoked(Record),
     /// The host has another key.
-    Changed(&'k Record),
+    Changed(Record),
     /// No key of the host is recorded, only an authority.
-    OnlyAuthority(&'k Record),
+    OnlyAuthority(Record),
     /// Nothing is known of the host.
     Unknown,
 }
@@ -70,12 +70,12 @@ impl KnownHosts {
     ///
     /// A host of which another key is recorded, be it of another algorithm, has changed: it was
     /// asked for the recorded algorithm first, so its real key would have come.
-    pub(crate) fn judge(&self, key: &PublicKey) -> Standing<'_> {
+    pub(crate) fn judge(&self, key: &PublicKey) -> Standing {
         let own = |record: &&Record| record.marker.is_none();
         let same = |record: &&Record| record.key.key_data() == key.key_data();
         let marked = |marker| move |record: &&Record| record.marker == Some(marker);
         if let Some(record) = self.revocation(key.key_data()) {
-            return Standing::Revoked(record);
+            return Standing::Revoked(record.clone());
         }
         if self.0.iter().filter(own).any(|record| same(&record)) {
             return Standing::Known;
@@ -88,12 +88,14 @@ impl KnownHosts {
             .find(like)
             .or_else(|| self.0.iter().find(own));
         if let Some(record) = other {
-            return Standing::Changed(record);
+            return Standing::Changed(record.clone());
         }
         self.0
             .iter()
             .find(marked(Marker::CertAuthority))
-            .map_or(Standing::Unknown, Standing::OnlyAuthority)
+            .map_or(Standing::Unknown, |record| {
+                Standing::OnlyAuthority(record.clone())
+            })
     }
 
     /// The authorities that sign the host's certificates.
@@ -128,13 +130,37 @@ pub(crate) fn line(host: &str, port: u16, key: &PublicKey) -> String {
     format!("{} {}", name(host, port), key.trim())
 }
 
-/// Adds a line to a file, unless another process has added it by now.
+/// Remembers the key of a host of which nothing is known, in the first of the files.
 ///
-/// The file is locked meanwhile, and made (0600, its folder 0700) where it does not exist.
+/// That file is made (0600, its folder 0700) where it does not exist, and locked from the moment the
+/// files are read once more: of two connections that learn a key at once, the second one finds what
+/// the first has learnt, and its standing is given instead of [`Standing::Unknown`].
 ///
 /// # Errors
-/// When it cannot be written.
-pub(crate) fn append(file: &Path, line: &str) -> io::Result<()> {
+/// The file that cannot be read or written, and which of both.
+pub(crate) fn learn(
+    files: &[PathBuf],
+    host: &str,
+    port: u16,
+    key: &PublicKey,
+) -> Result<Standing, (&'static str, PathBuf, io::Error)> {
+    let Some(file) = files.first() else {
+        return Ok(Standing::Unknown);
+    };
+    let unwritable = |cause| ("write", file.clone(), cause);
+    let mut open = open(file).map_err(unwritable)?;
+    open.lock().map_err(unwritable)?;
+    // The lock goes with the file, however this ends.
+    let known =
+        KnownHosts::read(files, host, port).map_err(|(file, cause)| ("read", file, cause))?;
+    let standing = known.judge(key);
+    if matches!(standing, Standing::Unknown) {
+        write_line(&mut open, &line(host, port, key)).map_err(unwritable)?;
+    }
+    Ok(standing)
+}
+
+fn open(file: &Path) -> io::Result<File> {
     if let Some(folder) = file
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -144,32 +170,24 @@ pub(crate) fn append(file: &Path, line: &str) -> io::Result<()> {
             .mode(0o700)
             .create(folder)?;
     }
-    let mut open = OpenOptions::new()
+    OpenOptions::new()
         .read(true)
         .append(true)
         .create(true)
         .mode(0o600)
-        .open(file)?;
-    open.lock()?;
-    let written = write_line(&mut open, line);
-    open.unlock()?;
-    written
+        .open(file)
 }
 
 fn write_line(file: &mut File, line: &str) -> io::Result<()> {
-    let mut present = Vec::new();
-    file.seek(SeekFrom::Start(0))?;
-    file.read_to_end(&mut present)?;
-    if present
-        .split(|&byte| byte == b'\n')
-        .any(|known| known == line.as_bytes())
-    {
-        return Ok(());
-    }
-    let end = if present.is_empty() || present.ends_with(b"\n") {
-        ""
-    } else {
-        "\n"
+    // An editor may have left the last line without an end.
+    let end = match file.seek(SeekFrom::End(0))? {
+        0 => "",
+        size => {
+            let mut last = [0];
+            file.seek(SeekFrom::Start(size - 1))?;
+            file.read_exact(&mut last)?;
+            if last == *b"\n" { "" } else { "\n" }
+        }
     };
     // One write, so that a reader without the lock sees whole lines.
     file.write_all(format!("{end}{line}\n").as_bytes())?;
@@ -365,24 +383,43 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_added_once_and_behind_a_line_end() {
+    fn a_key_is_learnt_once_and_behind_a_line_end() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("deep/known_hosts");
+        let files = [file.clone()];
+        let learn = || learn(&files, "sw1", 2222, &key(ONE)).expect("written");
         let line = line("sw1", 2222, &key(ONE));
         assert_eq!(line, format!("[sw1]:2222 {ONE}"));
-        append(&file, &line).expect("written");
-        append(&file, &line).expect("written");
+        assert!(matches!(learn(), Standing::Unknown));
+        assert!(matches!(learn(), Standing::Known));
         assert_eq!(
             fs::read_to_string(&file).expect("a file"),
             format!("{line}\n")
         );
         fs::write(&file, "sw0 x").expect("written");
-        append(&file, &line).expect("written");
+        learn();
         assert_eq!(
             fs::read_to_string(&file).expect("a file"),
             format!("sw0 x\n{line}\n")
         );
-        let read = KnownHosts::read(&[file], "sw1", 2222).expect("read");
+        let read = KnownHosts::read(&files, "sw1", 2222).expect("read");
         assert!(matches!(read.judge(&key(ONE)), Standing::Known));
+    }
+
+    #[test]
+    fn of_two_keys_that_are_learnt_at_once_only_one_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = [folder.path().join("known_hosts")];
+        let learn = |text| learn(&files, "sw1", 22, &key(text)).expect("written");
+        let standings = std::thread::scope(|scope| {
+            let both = [ONE, TWO].map(|text| scope.spawn(move || learn(text)));
+            both.map(|one| one.join().expect("no panic"))
+        });
+        let learnt = |standing: &&Standing| matches!(standing, Standing::Unknown);
+        let refused = |standing: &&Standing| matches!(standing, Standing::Changed(_));
+        assert_eq!(standings.iter().filter(learnt).count(), 1, "{standings:?}");
+        assert_eq!(standings.iter().filter(refused).count(), 1, "{standings:?}");
+        let text = fs::read_to_string(&files[0]).expect("a file");
+        assert_eq!(text.lines().count(), 1, "{text}");
     }
 }

@@ -179,10 +179,6 @@ impl<'r> Reading<'r> {
             (Some(false), Role::OnTheWay { .. }) => None,
             (verify, _) => verify,
         };
-        let strict = match (verify, said.strict) {
-            (Some(false), _) | (None, Some(Strict::No)) => return Ok(HostKeys::Any),
-            (_, strict) => strict,
-        };
         let mut files = match (info.text(words.known_hosts), &said.known_hosts) {
             (Some(file), _) => vec![path(file)],
             (None, Some(files)) => names.paths("UserKnownHostsFile", files)?,
@@ -192,6 +188,17 @@ impl<'r> Reading<'r> {
                 .collect(),
         };
         files.push(PathBuf::from(SYSTEM_KNOWN_HOSTS));
+        let strict = match (verify, said.strict) {
+            (Some(false), _) => {
+                let by = format!("{}: false", words.verify);
+                return Ok(HostKeys::Any { files, by });
+            }
+            (None, Some(Strict::No)) => {
+                let by = "StrictHostKeyChecking no".to_owned();
+                return Ok(HostKeys::Any { files, by });
+            }
+            (_, strict) => strict,
+        };
         let accepts_new = strict == Some(Strict::AcceptNew);
         let first_use = info.boolean(words.first_use).unwrap_or(accepts_new);
         Ok(HostKeys::Known { files, first_use })
@@ -294,7 +301,7 @@ mod tests {
         let settings = read(&[], CONFIG);
         assert_eq!(settings.peer(), "192.0.2.1:2222");
         assert_eq!((settings.user.as_str(), settings.jumps.len()), ("admin", 1));
-        assert!(matches!(settings.host_keys, HostKeys::Any));
+        assert!(matches!(settings.host_keys, HostKeys::Any { .. }));
         let interval = |settings: &Settings| settings.keepalive.map(|alive| alive.interval);
         assert_eq!(interval(&settings), Some(Duration::from_secs(7)));
 
