@@ -1,9 +1,9 @@
 //! What goes to stderr: what happens while it happens, without secrets, beside a progress bar.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use devgate_schemas::{Event, Level, Listen, Mask, Value, visible};
@@ -39,6 +39,8 @@ struct Inner {
 pub(crate) struct Listener<'a> {
     voice: &'a Voice,
     mask: Mutex<Mask>,
+    /// The warnings that were said: a session that is opened again says no news.
+    warned: Mutex<HashSet<String>>,
 }
 
 impl Voice {
@@ -91,8 +93,12 @@ impl Voice {
                 .set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             self.0.bar.set_length(count as u64);
             self.0.bar.set_draw_target(ProgressDrawTarget::stderr());
-            self.0.bar.enable_steady_tick(Duration::from_millis(250));
         }
+    }
+
+    /// Shows that time passes. A thread that did it would be one that may not be had.
+    pub(crate) fn tick(&self) {
+        self.0.bar.tick();
     }
 
     /// Shows how many targets are worked on, and how many have failed.
@@ -184,8 +190,11 @@ impl Voice {
 impl<'a> Listener<'a> {
     /// Hears one target's events, of which no secret is known yet.
     pub(crate) fn new(voice: &'a Voice) -> Self {
-        let mask = Mutex::default();
-        Self { voice, mask }
+        Self {
+            voice,
+            mask: Mutex::default(),
+            warned: Mutex::default(),
+        }
     }
 
     /// Keeps these secrets of the target out of everything from now on.
@@ -242,6 +251,9 @@ impl Listen for Listener<'_> {
             let _ = write!(line, "{subject}: ");
         }
         line.push_str(&locked(&self.mask).text(&message));
+        if matches!(level, Level::Warning) && !locked(&self.warned).insert(line.clone()) {
+            return;
+        }
         self.voice.say(level, &line);
     }
 }

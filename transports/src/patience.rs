@@ -21,6 +21,7 @@
 mod tests;
 
 use std::future::Future;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -43,6 +44,8 @@ const LAST_TRY: Duration = Duration::from_secs(5);
 pub struct Patience {
     limit: Duration,
     left: Mutex<Duration>,
+    /// How many logins in a row have come to nothing.
+    lost_logins: AtomicU32,
 }
 
 /// The tries of one request.
@@ -65,6 +68,10 @@ impl Patience {
     /// How long one run waits for one target to recover, in all.
     pub const LIMIT: Duration = Duration::from_secs(30);
 
+    /// How often one run logs in to a target that ends the connection before it has answered anything:
+    /// more could lock an account, or fill a device's log, and would most likely end alike.
+    pub const MOST_LOGINS: u32 = 3;
+
     /// The full patience of a new run: [`LIMIT`](Self::LIMIT).
     pub fn new() -> Self {
         Self::at_most(Self::LIMIT)
@@ -76,6 +83,7 @@ impl Patience {
         Self {
             limit,
             left: Mutex::new(limit),
+            lost_logins: AtomicU32::new(0),
         }
     }
 
@@ -124,6 +132,34 @@ impl Patience {
     pub fn share(&self, waited: Duration) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         *left = left.saturating_sub(waited).max(LAST_TRY.min(*left));
+    }
+
+    /// Notes a login that came to nothing: the connection ended when credentials had been sent and before
+    /// anything was answered. After [`MOST_LOGINS`](Self::MOST_LOGINS) of these in a row patience is spent.
+    pub(crate) fn login_lost(&self) {
+        if self.lost_logins.fetch_add(1, Ordering::Relaxed) + 1 >= Self::MOST_LOGINS {
+            self.take(self.left());
+        }
+    }
+
+    /// Notes what became of a request: whether the login before it was good for anything.
+    pub(crate) fn note<T>(&self, result: &Result<T>) {
+        let error = match result {
+            Err(Error::Configuration(problem)) => problem.interrupted.as_deref(),
+            result => result.as_ref().err(),
+        };
+        match error {
+            Some(Error::Interrupted(interrupted)) if interrupted.why.is_lost() => self.login_lost(),
+            Some(Error::Interrupted(_) | Error::PatienceSpent(_)) => {}
+            // A refusal is an answer as well.
+            _ => self.lost_logins.store(0, Ordering::Relaxed),
+        }
+    }
+
+    /// How many logins have come to nothing, where that is why the target is not asked again.
+    fn in_vain(&self) -> Option<u32> {
+        let lost = self.lost_logins.load(Ordering::Relaxed);
+        (lost >= Self::MOST_LOGINS).then_some(lost)
     }
 
     fn take(&self, used: Duration) {
@@ -215,6 +251,7 @@ impl Attempts<'_> {
             what: self.what.clone(),
             tries: self.tries,
             waited: self.patience.limit - left,
+            logins: self.patience.in_vain(),
             last,
             last_error,
         }))

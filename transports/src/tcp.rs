@@ -4,11 +4,11 @@ use std::io;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpStream, lookup_host};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout};
 
 use crate::error::Phase;
-use crate::{Error, Result};
+use crate::{Error, Result, resolve};
 
 /// Bytes both ways: of a connection, or of what is carried like one.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
@@ -47,11 +47,9 @@ pub(crate) async fn connect(
         host: host.to_owned(),
         cause,
     };
-    let addresses = timeout_at(deadline, lookup_host((host, port)))
+    let addresses = resolve::addresses(host, port, deadline)
         .await
-        .map_err(|_| late())?
         .map_err(unknown)?;
-    let addresses: Vec<_> = addresses.collect();
     let mut last = None;
     for (index, address) in addresses.iter().enumerate() {
         // An address that does not answer must leave time for the others.

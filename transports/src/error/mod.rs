@@ -33,6 +33,8 @@ use text::{reason, saying, seconds};
 pub use tls::{TlsProblem, Untrusted};
 pub use unconfirmed::{Aftermath, Unconfirmed};
 
+use crate::resolve::is_unanswered;
+
 /// The result of asking a target for something.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -286,8 +288,8 @@ impl Error {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable { cause, .. } => is_passing(cause),
-            Self::Resolve { cause, .. } => is_without_answer(cause),
-            Self::OnTheWay { cause, .. } => is_passing(cause) || is_without_answer(cause),
+            Self::Resolve { cause, .. } => is_unanswered(cause),
+            Self::OnTheWay { cause, .. } => is_passing(cause) || is_unanswered(cause),
             Self::NotLedOn(problem) => problem.is_passing(),
             Self::TimedOut { phase, .. } => {
                 matches!(phase, Phase::Connection | Phase::KeyExchange | Phase::Tls)
@@ -342,12 +344,6 @@ fn legacy_helps(setting: Option<&str>) -> String {
         || "; none of these may be used: docs/ssh.md says which can be".to_owned(),
         |setting| format!("; `{setting}: legacy` allows one of these, weak as it is"),
     )
-}
-
-/// Whether the name server had no answer, not even that there is no such name. The library tells it
-/// by the C library's words only (EAI_AGAIN), which are never translated here.
-fn is_without_answer(error: &io::Error) -> bool {
-    error.to_string().contains("Temporary failure")
 }
 
 /// Whether the system's error is of the kind that a restarting device causes.

@@ -15,6 +15,8 @@ pub struct PatienceSpent {
     pub tries: u32,
     /// How long this run waited in all.
     pub waited: Duration,
+    /// How many logins in a row came to nothing, if that is why no other follows.
+    pub logins: Option<u32>,
     /// What the last try ended with.
     pub last: String,
     /// The last error itself, if there was one.
@@ -27,10 +29,23 @@ impl fmt::Display for PatienceSpent {
             what,
             tries,
             waited,
+            logins,
             last,
             ..
         } = self;
         let waited = seconds(*waited);
+        if let Some(logins) = logins {
+            write!(
+                f,
+                "could not {what}: {logins} logins of this run ended before anything was answered, and \
+                 no other follows, so that no account is locked"
+            )?;
+            return if *tries == 0 {
+                Ok(())
+            } else {
+                write!(f, ": {last}")
+            };
+        }
         if *tries == 0 {
             return write!(
                 f,

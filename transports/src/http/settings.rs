@@ -10,6 +10,7 @@ use reqwest::{Client, Method, RequestBuilder, Url};
 use super::{Login, version2};
 use crate::error::Phase;
 use crate::info::{count, duration, host, port, problem, secret};
+use crate::resolve::Resolver;
 use crate::tls::{self, Tls};
 use crate::{Context, Error, Result, tcp};
 
@@ -118,6 +119,7 @@ impl Settings {
 
     /// A client that waits at most so long for a server to connect, or to take what was sent.
     pub(super) fn client(&self, most: Duration) -> Result<Client> {
+        let limit = self.timeout.min(most);
         let mut client = Client::builder();
         if self.http2_only {
             client = client.http2_prior_knowledge();
@@ -129,7 +131,11 @@ impl Settings {
             .redirect(Policy::none())
             .referer(false)
             .user_agent(concat!("devgate/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(self.timeout.min(most))
+            .connect_timeout(limit)
+            // Behind it some time must be left to connect.
+            .dns_resolver(Resolver {
+                limit: limit / 4 * 3,
+            })
             .tcp_user_timeout(UNACKNOWLEDGED.min(most))
             .build()
             .map_err(|error| problem("host", &format!("cannot be asked: {error}")))

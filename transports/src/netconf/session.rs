@@ -100,7 +100,9 @@ impl NetconfSession {
                 let check = SecondSession(self);
                 probation.keep_up(&self.way(ctx, &check), client).await;
             }
-            match client.perform(ctx, operation).await {
+            let result = client.perform(ctx, operation).await;
+            ctx.patience().note(&result);
+            match result {
                 Err(error @ Error::Interrupted(_)) if error.is_transient() => {
                     if again {
                         // Only the first time may have been spent with work.

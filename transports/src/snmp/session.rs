@@ -3,9 +3,8 @@
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema};
 use serde_json::Value as Json;
-use tokio::net::lookup_host;
 use tokio::sync::Mutex;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use super::agent::{Agent, Unanswered};
 use super::facts;
@@ -15,7 +14,7 @@ use super::settings::{Credentials, Settings};
 use super::v3::Complaint;
 use crate::data_store::{DataStore, Document, Request};
 use crate::error::{AuthenticationProblem, Interrupted, Interruption, Phase, Refused};
-use crate::{Context, Error, Result, Session, Transport};
+use crate::{Context, Error, Result, Session, Transport, resolve};
 
 /// A session with an SNMP agent; it takes one request at a time.
 #[derive(Debug)]
@@ -160,13 +159,8 @@ async fn reach(settings: &Settings) -> Result<Agent> {
         cause,
     };
     let deadline = Instant::now() + settings.timeout;
-    let addresses = timeout_at(
-        deadline,
-        lookup_host((settings.host.as_str(), settings.port)),
-    );
-    let addresses = addresses
+    let addresses = resolve::addresses(&settings.host, settings.port, deadline)
         .await
-        .map_err(|_| unknown(std::io::ErrorKind::TimedOut.into()))?
         .map_err(unknown)?;
     let mut last = None;
     for address in addresses {

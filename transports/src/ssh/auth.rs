@@ -20,15 +20,19 @@ use tokio::time::{Instant, timeout_at};
 use super::algorithms::Strength;
 use super::handler::{Client, Heard};
 use super::identities::{self, Found};
+use super::private_key;
 use super::settings::{Role, Settings};
 use crate::error::{AuthenticationProblem, Phase};
-use crate::{Error, Result};
+use crate::info::path;
+use crate::permissions::others_may_read;
+use crate::{Context, Error, Result};
 
 /// How many keys are shown: hosts close the connection after about six.
 const MOST_KEYS: usize = 5;
 
 /// One login.
 pub(super) struct Login<'a> {
+    ctx: &'a Context<'a>,
     pub(super) handle: &'a mut Handle<Client>,
     pub(super) settings: &'a Settings,
     pub(super) heard: &'a Heard,
@@ -45,12 +49,14 @@ pub(super) struct Login<'a> {
 
 impl<'a> Login<'a> {
     pub(super) fn new(
+        ctx: &'a Context<'a>,
         handle: &'a mut Handle<Client>,
         settings: &'a Settings,
         heard: &'a Heard,
         deadline: Instant,
     ) -> Self {
         Self {
+            ctx,
             handle,
             settings,
             heard,
@@ -69,6 +75,7 @@ impl<'a> Login<'a> {
     /// [`Error::Authentication`] when it is refused, [`Error::TimedOut`] when no answer comes.
     pub(super) async fn log_in(mut self) -> Result<()> {
         let settings = self.settings;
+        self.warn_of_keys();
         if let Some((key, found)) = identities::named(settings).await? {
             self.useless = found.useless.clone();
             if self.by_key(Arc::new(key), &found).await? {
@@ -110,6 +117,24 @@ impl<'a> Login<'a> {
             }
         }
         Err(self.refused(""))
+    }
+
+    /// Warns of keys that others could use as well; OpenSSH takes none of these.
+    fn warn_of_keys(&self) {
+        let settings = self.settings;
+        let named = settings.private_key.as_ref().and_then(private_key::file);
+        let files = match (named, &settings.password) {
+            (Some(named), _) => vec![path(named)],
+            (None, None) if settings.private_key.is_none() => settings.identities.files.clone(),
+            (None, _) => Vec::new(),
+        };
+        for file in files.iter().filter(|file| others_may_read(file)) {
+            let file = file.display();
+            self.ctx.warning(format!(
+                "others than its owner may read the private key {file}: `chmod 600 {file}`; whoever \
+                 could read it may have it"
+            ));
+        }
     }
 
     /// Asks to be let in without credentials; a refusal tells what the host offers.
@@ -244,17 +269,28 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// The connection ended. After credentials were sent that is an answer, and is not repeated.
+    /// The connection ended. Only a host that says that it ends it has refused the credentials that
+    /// were sent; any other end is an interruption, though some hosts refuse in that way: that is why
+    /// logins which end so are counted.
     fn ended(&self, why: &str) -> Error {
-        if self.tried.is_empty() {
-            let (peer, said) = (self.settings.peer(), self.heard.said());
-            return Error::Closed {
+        let peer = self.settings.peer();
+        let phase = Phase::Authentication;
+        if let Some(problem) = self.heard.breach() {
+            return Error::Protocol {
                 peer,
-                phase: Phase::Authentication,
-                said,
+                protocol: "SSH",
+                phase,
+                problem,
             };
         }
-        self.refused(why)
+        if !self.tried.is_empty() {
+            if self.heard.has_disconnected() {
+                return self.refused(why);
+            }
+            self.ctx.patience().login_lost();
+        }
+        let said = self.heard.said();
+        Error::Closed { peer, phase, said }
     }
 
     fn refused(&self, why: &str) -> Error {

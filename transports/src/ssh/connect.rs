@@ -72,6 +72,9 @@ impl Ssh {
     {
         let peer = settings.peer();
         let check = HostKeys::check_for(settings).map_err(Error::HostKey)?;
+        if let Some(warning) = check.warning() {
+            ctx.warning(warning);
+        }
         let preferred = settings
             .algorithms
             .preferred(&check.algorithms(), check.takes_certificates());
@@ -115,7 +118,7 @@ impl Ssh {
                 file.display()
             ));
         }
-        Login::new(&mut handle, settings, &heard, deadline)
+        Login::new(ctx, &mut handle, settings, &heard, deadline)
             .log_in()
             .await?;
         Ok(Self {

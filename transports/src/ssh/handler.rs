@@ -28,6 +28,10 @@ struct Words {
     /// Why a channel was not opened.
     refusal: String,
     end: Option<&'static str>,
+    /// Whether it has ended the connection by a message, as the protocol has it.
+    has_disconnected: bool,
+    /// What it has done that the protocol does not have.
+    breach: Option<String>,
     remembered: Option<std::path::PathBuf>,
 }
 
@@ -37,6 +41,10 @@ pub(super) enum Failure {
     Ssh(russh::Error),
     HostKey(Box<HostKeyProblem>),
 }
+
+/// What is most likely behind a message that cannot be decoded (RFC 4252, 5.4: banners are in UTF-8).
+const NOT_UTF8: &str = "a message of it cannot be decoded; most likely its login banner is not in UTF-8: \
+                        set one there without letters like `ü`";
 
 /// How much of a banner is kept.
 const LONGEST_BANNER: usize = 4 * 1024;
@@ -67,6 +75,16 @@ impl Heard {
             None if goodbye.trim().is_empty() => "it was closed".to_owned(),
             None => format!("the host closed it, saying `{}`", goodbye.trim()),
         }
+    }
+
+    /// Whether it has said that it ends the connection: whatever else ends one may be an accident.
+    pub(super) fn has_disconnected(&self) -> bool {
+        self.words(|words| words.has_disconnected)
+    }
+
+    /// What it has done that the protocol does not have, if that is why the connection ended.
+    pub(super) fn breach(&self) -> Option<String> {
+        self.words(|words| words.breach.clone())
     }
 
     /// Why a channel was not opened just now, in its words.
@@ -136,7 +154,10 @@ impl Handler for Client {
         match reason {
             DisconnectReason::ReceivedDisconnect(info) => {
                 let goodbye: String = info.message.chars().take(LONGEST_BANNER).collect();
-                self.heard.words(|words| words.goodbye = goodbye);
+                self.heard.words(|words| {
+                    words.goodbye = goodbye;
+                    words.has_disconnected = true;
+                });
             }
             DisconnectReason::Error(Failure::Ssh(russh::Error::KeepaliveTimeout)) => {
                 let end = "the host has gone silent: it answers no keepalive";
@@ -148,9 +169,35 @@ impl Handler for Client {
                 let end = "the host has gone silent: it takes nothing that is sent";
                 self.heard.words(|words| words.end = Some(end));
             }
+            DisconnectReason::Error(Failure::Ssh(error)) if is_breach(&error) => {
+                let breach = match &error {
+                    russh::Error::SshEncoding(_) => NOT_UTF8.to_owned(),
+                    error => error.to_string().to_lowercase(),
+                };
+                self.heard.words(|words| words.breach = Some(breach));
+            }
             DisconnectReason::Error(_) => {}
         }
         Ok(())
+    }
+}
+
+/// Whether an error is the peer's way to speak, and not that the connection ended.
+fn is_breach(error: &russh::Error) -> bool {
+    use russh::Error;
+    match error {
+        Error::IO(cause) => cause.kind() == io::ErrorKind::InvalidData,
+        Error::Disconnect
+        | Error::HUP
+        | Error::ConnectionTimeout
+        | Error::InactivityTimeout
+        | Error::KeepaliveTimeout
+        | Error::NoAuthMethod
+        | Error::SendError
+        | Error::RecvError
+        | Error::Join(_)
+        | Error::Elapsed(_) => false,
+        _ => true,
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct How {
     /// Whether a password is never answered: russh makes silence of a request for a new one
     /// (RFC 4252, 8), too.
     pub(crate) is_silent: bool,
+    /// Whether the connection is cut when a password comes, without a word.
+    pub(crate) is_cut: bool,
     pub(crate) key: Option<PublicKey>,
     pub(crate) seed: u8,
     pub(crate) preferred: Preferred,
@@ -77,6 +79,7 @@ impl Default for How {
             banner: None,
             rounds: &[("", &[("Password: ", false)])],
             is_silent: false,
+            is_cut: false,
             key: None,
             seed: 1,
             preferred: Preferred::default(),
@@ -200,6 +203,9 @@ impl Handler for Client {
 
     async fn auth_password(&mut self, _: &str, password: &str) -> Result<Auth, Self::Error> {
         self.counts.logins.fetch_add(1, Ordering::Relaxed);
+        if self.how.is_cut {
+            return Err(russh::Error::HUP);
+        }
         if self.how.is_silent {
             std::future::pending::<()>().await;
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use devgate_schemas::Value;
+use devgate_schemas::{Level, Value};
 use russh::keys::ssh_key::LineEnding;
 use russh::{MethodKind, Preferred, cipher, kex, mac};
 use tokio::io::AsyncWriteExt;
@@ -16,7 +16,7 @@ use super::server::{How, PASSWORD, Round, Server, key};
 use super::settings::{Settings, own_name_after};
 use crate::cli::fake::Bench;
 use crate::error::{HostKeyProblem, Phase};
-use crate::{Error, Result};
+use crate::{Error, Result, SshCli};
 
 async fn connect(server: &Server, more: &[(&str, Value)]) -> Result<Ssh> {
     let bench = Bench::default();
@@ -165,6 +165,35 @@ async fn a_host_that_does_not_answer_a_password_is_given_up_and_may_want_a_new_o
 }
 
 #[tokio::test]
+async fn a_connection_that_is_cut_amid_a_login_is_an_interruption_and_no_refusal() {
+    let server = Server::start(How {
+        is_cut: true,
+        ..How::default()
+    })
+    .await;
+    let (error, text) = refused(&server, &[]).await;
+    let phase = Phase::Authentication;
+    assert!(
+        matches!(&error, Error::Closed { phase: at, .. } if *at == phase) && error.is_transient(),
+        "{text}"
+    );
+    // It may be a host's way to refuse: no account may be locked by that.
+    let bench = Bench::default();
+    let error = SshCli::new()
+        .open(&bench.ctx(), &server.info(&[]))
+        .await
+        .expect_err("cut");
+    let text = error.to_string();
+    assert!(matches!(error, Error::PatienceSpent(_)), "{text}");
+    assert!(text.contains("3 logins of this run"), "{text}");
+    assert!(
+        text.contains("closed the connection during authentication"),
+        "{text}"
+    );
+    assert_eq!(server.logins(), 1 + 3);
+}
+
+#[tokio::test]
 async fn a_long_banner_is_no_obstacle_and_a_refusal_quotes_its_beginning() {
     static BANNER: LazyLock<String> = LazyLock::new(|| {
         let lines = (1..=50).map(|line| format!("switch# line {line}: authorized use only\r\n"));
@@ -262,6 +291,30 @@ async fn the_first_key_is_remembered_where_asked_and_a_changed_one_refused() {
     let (_, text) = refused(&server, &more(true)).await;
     assert!(text.contains("is revoked at"), "{text}");
     assert_eq!(server.logins(), 2);
+}
+
+#[tokio::test]
+async fn any_key_will_do_where_that_is_asked_for_but_it_is_warned_about_and_none_that_is_revoked() {
+    let server = Server::start(How::default()).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("known_hosts");
+    let more = [("known_hosts_file", Value::from(file.display().to_string()))];
+    let other = super::known_hosts::line("127.0.0.1", server.port, key(2).public_key());
+    fs::write(&file, format!("{other}\n")).expect("written");
+    let bench = Bench::default();
+    let settings = Settings::read(&bench.ctx(), &server.info(&more)).expect("settings");
+    let ssh = Ssh::connect(&bench.ctx(), &settings, settings.deadline()).await;
+    ssh.expect("let in").close().await;
+    let warnings = bench.said(Level::Warning);
+    assert!(
+        warnings[0].contains("is not verified (`verify_hosts: false`)"),
+        "{warnings:?}"
+    );
+    let revoked = server.host_key.to_openssh().expect("a key");
+    fs::write(&file, format!("@revoked * {revoked}\n")).expect("written");
+    let (_, text) = refused(&server, &more).await;
+    assert!(text.contains("is revoked at"), "{text}");
+    assert_eq!(server.logins(), 1);
 }
 
 #[tokio::test]

@@ -90,7 +90,9 @@ impl SshCliSession {
                 Err(error) => return Err(error),
             };
             let started = Instant::now();
-            match ready.cli.run(ctx, command).await {
+            let result = ready.cli.run(ctx, command).await;
+            ctx.patience().note(&result);
+            match result {
                 Err(error) if repeat == Repeat::Allowed && error.is_transient() => {
                     if again {
                         // Only the first time may have been spent with work.
@@ -173,6 +175,7 @@ impl CommandLine for SshCliSession {
         let mut open = self.open.lock().await;
         let cli = &mut self.ready(ctx, &mut open).await?.cli;
         let outcome = cli.configure(ctx, lines).await;
+        ctx.patience().note(&outcome);
         // While it stands in configuration mode, a device may let nobody else configure it.
         if let Some(broken) = open.take_if(|open| !open.cli.is_usable()) {
             broken.close(ctx).await;
@@ -182,7 +185,9 @@ impl CommandLine for SshCliSession {
 
     async fn save(&self, ctx: &Context<'_>) -> Result<()> {
         let mut open = self.open.lock().await;
-        self.ready(ctx, &mut open).await?.cli.save(ctx).await
+        let result = self.ready(ctx, &mut open).await?.cli.save(ctx).await;
+        ctx.patience().note(&result);
+        result
     }
 
     async fn opening(&self) -> Option<Opening> {

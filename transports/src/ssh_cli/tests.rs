@@ -156,6 +156,30 @@ async fn a_refused_line_closes_the_session_and_what_comes_next_has_another() {
 }
 
 #[tokio::test]
+async fn a_device_that_closes_after_each_command_is_logged_in_to_three_times_and_no_more() {
+    let device = || Fake::new("r1#").on("show x", &[say("half an ans"), Do::Close]);
+    let server = Server::start(How {
+        device,
+        ..How::default()
+    })
+    .await;
+    let bench = Bench::default();
+    let (session, ctx) = (session(&server, &bench).await, bench.ctx());
+    let error = session.exec(&ctx, "show x").await.expect_err("lost");
+    let text = error.to_string();
+    assert!(matches!(error, Error::PatienceSpent(_)), "{text}");
+    assert!(text.contains("3 logins of this run"), "{text}");
+    assert_eq!(error.partial_output(), Some("half an ans"));
+    assert_eq!(server.connections(), 3);
+    let error = session.exec(&ctx, "show y").await.expect_err("given up");
+    assert!(
+        error.to_string().contains("3 logins of this run"),
+        "{error}"
+    );
+    assert_eq!(server.connections(), 3);
+}
+
+#[tokio::test]
 async fn a_session_that_cannot_be_opened_again_keeps_what_had_arrived() {
     let device = || Fake::new("r1#").on("show x", &[say("half an ans"), Do::Close]);
     let server = Server::start(How {
