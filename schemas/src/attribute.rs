@@ -231,6 +231,15 @@ impl Attribute {
         verdict.map_err(|mismatch| mismatch.to_string())
     }
 
+    /// A violation with what the attribute is for, where it is of a pattern: that teaches few people.
+    pub(crate) fn taught(&self, violation: String) -> String {
+        let desc = self.desc.split(". ").next().unwrap_or_default();
+        if !violation.contains("Pattern[") || desc.is_empty() {
+            return violation;
+        }
+        format!("{violation}: {}", desc.trim_end_matches('.'))
+    }
+
     /// Whether a value must be given: the type is not literally `Optional` (Resource API gem).
     pub fn is_mandatory(&self) -> bool {
         !self.data_type.is_optional()

@@ -337,7 +337,7 @@ impl TransportSchema {
             } else {
                 attribute.check(value)
             };
-            if let Err(violation) = verdict {
+            if let Err(violation) = verdict.map_err(|violation| attribute.taught(violation)) {
                 invalid.mismatches.push(if is_secret {
                     format!("{key}: << redacted value >> {violation}")
                 } else {
