@@ -152,6 +152,18 @@ impl Project {
         Self::parse(root, &text.unwrap_or_default())
     }
 
+    /// What is there of what a project is made of: whoever changes it changes what is run.
+    pub(crate) fn places(&self) -> Vec<PathBuf> {
+        let read = READ.map(|name| self.root.join(name));
+        let mut places: Vec<PathBuf> = Vec::new();
+        if read.iter().any(|path| path.exists()) {
+            places.extend([self.root.clone(), self.root.join(FILE)]);
+        }
+        places.extend(self.modulepath.iter().cloned());
+        places.retain(|path| path.exists());
+        places
+    }
+
     /// Where the inventory is, unless another is named.
     pub(crate) fn inventory_file(&self) -> PathBuf {
         self.root.join(INVENTORY)

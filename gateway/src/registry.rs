@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 
 use crate::external::{Programs, RubyTransport, name_of};
 use crate::failure::Failure;
+use crate::trust;
 use crate::voice::Voice;
 
 pub(crate) use family::Family;
@@ -30,6 +31,8 @@ pub(crate) struct Registry {
 /// A family as its folder has it.
 #[derive(Debug)]
 struct Found {
+    /// Where a module has it.
+    folder: Option<PathBuf>,
     declared: Option<Declared>,
     code: Option<Code>,
     /// The family itself. What is built in is read, and programs are asked what they are, when somebody needs
@@ -262,6 +265,7 @@ impl Registry {
 impl Found {
     fn new(declared: Option<Declared>, code: Option<Code>) -> Self {
         Self {
+            folder: None,
             declared,
             code,
             whole: OnceLock::new(),
@@ -273,22 +277,32 @@ impl Found {
     fn read(folder: &Path) -> Result<(String, Self), String> {
         let programs = Programs::of(folder).map(Code::Programs);
         if !folder.join("family.yaml").is_file() {
-            return Ok((name_of(folder), Self::new(None, programs)));
+            return Ok((name_of(folder), Self::new(None, programs).of(folder)));
         }
         let declared = devgate_devices::Family::load(folder).map_err(|error| error.to_string())?;
         let name = declared.name().to_owned();
         let declared = Declared::Read(Arc::new(declared));
-        Ok((name, Self::new(Some(declared), programs)))
+        Ok((name, Self::new(Some(declared), programs).of(folder)))
+    }
+
+    fn of(self, folder: &Path) -> Self {
+        let folder = Some(folder.to_owned());
+        Self { folder, ..self }
     }
 
     /// The family, once its programs have said what they are.
     fn whole(&self) -> &Result<Family, String> {
         let declared = || self.declared.as_ref().map(Declared::family);
-        self.whole.get_or_init(|| match (&self.code, declared()) {
-            (Some(Code::Programs(programs)), declared) => programs.ask(declared),
-            (Some(Code::Ruby(transport)), _) => transport.ask(),
-            (None, Some(declared)) => Ok(Family::from(declared)),
-            (None, None) => unreachable!("a folder without both is no family's"),
+        self.whole.get_or_init(|| {
+            if let Some(folder) = &self.folder {
+                trust::check_all(folder, &[PathBuf::from("/")])?;
+            }
+            match (&self.code, declared()) {
+                (Some(Code::Programs(programs)), declared) => programs.ask(declared),
+                (Some(Code::Ruby(transport)), _) => transport.ask(),
+                (None, Some(declared)) => Ok(Family::from(declared)),
+                (None, None) => unreachable!("a folder without both is no family's"),
+            }
         })
     }
 

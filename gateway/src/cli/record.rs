@@ -6,6 +6,8 @@ use std::sync::Arc;
 use anyhow::bail;
 use clap::{ArgGroup, Args};
 use devgate_devices::Refresh;
+use rustix::fs::Mode;
+use rustix::process::umask;
 use serde_json::json;
 
 use super::{Ending, Setting, Targets};
@@ -28,6 +30,7 @@ use crate::session::{self, Access};
 /// sensitive, and the word behind `password`, `secret`, `community`, `key` and the like. Whatever else
 /// is secret stays as the device says it: keys of several lines, certificates, secrets in URLs or
 /// descriptions, names, addresses. Look through the folder before you share it.
+/// Only you can read it until you say otherwise.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
 #[command(
@@ -51,6 +54,8 @@ impl Record {
         if targets.len() > 1 {
             bail!("a recording is of one device: name one target");
         }
+        // Nobody but this user is to read what a device says before somebody has looked through it.
+        umask(Mode::from_bits_truncate(0o077));
         record::make_folder(&self.folder)?;
         let concurrency = self.targets.concurrency;
         let action = Action::new("record");

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -22,6 +22,7 @@ use crate::registry::Registry;
 use crate::results::counted;
 use crate::session::{Claims, Pool};
 use crate::tasks::Catalogue;
+use crate::trust;
 use crate::voice::Voice;
 
 /// How many targets are worked on at once when nobody says, as in Bolt.
@@ -33,6 +34,11 @@ const FILES: usize = 10;
 
 /// How many files are open whatever is worked on.
 const OWN_FILES: usize = 20;
+
+/// Whether nobody else could change what is run.
+fn trusted(path: &Path) -> Result<(), Failure> {
+    trust::check(path).map_err(|problem| Failure::new("devgate/untrusted", problem))
+}
 
 /// The surroundings of one command.
 #[derive(Debug)]
@@ -76,6 +82,9 @@ impl Setting {
         for warning in &project.warnings {
             voice.say(Level::Warning, warning);
         }
+        for place in project.places() {
+            trusted(&place)?;
+        }
         let registry = Registry::load(&project.modulepath, global.libdir.as_deref(), &voice)?;
         Ok(Self {
             inventoryfile: global.inventoryfile.clone(),
@@ -100,6 +109,11 @@ impl Setting {
         let configured = self.configured.clone().map(Source::Configuration);
         let named = configured.or_else(|| self.inventoryfile.clone().map(Source::File));
         let source = Source::choose(named, environment, default)?;
+        if let Source::File(path) | Source::Default(path) = &source
+            && path.exists()
+        {
+            trusted(path)?;
+        }
         let plugins = Rc::new(Plugins::new(&self.project));
         let mut inventory = Inventory::load(source, plugins, self.strict).await?;
         for warning in inventory.warnings() {

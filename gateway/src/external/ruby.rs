@@ -20,6 +20,7 @@ use super::resource_type::ExternalType;
 use super::session::{Asked, Reaching, Way};
 use crate::process::{GRACE, Limits};
 use crate::registry::Family;
+use crate::trust;
 
 /// A transport in Ruby, which has not been asked yet what it is.
 #[derive(Debug)]
@@ -135,6 +136,7 @@ impl RubyTransport {
     /// That there is no Ruby for modules, or what is wrong with the transport. A type that is wrong is
     /// left out, for types are everybody's.
     pub(crate) fn ask(&self) -> Result<Family, String> {
+        self.modules.trusted()?;
         let host = self.modules.host().map_err(|problem| {
             format!("the host of Ruby modules has no place of its own: {problem}")
         })?;
@@ -239,6 +241,21 @@ fn type_of(name: &str, described: Value) -> Result<(TypeSchema, Vec<String>), St
 }
 
 impl Modules {
+    /// Looks whether somebody else could change what Ruby loads: it may be any file of any of the folders.
+    ///
+    /// # Errors
+    /// For root: who could; a link that leads out of the module path.
+    fn trusted(&self) -> Result<(), String> {
+        // A module, and the folder of the module path that it is in.
+        let folders = self
+            .libs
+            .iter()
+            .flat_map(|lib| lib.ancestors().skip(1).take(2));
+        let roots = trust::roots(folders);
+        let mut libs = self.libs.iter();
+        libs.try_for_each(|lib| trust::check_all(lib, &roots))
+    }
+
     fn types(&self) -> &IndexMap<String, PathBuf> {
         self.types.get_or_init(|| named(&self.libs, "puppet/type"))
     }

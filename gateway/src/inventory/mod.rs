@@ -10,6 +10,7 @@ mod device_conf;
 mod entry;
 mod error;
 mod expand;
+mod exposed;
 mod glob;
 mod group;
 mod lookup;
@@ -112,6 +113,16 @@ impl Inventory {
                 .unwrap_or(Err(InventoryError::Interrupted))?;
         }
         let mut reading = Reading::new(file, &root);
+        if let Some((node, name)) = exposed::secret_in(Path::new(file), &root) {
+            reading.warning(
+                node,
+                None,
+                format!(
+                    "`{name}` stands here in clear, and others than its owner may read the file: \
+                     `chmod 600 {file}`, or let a plugin look it up (`_plugin: prompt`, `env_var`, `age`)"
+                ),
+            );
+        }
         let names = reading.names();
         if strict {
             reading.take_faults();

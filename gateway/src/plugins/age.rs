@@ -11,6 +11,7 @@ use chacha20poly1305::aead::{Aead, KeyInit};
 use chacha20poly1305::{ChaCha20Poly1305, Nonce};
 use curve25519_dalek::MontgomeryPoint;
 use devgate_schemas::Value;
+use devgate_transports::permissions::others_may_read;
 use hkdf::Hkdf;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
@@ -53,6 +54,13 @@ pub(super) fn resolve(folder: &Path, options: Options<'_>) -> Result<Value, Plug
     let path = options.path("identity", folder)?;
     let path = path.unwrap_or_else(|| folder.join(IDENTITY));
     let text = Zeroizing::new(read(&options, "the identity", &path)?);
+    if others_may_read(&path) {
+        let path = path.display();
+        tracing::warn!(
+            "others than its owner may read the age identity {path}: `chmod 600 {path}`; whoever could \
+             read it may have it"
+        );
+    }
     let identities = identities(&text).ok_or_else(|| {
         let message = "expected lines with AGE-SECRET-KEY-1..., as age-keygen writes them";
         options.failed(format!("{}: {message}", path.display()))

@@ -10,6 +10,7 @@ use devgate_schemas::task::{TaskName, is_name};
 use serde_json::{Value as Json, json};
 
 use super::{Task, TaskError};
+use crate::trust;
 
 /// Where tasks are found. Nothing is read before it is asked for.
 #[derive(Clone, Debug)]
@@ -58,6 +59,7 @@ impl Catalogue {
             let files = task_files(&module_dir)?;
             if files.iter().any(|file| stem(file) == name.task()) {
                 let task = Task::load(self, name, module_dir, &files)?;
+                task.trusted()?;
                 for warning in &task.metadata.warnings {
                     tracing::warn!(task = %task.name, "metadata: {warning}");
                 }
@@ -117,6 +119,14 @@ impl Catalogue {
             .map(|task| (&task.name, &task.description))
             .collect();
         json!({"tasks": tasks, "modulepath": modulepath})
+    }
+
+    /// The directories out of which no link of a module may lead: the module path, the project, and the module
+    /// itself, which may be a link.
+    pub(super) fn roots(&self, module_dir: &Path) -> Vec<PathBuf> {
+        let project = self.project.iter().map(|(_, dir)| dir.as_path());
+        let paths = self.modulepath.iter().map(PathBuf::as_path);
+        trust::roots(paths.chain(project).chain([module_dir]))
     }
 
     /// The directory of a module.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexSet;
 
 use super::{Catalogue, TaskError};
+use crate::trust;
 
 /// A file that a task needs, by its place under `_installdir`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -102,6 +103,10 @@ impl<'a> Files<'a> {
                 format!("{} cannot be read: {error}", path.display()),
             )
         };
+        let roots = self.catalogue.roots(&dir);
+        let stays =
+            |path: &Path| trust::stays(path, &roots).map_err(|problem| (INVALID_FILE, problem));
+        stays(&path)?;
         match (fs::metadata(&path), spec.ends_with('/')) {
             (Err(error), _) if error.kind() == std::io::ErrorKind::NotFound => Err((
                 INVALID_FILE,
@@ -111,6 +116,7 @@ impl<'a> Files<'a> {
             (Ok(found), true) if found.is_dir() => {
                 let mut files = Vec::new();
                 walk(&path, name, &mut files).map_err(unreadable)?;
+                files.iter().try_for_each(|file| stays(&file.path))?;
                 Ok(files)
             }
             (Ok(found), false) if found.is_dir() => Err(metadata(format!(

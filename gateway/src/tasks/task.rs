@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 use super::catalogue::stem;
 use super::files::{File, Files};
 use super::{Catalogue, Implementation, Layout, Parameters, TaskError};
+use crate::trust;
 
 /// A task that can be run: its metadata are right and all its files are there.
 #[derive(Clone, Debug)]
@@ -64,6 +65,25 @@ impl Task {
             metadata,
             implementations,
         })
+    }
+
+    /// Looks whether somebody else could change what is run.
+    ///
+    /// # Errors
+    /// For root: who could.
+    pub(super) fn trusted(&self) -> Result<(), TaskError> {
+        let tasks = self.module_dir.join("tasks");
+        let metadata = tasks.join(format!("{}.json", self.name.task()));
+        let files = self.implementations.iter();
+        let files = files.flat_map(|implementation| implementation.layout.files());
+        let files = files.map(|file| file.path.as_path());
+        for path in [metadata.as_path()].into_iter().chain(files) {
+            trust::check(path).map_err(|problem| TaskError::Files {
+                kind: "devgate/untrusted",
+                problems: vec![problem],
+            })?;
+        }
+        Ok(())
     }
 
     /// Checks what was given against the metadata; defaults are filled in, secrets hidden.
