@@ -8,12 +8,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use std::str::FromStr;
 use std::time::Duration;
 
+use nix::fcntl::OFlag;
 use nix::unistd::Uid;
 use tokio::time::{Instant, interval};
 
@@ -126,13 +127,19 @@ impl Claims {
 
 /// Locks a file and writes into it whose it is; or whose it is already.
 fn claim(path: &Path) -> io::Result<Result<Claim, String>> {
-    let mut options = File::options();
-    let mut file = options
+    let mut file = File::options()
         .create(true)
         .truncate(false)
         .read(true)
         .write(true)
+        // A lock is a file: no link is followed, and no pipe waited for.
+        .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
+        .mode(0o600)
         .open(path)?;
+    if !file.metadata()?.is_file() {
+        let message = format!("{} is no file: take it away", path.display());
+        return Err(io::Error::other(message));
+    }
     match file.try_lock() {
         Ok(()) => {
             file.set_len(0)?;
@@ -150,27 +157,42 @@ fn claim(path: &Path) -> io::Result<Result<Claim, String>> {
 }
 
 /// The folder of this user's claims, which nobody else can write in.
+///
+/// It does not depend on the environment, or a run of cron would not see what a run at a terminal claims. In a
+/// folder that everybody can write in, somebody else may have taken its name: then all our runs find it
+/// taken alike, and the next place is the same for all of them.
 fn folder() -> io::Result<PathBuf> {
-    let name = format!("devgate-{}", Uid::effective());
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let places = [
-        Some(PathBuf::from("/run/lock")),
-        runtime,
-        Some(std::env::temp_dir()),
-    ];
-    let mut last = io::Error::from(io::ErrorKind::NotFound);
-    for place in places.into_iter().flatten() {
-        match private_folder(place.join(&name)) {
+    let own = Uid::effective();
+    folder_in(&places(own), &format!("devgate-{own}"))
+}
+
+/// Where claims may be kept, the best place first: root has one that nobody else can write in.
+fn places(own: Uid) -> Vec<PathBuf> {
+    let of_root = own.is_root().then(|| PathBuf::from("/run"));
+    let of_user = PathBuf::from(format!("/run/user/{own}"));
+    let common = ["/run/lock", "/var/lock", "/tmp"].map(PathBuf::from);
+    let [lock, old, temporary] = common;
+    let places = of_root.into_iter().chain([lock, of_user, old, temporary]);
+    places.chain([std::env::temp_dir()]).collect()
+}
+
+fn folder_in(places: &[PathBuf], name: &str) -> io::Result<PathBuf> {
+    let mut problems = Vec::new();
+    for place in places.iter().filter(|place| place.is_dir()) {
+        match private_folder(place.join(name)) {
             Ok(folder) => return Ok(folder),
-            Err(error) => last = error,
+            Err(problem) => problems.push(problem.to_string()),
         }
     }
-    Err(last)
+    Err(io::Error::other(problems.join("; ")))
 }
 
 fn private_folder(folder: PathBuf) -> io::Result<PathBuf> {
     match DirBuilder::new().mode(0o700).create(&folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            let message = format!("{}: {error}", folder.display());
+            return Err(io::Error::new(error.kind(), message));
+        }
         _ => {}
     }
     let data = fs::symlink_metadata(&folder)?;
@@ -180,13 +202,19 @@ fn private_folder(folder: PathBuf) -> io::Result<PathBuf> {
     if is_ours {
         Ok(folder)
     } else {
-        let message = format!("{} is not this user's alone", folder.display());
+        let message = format!(
+            "{} is there and not a folder of this user alone: take it away",
+            folder.display()
+        );
         Err(io::Error::other(message))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use nix::sys::stat::Mode as NixMode;
+    use nix::unistd::mkfifo;
+
     use super::*;
 
     #[test]
@@ -213,6 +241,45 @@ mod tests {
         assert!(private_folder(dir.path().join("new")).is_ok());
         assert!(private_folder(dir.path().join("new")).is_ok());
         Ok(())
+    }
+
+    #[test]
+    fn what_somebody_else_has_put_at_the_name_of_a_lock_holds_nobody_up() -> io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let [first, second] = ["first", "second"].map(|name| dir.path().join(name));
+        fs::create_dir(&first)?;
+        fs::create_dir(&second)?;
+        let places = [first.clone(), second.clone()];
+        let elsewhere = dir.path().join("elsewhere");
+        fs::create_dir(&elsewhere)?;
+        // The folder's name is taken by a link, a file, a pipe: the next place is taken by all runs.
+        let taken = first.join("claims");
+        std::os::unix::fs::symlink(&elsewhere, &taken)?;
+        assert_eq!(folder_in(&places, "claims")?, second.join("claims"));
+        fs::remove_file(&taken)?;
+        fs::write(&taken, "")?;
+        assert_eq!(folder_in(&places, "claims")?, second.join("claims"));
+        fs::remove_file(&taken)?;
+        mkfifo(&taken, NixMode::S_IRWXU)?;
+        assert_eq!(folder_in(&places, "claims")?, second.join("claims"));
+        let problem = folder_in(&places[..1], "claims").expect_err("it is taken");
+        assert!(problem.to_string().contains("take it away"), "{problem}");
+        // And so it is with a lock's own name.
+        let folder = folder_in(&places, "claims")?;
+        let secret = dir.path().join("secret");
+        fs::write(&secret, "a canary")?;
+        std::os::unix::fs::symlink(&secret, folder.join("1.lock"))?;
+        assert!(claim(&folder.join("1.lock")).is_err());
+        assert_eq!(fs::read_to_string(&secret)?, "a canary");
+        mkfifo(&folder.join("2.lock"), NixMode::S_IRWXU)?;
+        assert!(claim(&folder.join("2.lock")).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn root_keeps_its_claims_where_nobody_else_can_write() {
+        assert_eq!(places(Uid::from_raw(0))[0], Path::new("/run"));
+        assert_eq!(places(Uid::from_raw(7))[0], Path::new("/run/lock"));
     }
 
     #[test]

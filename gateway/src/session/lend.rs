@@ -5,8 +5,10 @@
 //! lent. The gateway cannot know which commands change a device, so none that may have arrived is
 //! ever sent again.
 
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::io;
+use std::pin::pin;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -28,6 +30,9 @@ use crate::failure::Failure;
 
 /// How many clients are heard at once; those behind them wait before they are let in.
 const MOST_CLIENTS: usize = 32;
+
+/// How long a client may be silent, or not take its answer, while there is no room for another.
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// How long nobody is let in after the system had no file left for one.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -57,6 +62,30 @@ pub(crate) struct Lending<'a> {
     lease: Lease<'a>,
     mode: Mode,
     bound: Bound,
+}
+
+/// Whether there is room for more clients.
+#[derive(Debug, Default)]
+struct Room {
+    is_full: Cell<bool>,
+}
+
+impl Room {
+    /// What a client does that nobody else waits for: one that takes its time for it makes room for others,
+    /// should that be needed.
+    async fn within<T>(&self, doing: impl Future<Output = T>) -> io::Result<T> {
+        let mut doing = pin!(doing);
+        loop {
+            match timeout(SILENCE, &mut doing).await {
+                Ok(done) => return Ok(done),
+                Err(_) if self.is_full.get() => {
+                    let message = "it was silent, and others wait";
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+                }
+                Err(_) => {}
+            }
+        }
+    }
 }
 
 impl<'p> Lender<'p> {
@@ -135,11 +164,13 @@ impl<'a> Lending<'a> {
     }
 
     async fn serve(&self, socket: &Socket) -> Infallible {
+        let room = Room::default();
         let mut clients = FuturesUnordered::new();
         loop {
+            room.is_full.set(clients.len() >= MOST_CLIENTS);
             tokio::select! {
                 client = socket.accept(), if clients.len() < MOST_CLIENTS => match client {
-                    Ok(client) => clients.push(self.client(client)),
+                    Ok(client) => clients.push(self.client(client, &room)),
                     Err(error) => {
                         self.ctx.debug(format!("a client of the session cannot be let in: {error}"));
                         // Those who were let in give their files back.
@@ -156,9 +187,9 @@ impl<'a> Lending<'a> {
     }
 
     /// Answers one client until it goes.
-    async fn client(&self, mut stream: UnixStream) {
+    async fn client(&self, mut stream: UnixStream, room: &Room) {
         let outcome = match is_trusted(&stream) {
-            Ok(true) => self.talk(&mut stream).await,
+            Ok(true) => self.talk(&mut stream, room).await,
             Ok(false) => {
                 self.ctx
                     .warning("a process of another user asked for the session: refused");
@@ -175,11 +206,11 @@ impl<'a> Lending<'a> {
         }
     }
 
-    async fn talk(&self, stream: &mut UnixStream) -> io::Result<()> {
+    async fn talk(&self, stream: &mut UnixStream, room: &Room) -> io::Result<()> {
         let (from, mut to) = stream.split();
         let mut from = BufReader::new(from);
         loop {
-            let line = match read_line(&mut from, LONGEST_REQUEST).await {
+            let line = match room.within(read_line(&mut from, LONGEST_REQUEST)).await? {
                 Ok(Some(line)) => line,
                 Ok(None) => return Ok(()),
                 Err(error) => {
@@ -195,7 +226,8 @@ impl<'a> Lending<'a> {
                 () = gone(&mut from) => return Ok(()),
                 answer = self.answer_line(&line) => answer,
             };
-            write_line(&mut to, &answer_line(answer)).await?;
+            room.within(write_line(&mut to, &answer_line(answer)))
+                .await??;
         }
     }
 

@@ -43,6 +43,25 @@ async fn many_requests_are_one_login_and_take_turns() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn clients_that_say_nothing_or_half_a_line_keep_nobody_out() {
+    let device = Device::new();
+    device
+        .lend(Mode::Enforce, async |socket| {
+            let mut silent = Vec::new();
+            for number in 0..100 {
+                let mut client = UnixStream::connect(&socket).await.expect("it is let in");
+                if number % 2 == 0 {
+                    let half = br#"{"version": 1, "#;
+                    client.write_all(half).await.expect("it is taken");
+                }
+                silent.push(client);
+            }
+            assert_eq!(exec(&socket, "show x").await, Ok("show x\n".to_owned()));
+        })
+        .await;
+}
+
 #[tokio::test]
 async fn who_never_asks_never_logs_in() {
     let device = Device::new();
