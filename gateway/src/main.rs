@@ -15,6 +15,7 @@ mod output;
 mod paint;
 mod plugins;
 mod practice;
+mod privacy;
 mod process;
 mod project;
 mod prompt;
@@ -30,6 +31,7 @@ mod store;
 mod stream;
 mod task_run;
 mod tasks;
+mod trust;
 mod voice;
 
 use std::process::ExitCode;
@@ -40,16 +42,27 @@ use crate::cli::{Cli, Ending};
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// One thread is enough: a session is a task on it, and waiting is most of what there is to do.
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
+fn main() -> ExitCode {
+    privacy::keep();
     budget::raise();
     let cli = match Cli::try_parse_from(cli::words(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
     let output = Output::new(cli.global());
-    let ending = cli::answer(cli, &output).await;
+    // One thread is enough: a session is a task on it, and waiting is most of what there is to do.
+    let runtime = match budget::runtime() {
+        Ok(runtime) => runtime,
+        Err(failure) => return output.refuse(failure).code().into(),
+    };
+    let code = runtime.block_on(run(cli, &output));
+    // A name server that does not answer holds a thread, and nobody waits for it any more.
+    runtime.shutdown_background();
+    code
+}
+
+async fn run(cli: Cli, output: &Output) -> ExitCode {
+    let ending = cli::answer(cli, output).await;
     let ending = ending.unwrap_or_else(|error| {
         let refused = output.refuse(error.into());
         interrupt::asked().map_or(refused, Ending::Interrupted)

@@ -3,10 +3,12 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::thread;
 
 use devgate_schemas::Value;
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use tokio::sync::oneshot;
+use zeroize::Zeroizing;
 
 /// The terminal of this process, whatever stdin and stdout are; else the one that stdin is.
 pub(crate) fn terminal() -> io::Result<File> {
@@ -28,16 +30,15 @@ pub(crate) async fn ask(terminal: File, question: String) -> io::Result<Value> {
     screen.write_all(question.as_bytes())?;
     let (answered, answer) = oneshot::channel();
     // A thread of its own: nothing waits for one that still reads when the program ends.
-    std::thread::spawn(move || {
-        let mut line = String::new();
+    thread::Builder::new().spawn(move || {
+        let mut line = Zeroizing::new(String::new());
         let read = BufReader::new(terminal).read_line(&mut line);
         let _ = answered.send(read.map(|length| (length > 0).then_some(line)));
-    });
+    })?;
     let line = answer.await.map_err(io::Error::other)?;
     screen.write_all(b"\n")?;
-    let mut line = line?.ok_or(io::ErrorKind::UnexpectedEof)?;
-    line.truncate(line.trim_end_matches(['\n', '\r']).len());
-    Ok(Value::from(line).into_sensitive())
+    let line = line?.ok_or(io::ErrorKind::UnexpectedEof)?;
+    Ok(Value::from(line.trim_end_matches(['\n', '\r'])).into_sensitive())
 }
 
 /// A terminal without an echo, for as long as this lives.

@@ -6,12 +6,14 @@ use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use devgate_schemas::{Level, Value};
 use devgate_transports::{Context, Patience};
 use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value as Json, json};
+use tokio::time::interval;
 
 use crate::cli::{Ending, Setting};
 use crate::failure::Failure;
@@ -21,6 +23,9 @@ use crate::output::Output;
 use crate::results::{Action, Answer, Results, Status, counted};
 use crate::stop::{Stage, Stop, Stopper};
 use crate::voice::{Listener, Voice};
+
+/// How often it is shown that time passes.
+const TICK: Duration = Duration::from_millis(250);
 
 /// One target's part of a run.
 #[derive(Debug)]
@@ -146,8 +151,10 @@ pub(crate) async fn over(
     let mut keeping = pin!(sessions.keep(voice));
     let mut done = vec![false; targets.len()];
     let (mut finished, mut failed) = (0, 0);
+    let mut ticks = interval(TICK);
     loop {
         tokio::select! {
+            _ = ticks.tick() => voice.tick(),
             answer = answers.next() => {
                 let Some((at, answer)) = answer else { break };
                 done[at] = true;

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
+use std::thread;
 use std::time::Duration;
 
 use devgate_schemas::{Hash, Problems, TransportSchema, TypeSchema, Value};
@@ -253,6 +254,10 @@ pub(super) fn elsewhere<T: Send>(work: impl Future<Output = T> + Send) -> Result
             .build();
         runtime.map_err(|error| error.to_string())?.block_on(done)
     };
-    std::thread::scope(|scope| scope.spawn(work).join())
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    thread::scope(|scope| {
+        let started = thread::Builder::new().spawn_scoped(scope, work);
+        let thread = started.map_err(|error| format!("no thread can be started: {error}"))?;
+        let done = thread.join();
+        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }

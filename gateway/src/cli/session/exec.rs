@@ -1,5 +1,8 @@
 //! `devgate session exec`: commands on a device's command line.
 
+use std::io;
+use std::thread;
+
 use anyhow::Context as _;
 use clap::Args;
 use serde_json::json;
@@ -59,7 +62,7 @@ impl Exec {
             words,
         } = self;
         let work = async |session: &mut Asked<'_>| {
-            let mut lines = (words == ["-"]).then(lines_of_stdin);
+            let mut lines = (words == ["-"]).then(lines_of_stdin).transpose()?;
             match (&mut lines, config) {
                 (None, false) => exec(session, &words.join(" "), &answer, output).await?,
                 (Some(lines), false) => {
@@ -117,16 +120,16 @@ async fn configure(
 }
 
 /// The lines of stdin, each as soon as it comes. Blank ones may belong to a banner.
-fn lines_of_stdin() -> mpsc::Receiver<anyhow::Result<String>> {
+fn lines_of_stdin() -> io::Result<mpsc::Receiver<anyhow::Result<String>>> {
     let (tells, hears) = mpsc::channel(1);
     // A thread of its own: nothing waits for one that still reads when the program ends.
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lines() {
+    thread::Builder::new().spawn(move || {
+        for line in io::stdin().lines() {
             let line = line.context("cannot read stdin");
             if tells.blocking_send(line).is_err() {
                 break;
             }
         }
-    });
-    hears
+    })?;
+    Ok(hears)
 }

@@ -1,6 +1,7 @@
 //! Reading the request, within bounds: stdin may be a terminal, may never end, or hold no end of data.
 
 use std::io::{self, IsTerminal, Read};
+use std::thread;
 use std::time::Duration;
 
 use devgate_schemas::pxp::{OutputFiles, Request};
@@ -36,11 +37,14 @@ pub(super) async fn read(interrupts: &mut Interrupts) -> Result<Request, Refused
     }
     let (done, text) = oneshot::channel();
     // A thread of its own: nothing waits for one that still reads when the program ends.
-    std::thread::spawn(move || {
+    let reader = thread::Builder::new().spawn(move || {
         let mut text = Zeroizing::new(Vec::new());
         let read = io::stdin().take(LARGEST + 1).read_to_end(&mut text);
         let _ = done.send(read.map(|_| text));
     });
+    if let Err(error) = reader {
+        return Err(refused(&format!("cannot read the request: {error}")));
+    }
     let text = tokio::select! {
         text = timeout(PATIENCE, text) => text,
         _ = interrupts.next() => return Err(refused("interrupted while the request was read")),
