@@ -7,6 +7,7 @@ mod inventories;
 mod pxp_host;
 mod pxp_spool;
 mod task_lines;
+mod trust;
 
 use std::fs::{self, File};
 

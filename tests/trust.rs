@@ -1,0 +1,245 @@
+//! What devgate refuses to run, and how it ends where a node has too little of something.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::json;
+
+use crate::folder::{Project, words_of};
+
+/// A project with a task, and a target that needs no device.
+fn project() -> Project {
+    let project = Project::new();
+    project.write("bolt-project.yaml", "name: p\n");
+    project.write("modules/m/tasks/t.sh", "#!/bin/sh\necho done\n");
+    let here = json!({ "targets": [{ "name": "here", "config": { "transport": "local" } }] });
+    project.write("inventory.yaml", &here.to_string());
+    project
+}
+
+fn set(project: &Project, path: &str, mode: u32) {
+    let path = project.0.path().join(path);
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+}
+
+#[track_caller]
+fn succeeds(output: &Output, says: &[&str], not: &[&str]) {
+    ends(output, true, says, not);
+}
+
+#[track_caller]
+fn fails(output: &Output, says: &[&str]) {
+    ends(output, false, says, &[]);
+}
+
+#[track_caller]
+fn ends(output: &Output, well: bool, says: &[&str], not: &[&str]) {
+    let words = words_of(output);
+    assert_eq!(output.status.success(), well, "{words}");
+    for text in says {
+        assert!(words.contains(text), "expected {text:?}: {words}");
+    }
+    for text in not {
+        assert!(!words.contains(text), "did not expect {text:?}: {words}");
+    }
+}
+
+const RUN: [&str; 5] = ["task", "run", "m::t", "-t", "here"];
+
+#[test]
+fn root_runs_nothing_that_others_may_write() {
+    let project = project();
+    let run = || project.devgate(&RUN);
+    succeeds(&run(), &[], &["may write", "belongs to"]);
+    for (path, mode, usual) in [
+        ("bolt-project.yaml", 0o646, 0o644),
+        ("inventory.yaml", 0o666, 0o644),
+        ("modules", 0o757, 0o755),
+        ("modules", 0o1777, 0o755),
+        ("modules/m", 0o757, 0o755),
+        ("modules/m/tasks", 0o757, 0o755),
+        ("modules/m/tasks/t.sh", 0o757, 0o755),
+    ] {
+        set(&project, path, mode);
+        let place = project.0.path().join(path);
+        let expected = format!("everybody may write {}", place.display());
+        fails(&run(), &[&expected, "root runs nothing"]);
+        set(&project, path, usual);
+    }
+    // A group is somebody else, unless it is the owner's alone.
+    let task = project.0.path().join("modules/m/tasks/t.sh");
+    set(&project, "modules/m/tasks/t.sh", 0o775);
+    succeeds(&run(), &[], &["may write"]);
+    chown(&task, None, Some(1)).expect("root may");
+    fails(&run(), &["may write", "chmod g-w"]);
+    // What another user owns is warned about, unless it is who has called sudo.
+    set(&project, "modules/m/tasks/t.sh", 0o755);
+    chown(&task, Some(4242), Some(0)).expect("root may");
+    succeeds(&run(), &["belongs to the user 4242"], &[]);
+    let by_sudo = project.started_by(&["env", "SUDO_UID=4242"], &RUN).output();
+    succeeds(&by_sudo.expect("it starts"), &[], &["belongs to"]);
+}
+
+#[test]
+fn root_uses_no_family_that_others_may_write() {
+    let project = project();
+    let family = "name: own\ndesc: A family of a module.\nprotocol: ssh_cli\n";
+    project.write("modules/m/devices/own/family.yaml", family);
+    let show = || project.devgate(&["transport", "show", "own"]);
+    succeeds(&show(), &[], &[]);
+    set(&project, "modules/m/devices/own/family.yaml", 0o666);
+    fails(
+        &show(),
+        &["family `own` cannot be used", "everybody may write"],
+    );
+    // Who does not ask for it is not stopped.
+    succeeds(&project.devgate(&RUN), &[], &["everybody may write"]);
+}
+
+#[test]
+fn a_link_in_files_does_not_lead_out_of_the_module_path() {
+    let project = project();
+    let metadata = json!({ "files": ["m/files/data"] });
+    project.write("modules/m/tasks/t.json", &metadata.to_string());
+    project.write("modules/other/files/data", "x");
+    project.write("modules/m/files/own", "x");
+    project.write("outside", "x");
+    let link = project.0.path().join("modules/m/files/data");
+    symlink(project.0.path().join("modules/other/files/data"), &link).expect("linked");
+    succeeds(&project.devgate(&RUN), &[], &[]);
+    fs::remove_file(&link).expect("it is ours");
+    symlink(project.0.path().join("outside"), &link).expect("linked");
+    // The project is a module itself where it has a name, and then its files may be led to.
+    project.write("bolt-project.yaml", "{}\n");
+    fails(
+        &project.devgate(&RUN),
+        &["is a link out of the module path"],
+    );
+}
+
+#[test]
+fn an_inventory_with_a_password_that_others_may_read_is_warned_about() {
+    let project = project();
+    let remote = json!({ "remote-transport": "ssh_cli", "password": "a-canary" });
+    let config = json!({ "transport": "remote", "remote": remote });
+    let inventory = json!({ "targets": [{ "name": "r1", "config": config }] });
+    project.write("inventory.yaml", &inventory.to_string());
+    let show = || project.devgate(&["inventory", "show"]);
+    let warning = "`password` stands here in clear";
+    // The folder is closed to others.
+    set(&project, "", 0o700);
+    succeeds(&show(), &[], &[warning]);
+    set(&project, "", 0o755);
+    succeeds(&show(), &[warning, "chmod 600"], &["canary"]);
+    set(&project, "inventory.yaml", 0o600);
+    succeeds(&show(), &[], &[warning]);
+}
+
+#[test]
+fn a_host_with_a_user_and_a_path_with_a_line_end_are_refused_with_what_is_expected() {
+    let project = Project::new();
+    for (name, value, says) in [
+        ("host", "evil@192.0.2.1", "the user is `user`"),
+        ("host", "192.0.2.1/x", "the user is `user`"),
+        ("base_path", "/x\r\nHost: evil", "line ends"),
+        ("token", "a-canary\r\nX: y", "without a line end"),
+    ] {
+        let mut remote = json!({ "remote-transport": "rest", "host": "192.0.2.1" });
+        remote[name] = json!(value);
+        let config = json!({ "transport": "remote", "remote": remote });
+        let inventory = json!({ "targets": [{ "name": "r1", "config": config }] });
+        project.write("inventory.yaml", &inventory.to_string());
+        let output = project.devgate(&["verify", "-t", "r1"]);
+        assert!(!output.status.success());
+        let said = format!(
+            "{}{}",
+            words_of(&output),
+            String::from_utf8_lossy(&output.stdout)
+        );
+        assert!(said.contains(name) && said.contains(says), "{name}: {said}");
+        assert!(!said.contains("canary"), "{said}");
+    }
+}
+
+/// The binary where any user can execute it.
+fn for_anybody() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("it is ours");
+    let binary = folder.path().join("devgate");
+    fs::copy(env!("CARGO_BIN_EXE_devgate"), &binary).expect("it can be copied");
+    (folder, binary)
+}
+
+/// Runs the binary as an ordinary user with few processes, open files or little memory.
+fn with_limit(binary: &Path, limit: &str) -> (Option<i32>, String) {
+    let arguments = [
+        "--reuid=65533",
+        "--regid=65533",
+        "--clear-groups",
+        "prlimit",
+    ];
+    #[expect(clippy::disallowed_methods, reason = "the tests run the binary itself")]
+    let ended = Command::new("setpriv")
+        .args(arguments)
+        .arg(limit)
+        .arg(binary)
+        .args(["inventory", "show"])
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .output()
+        .expect("it can be started");
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    (ended.status.code(), said)
+}
+
+#[test]
+fn too_few_threads_files_or_too_little_memory_are_an_error_in_words() {
+    let (_folder, binary) = for_anybody();
+    for (limit, what) in [
+        ("--nproc=1", "no thread can be started"),
+        ("--nofile=8", "files cannot be opened"),
+        ("--nofile=12", "files cannot be opened"),
+    ] {
+        let (code, said) = with_limit(&binary, limit);
+        assert_eq!(code, Some(1), "{limit}: {said}");
+        assert!(said.contains(what), "{limit}: {said}");
+    }
+    // With too little the system does not even load it: that ends by a signal, or with 127.
+    let limits = (24..1024).step_by(8).map(|mebibytes| mebibytes << 20);
+    let mut begun = limits.map(|limit| with_limit(&binary, &format!("--as={limit}")));
+    let (code, said) = begun
+        .find(|(code, _)| !matches!(code, None | Some(126 | 127)))
+        .expect("a gigabyte is enough");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("of address space are needed"), "{said}");
+    let (code, said) = with_limit(&binary, "--nofile=64");
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn no_other_process_of_the_same_user_can_read_its_memory_or_its_environment() {
+    let (_folder, binary) = for_anybody();
+    #[expect(clippy::disallowed_methods, reason = "the tests run the binary itself")]
+    let mut child = Command::new("setpriv")
+        .args(["--reuid=65533", "--regid=65533", "--clear-groups"])
+        .arg(&binary)
+        .args(["schema", "check"])
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it can be started");
+    // It answers, so it has begun.
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut stdout = child.stdout.take().expect("a pipe");
+    std::io::Write::write_all(&mut stdin, b"{\"type\": \"Integer\", \"value\": 1}\n")
+        .expect("read");
+    std::io::Read::read_exact(&mut stdout, &mut [0; 2]).expect("an answer");
+    let folder = PathBuf::from(format!("/proc/{}", child.id()));
+    let owner = |file: &str| fs::metadata(folder.join(file)).expect("it runs").uid();
+    assert_eq!((owner("environ"), owner("mem")), (0, 0));
+    drop(stdin);
+    assert!(child.wait().expect("our child").success());
+}
