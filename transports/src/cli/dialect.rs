@@ -177,7 +177,7 @@ pub(crate) fn is_question(line: &str) -> bool {
     static QUESTION: LazyLock<Pattern> = LazyLock::new(|| {
         Pattern::built_in(
             r"(?ix) (?: \[confirm\] | [\[(] (?:y|yes) \s* (?:/|\||or) \s* (?:n|no) (?:/\S{1,10})? [\])]
-                (?:\s?\[\w*\])? | \?\s?\[\S*\] | \[\S*\]\s?\? | password\s?: ) \s* [:?]? \s* \z",
+                (?:\s?\[\w*\])? | \?\s?\[\S*\] | \[\S*\]\s?\? | password\s?: ) \s* [:?>]? \s* \z",
         )
     });
     QUESTION.is_found_in(line)
@@ -198,7 +198,7 @@ impl Default for Authentication {
 impl Default for Prompts {
     fn default() -> Self {
         Self {
-            exec: LinePattern::new(r"(?:.*\S)?[>#$%]").expect("a built-in pattern compiles"),
+            exec: LinePattern::new(r".*[>#$%❯»]").expect("a built-in pattern compiles"),
             config: None,
             privileged: None,
         }

@@ -1,5 +1,6 @@
 //! Where the echo of a command ends, and with it everything that is not the command's output.
 
+use super::dialect::Pattern;
 use super::prompt::Prompt;
 
 /// How far from the beginning an echo is looked for; beyond it a device has none.
@@ -10,7 +11,12 @@ pub(crate) const SEARCHED: usize = 64 * 1024;
 /// What stands before the echo was on its way already, such as a log message. An echo may be
 /// wrapped over several lines, be scrolled to its end behind a `$`, or be completed by the device
 /// (`sh ver` becoming `show version`): in these cases its line must begin with the prompt.
-pub(crate) fn end(text: &str, prompt: &Prompt, command: &str) -> Option<usize> {
+pub(crate) fn end(
+    text: &str,
+    prompt: &Prompt,
+    command: &str,
+    unsolicited: &[Pattern],
+) -> Option<usize> {
     let text = beginning(text);
     let mut start = 0;
     let mut completed = None;
@@ -22,7 +28,7 @@ pub(crate) fn end(text: &str, prompt: &Prompt, command: &str) -> Option<usize> {
         }
         if let Some(typed) = prompt.strip(line) {
             let at = start + line.len() - typed.len();
-            if let Some(length) = wrapped(&text[at..], command) {
+            if let Some(length) = wrapped(&text[at..], command, unsolicited) {
                 return Some(at + length);
             }
             if is_scrolled(typed, command) {
@@ -58,27 +64,27 @@ fn beginning(text: &str) -> &str {
     &text[..end]
 }
 
-/// The length of the command at the beginning of a text, blanks and line ends not counted.
-fn wrapped(text: &str, command: &str) -> Option<usize> {
-    let mut shown = text
-        .char_indices()
-        .filter(|(_, character)| !character.is_whitespace());
-    let mut last = 0;
-    for expected in command
-        .chars()
-        .filter(|character| !character.is_whitespace())
-    {
-        let (at, character) = shown.next()?;
-        if character != expected {
-            return None;
+/// The length of the command at the beginning of a text, with the end of its line. Blanks and line ends do not
+/// count, and messages that were written while it was typed are passed over.
+fn wrapped(text: &str, command: &str, unsolicited: &[Pattern]) -> Option<usize> {
+    let is_message = |line: &str| unsolicited.iter().any(|pattern| pattern.is_found_in(line));
+    let mut expected = command.chars().filter(|c| !c.is_whitespace()).peekable();
+    let mut length = 0;
+    for line in text.split_inclusive('\n') {
+        length += line.len();
+        if length > line.len() && is_message(line) {
+            continue;
         }
-        last = at + character.len_utf8();
+        for character in line.chars().filter(|c| !c.is_whitespace()) {
+            if expected.next() != Some(character) {
+                return None;
+            }
+        }
+        if expected.peek().is_none() {
+            return line.ends_with('\n').then_some(length);
+        }
     }
-    let length = text[last..].find('\n')?;
-    text[last..last + length]
-        .trim()
-        .is_empty()
-        .then_some(last + length + 1)
+    None
 }
 
 /// Whether a line editor shows only the end of a long command.
@@ -104,7 +110,8 @@ mod tests {
     /// What follows the echo.
     fn after<'t>(text: &'t str, command: &str) -> Option<&'t str> {
         let prompt = Prompt::learn("r1#", "r1#").expect("a prompt");
-        end(text, &prompt, command).map(|end| &text[end..])
+        let log = [Pattern::new(r"%[A-Z]+-\d-").expect("a pattern")];
+        end(text, &prompt, command, &log).map(|end| &text[end..])
     }
 
     #[test]
@@ -147,6 +154,14 @@ mod tests {
             Some("out")
         );
         assert_eq!(after("r1#show version \nout", "sh ver"), Some("out"));
+    }
+
+    #[test]
+    fn a_message_amid_the_typing_is_passed_over() {
+        let amid = "r1#show\n*Nov 21: %SYS-5-CONFIG_I: done\n clock\n10:00";
+        assert_eq!(after(amid, "show clock"), Some("10:00"));
+        let again = "r1#show\n*Nov 21: %SYS-5-CONFIG_I: done\nr1#show clock\n10:00";
+        assert_eq!(after(again, "show clock"), Some("10:00"));
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(crate) enum Do {
     Pause(u64),
     /// Waits for one key, which is not echoed.
     Key,
+    /// The same, and notes it as `key` and its number.
+    KeyNoted,
     /// Waits for a line, which is not echoed, and notes it.
     Hidden,
     /// Waits for lines, which are echoed and noted, until one has this in it.
@@ -38,9 +40,11 @@ pub(crate) enum Do {
 /// How a device repeats what is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Echoing {
-    /// As it reads it.
+    /// As it reads it, and takes back what it is told to.
     Editor,
-    /// In rows of so many columns, as a line editor wraps it.
+    /// As it reads it, control characters too.
+    Blind,
+    /// The same, in rows of so many columns.
     Wrapped(usize),
     /// Twice where nobody reads: at once by the terminal, and again by the editor that reads it later.
     Terminal,
@@ -147,6 +151,13 @@ impl Fake {
         }
     }
 
+    async fn key(&mut self, line: &mut DuplexStream) -> std::io::Result<u8> {
+        match self.typed_ahead.pop_front() {
+            Some(byte) => Ok(byte),
+            None => line.read_u8().await,
+        }
+    }
+
     async fn read_line(&mut self, line: &mut DuplexStream) -> std::io::Result<String> {
         let mut typed = Vec::new();
         let mut column = self.prompt.len();
@@ -157,6 +168,12 @@ impl Fake {
             };
             if byte == b'\n' {
                 return Ok(String::from_utf8_lossy(&typed).into_owned());
+            }
+            if matches!(self.echo, Echoing::Editor | Echoing::Terminal) && byte < b' ' {
+                if byte == 0x08 && typed.pop().is_some() {
+                    line.write_all(b"\x08 \x08").await?;
+                }
+                continue;
             }
             typed.push(byte);
             if self.echo != Echoing::Never {
@@ -188,16 +205,20 @@ impl Fake {
                     };
                     let byte = byte?;
                     self.typed_ahead.push_back(byte);
-                    line.write_all(if byte == b'\n' {
-                        b"\r\n"
-                    } else {
-                        std::slice::from_ref(&byte)
-                    })
-                    .await?;
+                    match byte {
+                        b'\n' => line.write_all(b"\r\n").await?,
+                        0..b' ' => line.write_all(&[b'^', byte + b'@']).await?,
+                        byte => line.write_all(&[byte]).await?,
+                    }
                 }
                 let _ = timeout_at(end, std::future::pending::<()>()).await;
             }
-            Do::Key => drop(line.read_u8().await?),
+            Do::Key => drop(self.key(line).await?),
+            Do::KeyNoted => {
+                let key = self.key(line).await?;
+                let noted = format!("key {key}");
+                self.received.lock().expect("no poison").push(noted);
+            }
             Do::Hidden => {
                 let mut hidden = String::new();
                 loop {

@@ -57,6 +57,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             manner: None,
             last_proof: Proof::default(),
             probes: RandomState::new().hash_one(()) as usize,
+            has_paged: false,
+            round_trip: Duration::ZERO,
             state: State::Busy,
             greeting: String::new(),
             alarm: Alarm::default(),
@@ -109,7 +111,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     ctx.debug(format!("{} greets: {}", self.terms.peer, banner.trim()));
                 }
                 self.greeting = banner;
-                Ok(())
+                let password = login.as_ref().and_then(|login| login.password.as_ref());
+                self.learn_editor(&mut wait)
+                    .await
+                    .map_err(|why| self.not_opened(Phase::Prompt, why, password))
             }
             Err(why) => Err(match login {
                 Some(login) if is_refusal(&why, &questions) => self.not_let_in(user, login, &why),
@@ -234,6 +239,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                         .to_owned()
                 } else if phase == Phase::Prompt && self.asks_who_is_there(&last) {
                     format!(": it asks `{last}` after the login: set `line_password`")
+                } else if self.is_prompt_like(&last) {
+                    format!(
+                        ": it did not answer at its prompt, `{last}`, in time; a slow link or a busy device \
+                         needs a longer `timeout`"
+                    )
                 } else {
                     let last = one_line(&last);
                     format!(": its last line, `{last}`, is no prompt of this dialect")

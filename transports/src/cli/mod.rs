@@ -33,6 +33,7 @@ pub(crate) mod commit;
 mod configure;
 pub mod dialect;
 mod echo;
+mod editor;
 mod line;
 mod login;
 mod output;
@@ -42,6 +43,7 @@ mod proof;
 mod question;
 mod read;
 pub(crate) mod screen;
+mod touch;
 mod wait;
 
 #[cfg(test)]
@@ -92,6 +94,10 @@ pub(crate) struct Cli<S> {
     last_proof: Proof,
     /// How often a prompt was asked for, from a beginning that is new for each session.
     probes: usize,
+    /// Whether a pager or a question has waited for a key in the middle of an answer.
+    has_paged: bool,
+    /// How long an answer takes at least, as the last one has shown.
+    round_trip: Duration,
     /// Whether a command is under way, or was given up: then nothing more is sent.
     state: State,
     /// What stood above the first prompt.
@@ -168,7 +174,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         // What was noted of the last command's output says nothing of this.
         (self.typed_at, self.output_start) = (None, None);
         let mut proof = Proof::default();
-        let result = match self.probe(&mut proof, &mut wait).await {
+        let result = match self.ask_for_prompt(&mut proof, &mut wait).await {
             Ok(()) => {
                 self.read_answer(&mut wait, Expect::Prompt, None, &mut [], proof)
                     .await

@@ -1,8 +1,6 @@
 //! The output of a command, once its end is known: without pagers and late messages.
 
-use super::dialect::Pattern;
 use super::prompt::Prompt;
-use super::proof::is_silence;
 use super::question::Answered;
 
 /// Takes out of an output (which began at `start`) the pagers that the device left standing.
@@ -26,7 +24,11 @@ pub(super) fn without_pagers(output: &mut String, start: usize, answered: &[Answ
 }
 
 /// Cuts off messages that the device wrote behind its prompt, and that prompt.
-pub(super) fn without_late_messages(output: &mut String, prompt: &Prompt, unsolicited: &[Pattern]) {
+pub(super) fn without_late_messages(
+    output: &mut String,
+    prompt: &Prompt,
+    is_message: impl Fn(&str) -> bool,
+) {
     if !prompt.may_be_in(output) {
         return;
     }
@@ -43,7 +45,7 @@ pub(super) fn without_late_messages(output: &mut String, prompt: &Prompt, unsoli
             }
             return;
         }
-        if !is_silence(line, unsolicited) {
+        if !is_message(line) {
             return;
         }
         has_message |= !line.trim().is_empty();
@@ -53,13 +55,15 @@ pub(super) fn without_late_messages(output: &mut String, prompt: &Prompt, unsoli
 
 #[cfg(test)]
 mod tests {
+    use super::super::dialect::Pattern;
+    use super::super::proof::is_silence;
     use super::*;
 
     fn cut(output: &str) -> String {
         let mut output = output.to_owned();
         let prompt = Prompt::learn("r1#", "r1#").expect("a prompt");
         let log = [Pattern::new("^%SYS-").expect("a pattern")];
-        without_late_messages(&mut output, &prompt, &log);
+        without_late_messages(&mut output, &prompt, |line| is_silence(line, &log));
         output
     }
 

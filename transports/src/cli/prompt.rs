@@ -1,5 +1,8 @@
 //! The prompt of one session, as it was learnt.
 
+/// How long a last line may be that is held against patterns.
+pub(super) const LONGEST_PROMPT: usize = 512;
+
 /// What this device's prompt is now, to the letter.
 ///
 /// Where two readings of it differed in nothing but digits (a clock, a counter), digits do not
@@ -7,18 +10,27 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prompt {
     text: String,
+    /// How many blanks stand behind it.
+    ending: usize,
     digits_vary: bool,
 }
 
 impl Prompt {
     /// The prompt that was read twice, if both readings may be the same one.
     pub(crate) fn learn(first: &str, second: &str) -> Option<Self> {
+        let shown = second.len();
         let (first, second) = (first.trim_end(), second.trim_end());
         let digits_vary = first != second;
         (!first.is_empty() && (!digits_vary || same_shape(first, second))).then(|| Self {
             text: second.to_owned(),
+            ending: shown - second.len(),
             digits_vary,
         })
+    }
+
+    /// How many blanks belong to it.
+    pub(crate) fn ending(&self) -> usize {
+        self.ending
     }
 
     /// The line at which something is typed, as it stands.
@@ -26,7 +38,16 @@ impl Prompt {
         let digits_vary = like.is_some_and(|prompt| prompt.digits_vary);
         Self {
             text: line.trim_end().to_owned(),
+            ending: line.len() - line.trim_end().len(),
             digits_vary,
+        }
+    }
+
+    /// What this prompt has become, where nothing but digits has changed.
+    pub(crate) fn with_digits_of(&self, line: &str) -> Self {
+        Self {
+            digits_vary: true,
+            ..Self::standing(line, Some(self))
         }
     }
 
@@ -55,9 +76,31 @@ impl Prompt {
 
     /// Where this prompt begins in a line that has something before it: an output that did not end
     /// its last line.
+    ///
+    /// A clock or a counter has moved on. Where digits stand before digits, as many belong to the prompt as it
+    /// had.
     pub(crate) fn behind(&self, line: &str) -> Option<usize> {
-        let at = line.trim_end().strip_suffix(self.text.as_str())?.len();
+        let line = line.trim_end();
+        if let Some(before) = line.strip_suffix(self.text.as_str()) {
+            return (!before.is_empty()).then_some(before.len());
+        }
+        if line.len() > LONGEST_PROMPT || !self.text.contains(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
+        let starts = line.char_indices().map(|(at, _)| at);
+        let at = starts
+            .rev()
+            .find(|&at| same_shape(&line[at..], &self.text))?;
+        // The shortest match has one digit of a number.
+        let more = leading_digits(&self.text).saturating_sub(1);
+        let before = line[..at].bytes().rev().take(more);
+        let at = at - before.take_while(u8::is_ascii_digit).count();
         (at > 0).then_some(at)
+    }
+
+    /// Whether a line is this prompt, or this prompt with other digits.
+    pub(crate) fn resembles(&self, line: &str) -> bool {
+        same_shape(line.trim_end(), &self.text)
     }
 
     /// Whether a text may have this prompt in it: a quick look before a thorough one.
@@ -70,6 +113,10 @@ impl Prompt {
         let words = |text: &str| text.split_whitespace().count();
         !line.contains('?') && words(line) <= words(&self.text).max(1)
     }
+}
+
+fn leading_digits(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
 /// Whether two texts differ at most in runs of digits.
@@ -104,6 +151,23 @@ mod tests {
         assert!(prompt.is("[23:10:07] r1(11)# "));
         assert!(!prompt.is("[23:10:07] r2x(11)#"));
         assert_eq!(prompt.strip("[23:10:07] r1(11)#show"), Some("show"));
+    }
+
+    #[test]
+    fn a_prompt_is_found_behind_an_output_that_did_not_end_its_line() {
+        for (prompt, line, before) in [
+            ("r1#", "omegar1#", Some(5)),
+            ("r1#", "r1#", None),
+            ("12:01:02.345 sw1# ", "omega13:56:43.480 sw1# ", Some(5)),
+            ("12:01:02.345 sw1# ", "value 4213:56:43.480 sw1# ", Some(8)),
+            ("12:01:02.345 sw1# ", "13:56:43.480 sw1# ", None),
+            ("sw1:17# ", "omegasw1:18# ", Some(5)),
+            ("sw1:9# ", "omega 7sw1:10# ", Some(7)),
+            ("r1#", "omega", None),
+        ] {
+            let prompt = Prompt::learn(prompt, prompt).expect("a prompt");
+            assert_eq!(prompt.behind(line), before, "{line}");
+        }
     }
 
     #[test]

@@ -1,19 +1,33 @@
 //! The proof that a command has come to its end: a prompt that was asked for.
 //!
-//! A prompt is asked for by a line of a few blanks. At a real prompt the device's line editor shows
-//! them behind it: the prompt, exactly so many blanks, the prompt again. That cannot be mistaken for
-//! output, since how many blanks there are is new each time. On a device that does not show them,
+//! Where a line editor reads, [`touch`](super::touch) asks it without Enter. Elsewhere a prompt is asked for by
+//! a line of a few blanks. A device that shows what is typed shows them behind its prompt: the prompt, exactly
+//! so many blanks, the prompt again. Enter is pressed when the blanks are seen there, and then all is done once
+//! more with more blanks: an output may have such a line, but not two that fit. On a device that shows nothing,
 //! the prompt must be followed by another one and nothing else.
 
 #[cfg(test)]
 mod tests;
 
+use std::time::Duration;
+
+use tokio::time::Instant;
+
 use super::dialect::Pattern;
 use super::screen::Screen;
+use super::touch::Touches;
 
 /// What is known of the end of an answer so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Proof(Vec<Probe>);
+pub(crate) struct Proof {
+    probes: Vec<Probe>,
+    pub(crate) touches: Touches,
+    /// Where the line begins at which Enter was pressed, since its end is read by a line editor and it is not
+    /// the prompt that was known.
+    fresh: Option<usize>,
+    /// When it was asked first, and last.
+    since: Option<(Instant, Instant)>,
+}
 
 /// One question for a prompt.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +36,14 @@ struct Probe {
     line: usize,
     /// Where the text ended when it was asked.
     asked: usize,
+    /// Where its blanks are shown, if they are shown before anybody reads.
+    at: usize,
     /// How many blanks were typed.
     blanks: usize,
+    /// How many the line had then.
+    had: usize,
+    /// Whether Enter was pressed behind them.
+    entered: bool,
 }
 
 /// How a device answers a line of blanks at its prompt, as its last answer has shown.
@@ -34,12 +54,18 @@ pub(crate) struct Manner {
     /// What stands between two prompts: nothing, an empty line, a line such as `[edit]`. It stands
     /// above the first prompt too and is no output.
     pub(crate) gap: String,
+    /// Whether what [`touch`](super::touch) types first does no harm.
+    pub(crate) lead: bool,
 }
 
 /// Whether a device shows the blanks that are typed at its prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Blanks {
+    /// It shows them, and takes them back when it is told to: it has a line editor.
+    Edited,
     Shown,
+    /// It shows them when Enter is pressed behind them.
+    Late,
     Hidden,
 }
 
@@ -48,8 +74,12 @@ pub(crate) enum Blanks {
 pub(crate) enum Verdict {
     /// Ask for another prompt.
     Ask,
+    /// Press Enter: what was typed is seen at a prompt.
+    Enter,
     /// What was asked for is still to come.
     Wait,
+    /// Some of what was asked for has come, and some has not.
+    Doubtful,
     /// The answer ends here, in the text's offset.
     Proven(usize, Manner),
     /// The answer ends at this line, which needs no proof: what is typed next brings it.
@@ -60,29 +90,148 @@ pub(crate) enum Verdict {
 const MOST_PROBES: usize = 6;
 
 impl Proof {
-    /// Notes that a prompt is asked for now, with so many blanks.
-    pub(crate) fn ask(&mut self, screen: &Screen, blanks: usize) {
-        let (line, asked) = (screen.last_line_start(), screen.text().len());
-        self.0.push(Probe {
-            line,
-            asked,
+    /// Notes that a prompt is asked for now with so many blanks, and whether Enter is pressed behind them: then
+    /// blanks that were typed before, and are perhaps still to be read, belong to that line.
+    pub(crate) fn ask(&mut self, screen: &Screen, mut blanks: usize, entered: bool) {
+        while let Some(waiting) = self.probes.pop_if(|probe| entered && !probe.entered) {
+            blanks += waiting.blanks;
+        }
+        self.probes.push(Probe {
+            line: screen.last_line_start(),
+            asked: screen.text().len(),
+            at: screen.text().len(),
             blanks,
+            had: blanks_behind(screen.last_line()),
+            entered,
         });
+    }
+
+    /// Notes that Enter is pressed behind the blanks that were typed last, or at a line that no blanks are left
+    /// on. `ending` is the number of blanks that belong to the prompt.
+    pub(crate) fn enter(&mut self, screen: &Screen, ending: usize) {
+        let first = self.probes.iter().position(|probe| !probe.entered);
+        let Some(probe) = first.and_then(|first| self.probes.get_mut(first)) else {
+            self.fresh = Some(screen.last_line_start());
+            return;
+        };
+        probe.entered = true;
+        probe.blanks = blanks_behind(screen.last_line()).saturating_sub(ending);
+        if screen.last_line_start() != probe.line {
+            probe.at = screen.text().len() - probe.blanks;
+        }
+        self.probes.retain(|probe| probe.entered);
+    }
+
+    /// Whether a whole line was typed.
+    pub(crate) fn has_entered(&self) -> bool {
+        self.entered().next().is_some()
+    }
+
+    /// Notes when it is asked.
+    pub(crate) fn stamp(&mut self) {
+        let now = Instant::now();
+        self.since = Some((self.since.map_or(now, |(first, _)| first), now));
+    }
+
+    /// How long the answer has taken since the first question, and since the last one; nothing where one was asked
+    /// before the end, since output may have taken that long.
+    pub(crate) fn round_trip(&self, end: usize) -> Option<(Duration, Duration)> {
+        let (first, last) = self.since?;
+        let was_before = self.asked_before(end).is_some();
+        (!was_before).then(|| (first.elapsed(), last.elapsed()))
+    }
+
+    /// Where it was asked first, if that was not at the end of the answer.
+    pub(crate) fn asked_before(&self, end: usize) -> Option<usize> {
+        let probed = self.probes.first().map(|probe| probe.asked);
+        let first = probed.into_iter().chain(self.touches.first()).min()?;
+        (first < end).then_some(first)
+    }
+
+    /// The questions that are whole lines.
+    fn entered(&self) -> impl DoubleEndedIterator<Item = &Probe> {
+        self.probes.iter().filter(|probe| probe.entered)
     }
 
     /// Whether a prompt may still be asked for.
     pub(crate) fn may_ask(&self) -> bool {
-        self.0.len() < MOST_PROBES
+        self.asked() < MOST_PROBES
     }
 
     /// How often a prompt was asked for.
     pub(crate) fn asked(&self) -> usize {
-        self.0.len()
+        self.probes.len() + self.touches.asked()
     }
 
     /// Whether a prompt was asked for.
     pub(crate) fn has_asked(&self) -> bool {
-        !self.0.is_empty()
+        self.asked() > 0
+    }
+
+    /// Where the line begins at which Enter was pressed for a prompt that is not known yet.
+    pub(crate) fn fresh(&self) -> Option<usize> {
+        self.fresh
+    }
+
+    /// Judges a last line that is the prompt, where a line editor reads.
+    pub(crate) fn judge_edited(&self, screen: &Screen, manner: &Manner) -> Verdict {
+        if self.touches.is_answered(screen) {
+            return Verdict::Proven(screen.last_line_start(), manner.clone());
+        }
+        if self.has_asked() {
+            Verdict::Wait
+        } else {
+            Verdict::Ask
+        }
+    }
+
+    /// Judges a last line that is the prompt and blanks, or the prompt, where what is typed is shown. `ending` is
+    /// the number of blanks that belong to the prompt.
+    pub(crate) fn judge_shown(
+        &self,
+        screen: &Screen,
+        same: impl Fn(&str) -> bool,
+        manner: &Manner,
+        ending: usize,
+        unsolicited: &[Pattern],
+    ) -> Verdict {
+        let now = blanks_behind(screen.last_line());
+        if let Some(probe) = self.probes.last().filter(|probe| !probe.entered) {
+            let is_shown = if screen.last_line_start() == probe.line {
+                now == probe.had + probe.blanks
+            } else {
+                // Blanks that were typed while nobody read are all shown at the prompt.
+                let waiting = self.probes.iter().filter(|probe| !probe.entered);
+                now == ending + waiting.map(|probe| probe.blanks).sum::<usize>()
+            };
+            // What came by chance as blanks does not come again as others.
+            let typed = self.probes.iter().filter(|probe| !probe.entered).count();
+            return match (is_shown, typed) {
+                (false, _) => Verdict::Wait,
+                (true, 1) => Verdict::Ask,
+                (true, _) => Verdict::Enter,
+            };
+        }
+        if !self.has_entered() {
+            return Verdict::Ask;
+        }
+        let (mut start, mut rows) = (screen.last_line_start(), 0);
+        for probe in self.entered().rev().take_while(|_| now == ending) {
+            let is_row = |line: &str| same(line) && blanks_behind(line) == ending + probe.blanks;
+            match prompt_above(screen.text(), start, is_row, unsolicited) {
+                Some((above, between)) if is_gap(between, &manner.gap, unsolicited) => {
+                    (start, rows) = (above, rows + 1);
+                }
+                _ => break,
+            }
+        }
+        match (rows, self.entered().count()) {
+            (1, 1) => Verdict::Ask,
+            (0 | 1, _) => Verdict::Wait,
+            (rows, asked) if rows == asked => Verdict::Proven(start, manner.clone()),
+            // A line of ours would be taken for output.
+            _ => Verdict::Doubtful,
+        }
     }
 
     /// Judges a last line that looks like a prompt; `same` tells whether another line is that one.
@@ -95,7 +244,7 @@ impl Proof {
         manner: Option<&Manner>,
         unsolicited: &[Pattern],
     ) -> Verdict {
-        let Some(probe) = self.0.last() else {
+        let Some(probe) = self.entered().next_back() else {
             return Verdict::Ask;
         };
         if probe.asked >= screen.text().len() {
@@ -104,16 +253,24 @@ impl Proof {
         let ending = blanks_behind(screen.last_line());
         let is_answered = |line: &str| {
             let typed = blanks_behind(line).checked_sub(ending);
-            same(line) && self.0.iter().any(|probe| Some(probe.blanks) == typed)
+            same(line) && self.entered().any(|probe| Some(probe.blanks) == typed)
         };
         // What was learnt without seeing the blanks may be wrong: seeing them is better.
-        let seen = manner.filter(|manner| manner.blanks == Blanks::Shown);
-        if let Some((start, gap)) = chain(screen, is_answered, seen, unsolicited, self.0.len()) {
+        let seen = manner.filter(|manner| manner.blanks != Blanks::Hidden);
+        let most = self.entered().count();
+        let found = |manner| chain(screen, is_answered, manner, unsolicited, most);
+        // A gap that a greeting has taught may be wrong, but none is as likely as it.
+        let bare = manner.map(|manner| Manner {
+            gap: String::new(),
+            ..manner.clone()
+        });
+        if let Some((start, gap)) = found(manner).or_else(|| found(bare.as_ref())) {
             return Verdict::Proven(
                 start,
                 Manner {
-                    blanks: Blanks::Shown,
+                    blanks: seen.map_or(Blanks::Shown, |manner| manner.blanks),
                     gap,
+                    lead: seen.is_some_and(|manner| manner.lead),
                 },
             );
         }
@@ -123,8 +280,8 @@ impl Proof {
         match self.judge_unseen(probe, screen, &same, manner, unsolicited) {
             // A greeting that looks like a prompt may have taught a wrong gap: one that is the same
             // between as many prompts as were asked for is right.
-            Verdict::Wait if self.0.len() > 1 => {
-                let found = chain(screen, &same, None, unsolicited, self.0.len());
+            Verdict::Wait if self.entered().count() > 1 => {
+                let found = chain(screen, &same, None, unsolicited, self.entered().count());
                 let found = found.filter(|found| self.is_answered(screen, found.0, &same));
                 hidden(found)
             }
@@ -135,7 +292,7 @@ impl Proof {
     /// Whether as many prompts as were asked for stand between an offset and the last line.
     fn is_answered(&self, screen: &Screen, start: usize, same: impl Fn(&str) -> bool) -> bool {
         let text = &screen.text()[start..screen.last_line_start()];
-        text.lines().filter(|line| same(line)).count() >= self.0.len()
+        text.lines().filter(|line| same(line)).count() >= self.entered().count()
     }
 
     /// Without the blanks to be seen: what was asked about is followed by nothing but a prompt. If
@@ -157,7 +314,7 @@ impl Proof {
         // A line that was drawn anew since is not the one that was asked about, and may be cut anywhere.
         let asked_about = text.get(probe.line..probe.asked).unwrap_or_default();
         let asked_about = asked_about.trim_end_matches('\n');
-        let found = match chain(screen, &same, manner, unsolicited, self.0.len()) {
+        let found = match chain(screen, &same, manner, unsolicited, self.entered().count()) {
             Some(found) if same(asked_about) && found.0 <= probe.line => {
                 Some((probe.line, found.1))
             }
@@ -167,25 +324,11 @@ impl Proof {
         hidden(found)
     }
 
-    /// Whether a text shows the answer to one of these questions, where `same` tells prompts.
-    pub(crate) fn is_answered_in(
-        &self,
-        text: &str,
-        last_line: &str,
-        same: impl Fn(&str) -> bool,
-    ) -> bool {
-        let ending = blanks_behind(last_line);
-        text.lines().any(|line| {
-            let typed = blanks_behind(line).checked_sub(ending);
-            self.0.iter().any(|probe| Some(probe.blanks) == typed) && same(line)
-        })
-    }
-
     /// Takes out of an output (which began at `start`) the blanks that were shown behind lines that
     /// were no prompts after all: some systems show what is typed before anybody reads it.
     pub(crate) fn without_blanks(&self, output: &mut String, start: usize) {
-        for Probe { asked, blanks, .. } in self.0.iter().rev() {
-            let Some(at) = asked.checked_sub(start) else {
+        for Probe { at, blanks, .. } in self.probes.iter().rev() {
+            let Some(at) = at.checked_sub(start) else {
                 continue;
             };
             let shown = [&" ".repeat(*blanks), "\n"].concat();
@@ -278,6 +421,7 @@ fn hidden(found: Option<(usize, String)>) -> Verdict {
     let manner = |gap| Manner {
         blanks: Blanks::Hidden,
         gap,
+        lead: false,
     };
     found.map_or(Verdict::Wait, |(start, gap)| {
         Verdict::Proven(start, manner(gap))

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::{Answer, Confirm, Pattern, is_question};
-use super::read::LONGEST_PROMPT;
+use super::prompt::LONGEST_PROMPT;
 use super::wait::{Got, Wait};
 use super::{Cli, Line};
 use crate::error::Interruption;

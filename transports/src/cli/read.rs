@@ -5,20 +5,24 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use super::dialect::is_question;
 use super::output::{without_late_messages, without_pagers};
-use super::prompt::Prompt;
+use super::prompt::{LONGEST_PROMPT, Prompt};
 use super::proof::{Blanks, Manner, Proof, Verdict, is_silence};
 use super::question::{Answered, Question};
 use super::wait::{Got, Wait};
-use super::{Cli, Echo, Line, State, echo};
+use super::{Cli, Echo, Line, State, echo, touch};
 use crate::error::Interruption;
 
-/// How long nothing must come before a line that is not quite the prompt is asked about.
+/// How long nothing must come before a line that is not quite the prompt is asked about; longer where answers
+/// take longer.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// How long nothing must come before a device that has not echoed yet is taken for one that
-/// does not echo at all.
+/// How long nothing must come before a prompt is asked about whose command was not echoed.
 const NO_ECHO: Duration = Duration::from_secs(1);
+
+/// How long an answer is taken to be on its way at most: what takes longer was output that went on.
+const LONGEST_ROUND_TRIP: Duration = Duration::from_secs(5);
 
 /// How long a device may be silent after the login before an empty line is sent to wake it.
 const NO_PROMPT: Duration = Duration::from_secs(2);
@@ -26,11 +30,11 @@ const NO_PROMPT: Duration = Duration::from_secs(2);
 /// How many blanks are typed at least to ask for a prompt: more than stand behind lines by chance.
 const FEWEST_BLANKS: usize = 4;
 
-/// How many different numbers of blanks there are.
-const VARIATIONS: usize = 8;
+/// How many different numbers of blanks there are, for each question within an answer.
+const VARIATIONS: usize = 5;
 
-/// How long a last line may be that is held against patterns.
-pub(super) const LONGEST_PROMPT: usize = 512;
+/// How many lines a message may have that was written behind the prompt.
+const MOST_BELOW: usize = 50;
 
 /// Which prompt ends an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,6 +50,13 @@ pub(super) enum Expect {
     TextOpened,
     /// None: the device takes this line as text, and shows it.
     Text,
+}
+
+impl Expect {
+    /// Whether a prompt of configuration mode is the end.
+    fn is_config(self) -> bool {
+        matches!(self, Self::Config | Self::TextOpened)
+    }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
@@ -95,32 +106,63 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             if expect == Expect::Text && self.output_start.is_some() {
                 return Ok(String::new());
             }
-            if let Some(start) = self.output_start
-                && self.screen.last_line_start() >= start
-                && self.screen.is_settled()
-            {
+            let start = self.output_start.unwrap_or_default();
+            let is_asked = self.output_start.is_some() || proof.has_asked();
+            if is_asked && self.screen.last_line_start() >= start && self.screen.is_settled() {
                 match self.judge(&proof, expect) {
+                    Some(Verdict::Proven(..))
+                        if self.output_start.is_none() && self.echo == Echo::Yes =>
+                    {
+                        return Err(Interruption::OutOfStep(
+                            "the device did not echo the command",
+                        ));
+                    }
                     Some(Verdict::Proven(..)) if self.is_in_config_only() => {
                         return Err(Interruption::Configuring);
                     }
                     Some(Verdict::Proven(end, manner)) => {
+                        self.learn_round_trip(&proof, end);
+                        let start = self.learn_echo(command).unwrap_or(start);
                         let end = end + self.unended(end);
                         self.learn(end, manner);
                         // Where nothing is echoed, the prompts may begin with the one that was typed at.
                         let end = end.max(start);
-                        self.check_step(&self.screen.text()[start..end], command)?;
                         self.last_proof = proof.clone();
-                        return Ok(self.output(start, end, &answered, &proof));
+                        return self.proven_output(start, end, &answered, &proof);
+                    }
+                    Some(Verdict::Doubtful) => {
+                        return Err(Interruption::OutOfStep(
+                            "it did not answer each empty line with its prompt",
+                        ));
                     }
                     Some(Verdict::Ends) => {
                         let end = self.screen.last_line_start();
                         return Ok(self.output(start, end, &answered, &proof));
                     }
-                    Some(Verdict::Ask) if proof.may_ask() => {
-                        self.probe(&mut proof, wait).await?;
+                    // A pager may take the question for a key: what was only a line must have time to go on.
+                    Some(Verdict::Ask) if proof.may_ask() && !self.has_paged => {
+                        self.ask_for_prompt(&mut proof, wait).await?;
+                    }
+                    Some(Verdict::Enter) => {
+                        let ending = self.prompt.as_ref().map_or(0, Prompt::ending);
+                        proof.enter(&self.screen, ending);
+                        let newline = self.terms.dialect.newline.as_str();
+                        self.send(newline, wait).await?;
                     }
                     Some(_) => {}
-                    None => self.reply(questions, &mut answered, wait).await?,
+                    None if self.output_start.is_none() => {}
+                    None => {
+                        let before = answered.len();
+                        self.reply(questions, &mut answered, wait).await?;
+                        self.has_paged |= answered.len() > before;
+                        if answered.len() > before && proof.has_asked() && expect == Expect::Prompt
+                        {
+                            return Err(Interruption::OutOfStep(
+                                "it asked for a key while it was asked for its prompt, so part of the output \
+                                 may be missing",
+                            ));
+                        }
+                    }
                 }
             }
             let quiet = (!quiet_seen).then(|| self.patience(expect, &proof));
@@ -128,18 +170,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 Got::Bytes => quiet_seen = false,
                 Got::Quiet => {
                     quiet_seen = true;
-                    if self.output_start.is_none() {
-                        self.output_start = self.start_without_echo()?;
-                    } else if self
+                    if self
                         .reply_unknown(&mut answers, &mut answered, wait)
                         .await?
                     {
                         wait.stir();
                         quiet_seen = false;
-                    } else if expect == Expect::TextOpened {
+                    } else if expect == Expect::TextOpened && self.output_start.is_some() {
                         return Ok(String::new());
                     } else if proof.may_ask() && self.is_worth_asking(expect, &proof, questions) {
-                        self.probe(&mut proof, wait).await?;
+                        self.ask_for_prompt(&mut proof, wait).await?;
                         wait.stir();
                         quiet_seen = false;
                     }
@@ -153,6 +193,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         (command.is_none() || self.echo == Echo::No).then_some(0)
     }
 
+    /// Learns from a whole answer that the device does not repeat commands, and gives where the output begins.
+    fn learn_echo(&mut self, command: Option<&Line>) -> Option<usize> {
+        let (Some(_), Some(prompt), Echo::Unknown, None) =
+            (command, &self.typed_at, self.echo, self.output_start)
+        else {
+            return None;
+        };
+        let text = self.screen.text();
+        self.echo = Echo::No;
+        let first = text.lines().next().unwrap_or_default();
+        let typed = prompt.strip(first);
+        Some(typed.map_or(0, |typed| first.len() - typed.trim_start().len()))
+    }
+
     fn echo_end(
         &mut self,
         command: Option<&Line>,
@@ -161,70 +215,65 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let (Some(command), Some(prompt)) = (command, &self.typed_at) else {
             return Ok(Some(0));
         };
+        let unsolicited = &self.terms.dialect.unsolicited;
         let end = match expect {
             Expect::Text => echo::end_of_text(self.screen.text(), command.text()),
-            _ => echo::end(self.screen.text(), prompt, command.text()),
+            _ => echo::end(self.screen.text(), prompt, command.text(), unsolicited),
         };
-        if let Some(end) = end {
-            self.echo = Echo::Yes;
-            return Ok(Some(end));
-        }
-        if self.screen.text().len() > echo::SEARCHED {
-            return self.start_without_echo();
-        }
-        Ok(None)
-    }
-
-    /// Where the output begins on a device that has not echoed the command.
-    fn start_without_echo(&mut self) -> Result<Option<usize>, Interruption> {
-        let Some(prompt) = &self.typed_at else {
-            return Ok(Some(0));
-        };
-        let text = self.screen.text();
-        let first = text.lines().next().unwrap_or_default();
-        let after_prompt = prompt
-            .strip(first)
-            .map_or(0, |rest| first.len() - rest.len());
-        let has_answered = text.len() > after_prompt && text[after_prompt..].contains('\n');
-        if !has_answered {
-            return Ok(None);
-        }
-        if self.echo == Echo::Yes {
-            let unsolicited = &self.terms.dialect.unsolicited;
-            if text
-                .lines()
-                .all(|line| prompt.is(line) || is_silence(line, unsolicited))
-            {
-                // Late answers to empty lines, on a slow line: the echo is still to come.
-                return Ok(None);
-            }
+        if end.is_none() && self.screen.text().len() > echo::SEARCHED {
             return Err(Interruption::OutOfStep(
                 "the device did not echo the command",
             ));
         }
-        self.echo = Echo::No;
-        Ok(Some(after_prompt))
+        if end.is_some() {
+            self.echo = Echo::Yes;
+        }
+        Ok(end)
     }
 
     /// What is made of the last line: `None` if it looks like no prompt.
     fn judge(&self, proof: &Proof, expect: Expect) -> Option<Verdict> {
-        let tail = self.screen.last_line();
+        let tail = proof.touches.stripped(self.screen.last_line());
         let unsolicited = &self.terms.dialect.unsolicited;
-        match (&self.prompt, expect) {
-            (_, Expect::Config | Expect::TextOpened) if self.is_config(tail) => Some(Verdict::Ends),
-            (Some(prompt), Expect::Config) if prompt.is(tail) => Some(Verdict::Ends),
-            (Some(prompt), Expect::Prompt) if prompt.is(tail) => {
-                let manner = self.manner.as_ref();
-                // Where blanks are shown, the prompt may stand behind a line that was not ended.
-                let shown = manner.is_some_and(|manner| manner.blanks == Blanks::Shown);
-                let same = |line: &str| prompt.is(line) || (shown && prompt.behind(line).is_some());
-                Some(proof.judge(&self.screen, same, manner, unsolicited))
+        let (prompt, manner) = match (&self.prompt, &self.manner) {
+            (_, _) if self.is_config(tail) && expect.is_config() => return Some(Verdict::Ends),
+            (Some(prompt), _) if expect == Expect::Config && prompt.is(tail) => {
+                return Some(Verdict::Ends);
+            }
+            (Some(prompt), Some(manner)) => (prompt, manner),
+            _ if expect == Expect::AnyPrompt && self.is_prompt_like(tail) => {
+                let same = |line: &str| Prompt::learn(line, tail).is_some();
+                return Some(proof.judge(&self.screen, same, None, unsolicited));
+            }
+            _ => return None,
+        };
+        match (manner.blanks, expect) {
+            (_, Expect::Text | Expect::TextOpened) => None,
+            (Blanks::Edited, _) => self.judge_edited(proof, expect, prompt, manner),
+            // Enter is all that it can be asked with: what was only a line must have time to go on.
+            (Blanks::Late | Blanks::Hidden, Expect::Prompt)
+                if prompt.is(tail) && !proof.has_asked() =>
+            {
+                Some(Verdict::Wait)
+            }
+            (Blanks::Late, Expect::Prompt)
+            | (Blanks::Shown, Expect::Prompt | Expect::AnyPrompt)
+                if prompt.is(tail) =>
+            {
+                // The prompt may stand behind a line that was not ended.
+                let same = |line: &str| prompt.is(line) || prompt.behind(line).is_some();
+                let ending = prompt.ending();
+                Some(proof.judge_shown(&self.screen, same, manner, ending, unsolicited))
+            }
+            (Blanks::Hidden, Expect::Prompt) if prompt.is(tail) => {
+                let same = |line: &str| prompt.is(line) || prompt.behind(line).is_some();
+                Some(proof.judge(&self.screen, same, Some(manner), unsolicited))
             }
             (_, Expect::AnyPrompt) if self.is_prompt_like(tail) => {
                 let same = |line: &str| Prompt::learn(line, tail).is_some();
                 Some(proof.judge(&self.screen, same, None, unsolicited))
             }
-            (Some(prompt), Expect::Prompt | Expect::Config)
+            (_, Expect::Prompt | Expect::Config)
                 if proof.has_asked()
                     && ((self.is_prompt_like(tail) && prompt.may_become(tail))
                         || self.is_in_config_only()) =>
@@ -236,11 +285,42 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
     }
 
-    /// How much of the line at an offset is output that was not ended before the prompt.
+    /// The same where a line editor reads. What it reads behind may be another prompt than the known one, or none
+    /// at all behind a message: Enter, which is safe there, brings the prompt as it is now.
+    fn judge_edited(
+        &self,
+        proof: &Proof,
+        expect: Expect,
+        prompt: &Prompt,
+        manner: &Manner,
+    ) -> Option<Verdict> {
+        let tail = proof.touches.stripped(self.screen.last_line());
+        let is_known = expect == Expect::Prompt && prompt.is(tail);
+        if let Some(fresh) = proof.fresh() {
+            let asked_about = self.screen.text()[fresh..].lines().next();
+            let is_prompt = is_known
+                || self.is_prompt_like(tail)
+                || self.is_in_config_only()
+                || asked_about.is_some_and(|line| Prompt::learn(line, tail).is_some());
+            let is_next = self.screen.last_line_start() > fresh && !tail.trim().is_empty();
+            return (is_next && is_prompt).then(|| Verdict::Proven(fresh, manner.clone()));
+        }
+        if is_known || (expect == Expect::AnyPrompt && self.is_prompt_like(tail)) {
+            return Some(proof.judge_edited(&self.screen, manner));
+        }
+        let is_answered = proof.touches.is_answered(&self.screen) && !is_question(tail);
+        is_answered.then_some(Verdict::Enter)
+    }
+
+    /// How much of the line at an offset is output that was not ended before the prompt, which is the last line.
     fn unended(&self, at: usize) -> usize {
         let line = self.screen.text()[at..].lines().next().unwrap_or_default();
-        let prompt = self.prompt.as_ref().filter(|prompt| !prompt.is(line));
-        prompt.and_then(|prompt| prompt.behind(line)).unwrap_or(0)
+        let tail = self.screen.last_line();
+        let known = self.prompt.as_ref();
+        if known.is_none_or(|prompt| prompt.is(line) || !prompt.resembles(tail)) {
+            return 0;
+        }
+        Prompt::standing(tail, known).behind(line).unwrap_or(0)
     }
 
     /// Whether a line looks like a prompt where commands are run.
@@ -266,26 +346,37 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.is_config(tail) && !self.is_prompt_like(tail)
     }
 
-    /// How long nothing must come before the state of things is looked at again.
+    /// How long nothing must come before the state of things is looked at again. No end of a session hangs on
+    /// it: where answers take long, it is longer.
     fn patience(&self, expect: Expect, proof: &Proof) -> Duration {
-        match (self.output_start, expect) {
+        let quiet = match (self.output_start, expect) {
             (None, _) => NO_ECHO,
             (Some(_), Expect::AnyPrompt) if !self.is_prompt_like(self.screen.last_line()) => {
                 NO_PROMPT
             }
             // A device that has lost a question is asked again, ever less often.
             _ => QUIET * 4_u32.pow(u32::try_from(proof.asked()).unwrap_or(0)),
-        }
+        };
+        quiet.max(self.round_trip * 2)
     }
 
-    /// Whether an empty line may bring clarity now that nothing comes.
+    /// Whether a question for the prompt may bring clarity now that nothing comes.
     fn is_worth_asking(&self, expect: Expect, proof: &Proof, questions: &[Question<'_>]) -> bool {
-        let (tail, text) = (self.screen.last_line(), self.screen.text());
+        let (tail, text) = (
+            proof.touches.stripped(self.screen.last_line()),
+            self.screen.text(),
+        );
+        if is_question(tail) {
+            return false;
+        }
         let Some(prompt) = self.prompt.as_ref().filter(|_| expect != Expect::AnyPrompt) else {
             // Some devices show their first prompt only after an empty line. One that may still ask
             // for a name would take it for one.
             let may_wake = !proof.has_asked() && !questions.iter().any(Question::is_awaited);
             return self.is_prompt_like(tail) || (may_wake && tail.trim().is_empty());
+        };
+        let Some(start) = self.output_start else {
+            return prompt.is(tail) && text.contains('\n');
         };
         if prompt.is(tail)
             || prompt.behind(tail).is_some()
@@ -294,65 +385,118 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         {
             return true;
         }
-        if proof.has_asked() {
+        let is_edited = self.is_edited();
+        if (proof.has_asked() && !is_edited) || !tail.trim().is_empty() {
             return false;
         }
-        // A message may have been written behind the prompt.
-        let start = self.output_start.unwrap_or_default();
-        let last_prompt = text[start..]
-            .lines()
-            .rev()
-            .take(50)
-            .position(|line| prompt.is(line));
-        last_prompt.is_some_and(|below| {
-            let lines: Vec<&str> = text[start..].lines().rev().take(below).collect();
-            lines
-                .iter()
-                .all(|line| is_silence(line, &self.terms.dialect.unsolicited))
+        // A message may have been written behind the prompt. Where Enter is not needed to ask, it may be any.
+        let above = || text[start..].lines().rev().take(MOST_BELOW);
+        let below = above().position(|line| prompt.is(line));
+        below.is_some_and(|below| {
+            let unsolicited = &self.terms.dialect.unsolicited;
+            is_edited
+                || above()
+                    .take(below)
+                    .all(|line| is_silence(line, unsolicited))
         })
     }
 
-    /// Asks for a prompt by a line of blanks.
-    pub(super) async fn probe(
+    /// Whether the device has a line editor that takes back what it is told to.
+    fn is_edited(&self) -> bool {
+        let manner = self.manner.as_ref();
+        manner.is_some_and(|manner| manner.blanks == Blanks::Edited)
+    }
+
+    /// How many blanks are typed where so many questions have been asked: more than for each of them, and
+    /// hard to guess.
+    pub(super) fn blanks(&self, asked: usize) -> usize {
+        FEWEST_BLANKS + VARIATIONS * asked + self.probes % VARIATIONS
+    }
+
+    /// Asks for a prompt, as the device can be asked.
+    pub(super) async fn ask_for_prompt(
         &mut self,
         proof: &mut Proof,
         wait: &mut Wait<'_>,
     ) -> Result<(), Interruption> {
+        proof.stamp();
         self.probes = self.probes.wrapping_add(1);
-        let blanks = FEWEST_BLANKS + self.probes % VARIATIONS;
-        proof.ask(&self.screen, blanks);
+        let blanks = self.blanks(proof.asked());
         let newline = self.terms.dialect.newline.as_str();
-        let line = [&" ".repeat(blanks), newline].concat();
-        self.send(&line, wait).await
+        let manner = self.manner.as_ref();
+        let prompt = self.prompt.as_ref();
+        let known =
+            manner.filter(|_| prompt.is_some_and(|known| known.is(self.screen.last_line())));
+        let typed = match (manner.map(|manner| manner.blanks), known) {
+            (Some(Blanks::Edited), _) => proof.touches.ask(&mut self.screen, blanks),
+            // What is shown is looked at before Enter, but for the second time.
+            (Some(Blanks::Shown), Some(manner)) if !proof.has_entered() => {
+                proof.ask(&self.screen, blanks, false);
+                let lead = if manner.lead { touch::LEAD } else { "" };
+                [lead, &" ".repeat(blanks)].concat()
+            }
+            _ => {
+                proof.ask(&self.screen, blanks, true);
+                [&" ".repeat(blanks), newline].concat()
+            }
+        };
+        self.send(&typed, wait).await
     }
 
-    /// Makes sure that this output is not what came after the command before was taken for ended. Where
-    /// nothing but a prompt was asked for, late answers alone are no output.
-    fn check_step(&self, output: &str, command: Option<&Line>) -> Result<(), Interruption> {
-        let last_line = self.screen.last_line();
-        let same = |line: &str| self.prompt.as_ref().is_some_and(|prompt| prompt.is(line));
-        let unsolicited = &self.terms.dialect.unsolicited;
-        let is_late = |line: &str| same(line) || is_silence(line, unsolicited);
-        if command.is_none() && output.lines().all(is_late) {
-            return Ok(());
-        }
-        if self.last_proof.is_answered_in(output, last_line, same) {
-            return Err(Interruption::OutOfStep(
-                "it answers a question that was asked before this command",
-            ));
-        }
-        Ok(())
+    /// Learns how long an answer takes.
+    fn learn_round_trip(&mut self, proof: &Proof, end: usize) {
+        let Some((first, last)) = proof.round_trip(end) else {
+            return;
+        };
+        let took = match (proof.asked(), self.round_trip) {
+            (1, _) | (_, Duration::ZERO) => first,
+            // Which question was answered cannot be told.
+            (_, known) => last.max(known),
+        };
+        self.round_trip = took.min(LONGEST_ROUND_TRIP);
     }
 
     /// Learns the prompt anew where it has changed.
     fn learn(&mut self, end: usize, manner: Manner) {
         self.manner = Some(manner);
         let tail = self.screen.last_line();
-        if self.prompt.as_ref().is_some_and(|prompt| prompt.is(tail)) {
+        let Some(known) = self.prompt.as_ref() else {
+            let first = self.screen.text()[end..].lines().next();
+            self.prompt = Prompt::learn(first.unwrap_or_default(), tail);
+            return;
+        };
+        if known.is(tail) {
             return;
         }
         let first = self.screen.text()[end..].lines().next().unwrap_or_default();
-        self.prompt = Prompt::learn(first, tail).or_else(|| self.prompt.take());
+        let learnt = if known.resembles(tail) {
+            Some(known.with_digits_of(tail))
+        } else if self.is_edited() {
+            Some(Prompt::standing(tail, Some(known)))
+        } else {
+            Prompt::learn(first, tail)
+        };
+        self.prompt = learnt.or_else(|| self.prompt.take());
+    }
+
+    /// The output, unless something in it was asked while the prompt was asked for: nobody knows what the device
+    /// took for an answer.
+    fn proven_output(
+        &self,
+        start: usize,
+        end: usize,
+        answered: &[Answered],
+        proof: &Proof,
+    ) -> Result<String, Interruption> {
+        let since = proof.asked_before(end);
+        let asks = since.and_then(|since| {
+            let mut lines = self.screen.text()[since..end].lines();
+            lines.find(|line| is_question(line))
+        });
+        match asks {
+            Some(question) => Err(Interruption::Unanswered(question.trim().to_owned())),
+            None => Ok(self.output(start, end, answered, proof)),
+        }
     }
 
     /// The output between echo and prompt.
@@ -360,6 +504,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let mut output = self.screen.text()[start..end.max(start)].to_owned();
         without_pagers(&mut output, start, answered);
         proof.without_blanks(&mut output, start);
+        proof.touches.without_unread(&mut output, start);
         if self.echo == Echo::No && output.starts_with('\n') {
             // The end of the line that was not echoed.
             output.remove(0);
@@ -369,7 +514,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             output.truncate(length);
         }
         if let Some(prompt) = &self.prompt {
-            without_late_messages(&mut output, prompt, &self.terms.dialect.unsolicited);
+            let unsolicited = &self.terms.dialect.unsolicited;
+            // A line editor read at an empty line: whatever stands between it and the prompt is a message.
+            let is_late = proof.fresh() == Some(end) && self.screen.text()[end..].starts_with('\n');
+            without_late_messages(&mut output, prompt, |line| {
+                is_late || is_silence(line, unsolicited)
+            });
         }
         output
     }

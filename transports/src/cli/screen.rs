@@ -11,21 +11,42 @@ pub(crate) const COLUMNS: usize = 511;
 /// How many rows devices are told that the terminal has: many, so that few pages are made.
 pub(crate) const ROWS: usize = 10_000;
 
+/// How wide devices take a terminal to be that do not ask, or do not listen. Their line editors fill a row,
+/// print a blank, and return: what follows is in the next row.
+const USUAL_WIDTHS: [usize; 2] = [80, 132];
+
+/// How many columns at the end of a line a cursor can be moved back over: several rows. It bounds what a
+/// device can make us draw again with each byte.
+const REACH: usize = 8 * COLUMNS;
+
+/// How many bytes of an escape sequence are kept: no sequence that is understood has more.
+const LONGEST_SEQUENCE: usize = 32;
+
 /// The text that has arrived since the screen was last cleared; its last line may still grow.
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
     text: String,
     last_line: usize,
-    /// The last line while the cursor has been moved back in it; `text` then has its image.
+    /// The end of the last line while the cursor has been moved back in it; `text` then has its image.
     overdrawn: Option<Overdrawn>,
     escape: Escape,
     /// The first bytes of a character whose others have not arrived.
     split: Vec<u8>,
+    /// The column of the cursor in the last line, from 0.
+    column: usize,
+    /// The farthest column that was reached in the last line, or since [`mark`](Self::mark).
+    farthest: usize,
+    /// How many vertical tabs have come.
+    vertical_tabs: usize,
 }
 
-/// A line that is being written over.
+/// The end of a line that is being written over.
 #[derive(Debug)]
 struct Overdrawn {
+    /// Where in the text it begins.
+    at: usize,
+    /// How many columns stand before it.
+    before: usize,
     cells: Vec<char>,
     cursor: usize,
 }
@@ -95,10 +116,33 @@ impl Screen {
         self.escape == Escape::None && self.split.is_empty()
     }
 
+    /// Forgets how far the last line has been written.
+    pub(crate) fn mark(&mut self) {
+        self.farthest = self.column;
+    }
+
+    /// How many columns the last line has had, since it began or since [`mark`](Self::mark), behind the one
+    /// that the cursor has come back to. 0 where the cursor is not at the end of what is shown.
+    pub(crate) fn taken_back(&self) -> usize {
+        let shown = self.last_line().chars().count();
+        if shown > self.column {
+            return 0;
+        }
+        self.farthest - self.column
+    }
+
+    /// How many vertical tabs have come: a line editor shows none of those that are typed.
+    pub(crate) fn vertical_tabs(&self) -> usize {
+        self.vertical_tabs
+    }
+
     /// Forgets all but the last line, which goes on.
     pub(crate) fn keep_last_line(&mut self) {
         self.text.drain(..self.last_line);
         self.text.shrink_to(RETAINED);
+        if let Some(line) = &mut self.overdrawn {
+            line.at -= self.last_line;
+        }
         self.last_line = 0;
     }
 
@@ -108,6 +152,7 @@ impl Screen {
         self.text.shrink_to(RETAINED);
         self.last_line = 0;
         self.overdrawn = None;
+        (self.column, self.farthest) = (0, 0);
     }
 
     fn print_bytes(&mut self, run: &[u8], at_end: bool) {
@@ -131,8 +176,21 @@ impl Screen {
     fn print(&mut self, text: &str) {
         match &mut self.overdrawn {
             None => self.text.push_str(text),
-            Some(line) => text.chars().for_each(|character| line.print(character)),
+            Some(line) => {
+                text.chars().for_each(|character| line.print(character));
+                if line.cells.len() > 2 * REACH {
+                    self.settle();
+                }
+            }
         }
+        self.column += text.chars().count();
+        self.farthest = self.farthest.max(self.column);
+    }
+
+    /// Draws the line, and takes it as it is.
+    fn settle(&mut self) {
+        self.show_overdrawn();
+        self.overdrawn = None;
     }
 
     fn control(&mut self, byte: u8) {
@@ -141,7 +199,9 @@ impl Screen {
                 0x1b => self.escape = Escape::Started,
                 b'\n' => self.new_line(),
                 b'\t' => self.print("\t"),
-                b'\r' => self.move_cursor(|cursor| cursor.saturating_sub(1) / COLUMNS * COLUMNS),
+                b'\r' if self.is_at_edge() => self.move_cursor(|column| column - 1),
+                b'\r' => self.move_cursor(|column| column.saturating_sub(1) / COLUMNS * COLUMNS),
+                0x0b => self.vertical_tabs += 1,
                 0x08 => self.move_cursor(|cursor| cursor.saturating_sub(1)),
                 _ => {}
             },
@@ -160,6 +220,7 @@ impl Screen {
                     self.escape = Escape::None;
                     self.control_sequence(&parameters, byte);
                 }
+                0x20..=0x3f if parameters.len() == LONGEST_SEQUENCE => {}
                 0x20..=0x3f => parameters.push(byte),
                 0x1b => self.escape = Escape::Started,
                 // What cannot stand in a sequence ends it, so that a stray ESC swallows no text.
@@ -220,19 +281,41 @@ impl Screen {
         }
     }
 
+    /// Whether a blank was printed just behind the edge of a usual terminal.
+    fn is_at_edge(&self) -> bool {
+        let before = self.column.saturating_sub(1);
+        let is_edge = |width: &usize| before > 0 && before.is_multiple_of(*width);
+        USUAL_WIDTHS.iter().any(is_edge)
+            && match &self.overdrawn {
+                None => self.last_line().ends_with(' '),
+                Some(line) => {
+                    let last = line.cursor.checked_sub(1).map(|at| line.cells[at]);
+                    line.cursor == line.cells.len() && matches!(last, Some(' ' | WIPED))
+                }
+            }
+    }
+
     /// Moves the cursor within the line; a line is taken apart only when something moves in it.
     fn move_cursor(&mut self, to: impl FnOnce(usize) -> usize) {
+        let column = to(self.column);
         if self.overdrawn.is_none() {
             if self.last_line().is_empty() {
                 return;
             }
-            let cells: Vec<char> = self.last_line().chars().collect();
-            let cursor = cells.len();
-            self.overdrawn = Some(Overdrawn { cells, cursor });
+            let mut cells: Vec<char> = self.last_line().chars().rev().take(REACH).collect();
+            cells.reverse();
+            let length: usize = cells.iter().map(|cell| cell.len_utf8()).sum();
+            self.overdrawn = Some(Overdrawn {
+                at: self.text.len() - length,
+                before: self.column - cells.len(),
+                cursor: cells.len(),
+                cells,
+            });
         }
         if let Some(line) = &mut self.overdrawn {
-            line.cursor = to(line.cursor).min(line.cells.len());
-            if line.cursor == 0 && line.cells.iter().all(|&cell| cell == WIPED) {
+            line.cursor = column.saturating_sub(line.before).min(line.cells.len());
+            self.column = line.before + line.cursor;
+            if self.column == 0 && line.cells.iter().all(|&cell| cell == WIPED) {
                 // Blanks that are printed here from now on are blanks, and wipe nothing out.
                 line.cells.clear();
             }
@@ -240,15 +323,15 @@ impl Screen {
     }
 
     fn new_line(&mut self) {
-        self.show_overdrawn();
-        self.overdrawn = None;
+        self.settle();
         self.text.push('\n');
         self.last_line = self.text.len();
+        (self.column, self.farthest) = (0, 0);
     }
 
     fn show_overdrawn(&mut self) {
         if let Some(line) = &self.overdrawn {
-            self.text.truncate(self.last_line);
+            self.text.truncate(line.at);
             let shown = line
                 .cells
                 .iter()
@@ -282,95 +365,4 @@ impl Overdrawn {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shown(chunks: &[&[u8]]) -> String {
-        let mut screen = Screen::default();
-        chunks.iter().for_each(|chunk| screen.push(chunk));
-        screen.text().to_owned()
-    }
-
-    /// The same bytes at once, one by one, and cut everywhere in two must read the same.
-    fn shown_however_cut(bytes: &[u8]) -> String {
-        let whole = shown(&[bytes]);
-        assert_eq!(shown(&bytes.chunks(1).collect::<Vec<_>>()), whole);
-        for cut in 1..bytes.len() {
-            assert_eq!(
-                shown(&[&bytes[..cut], &bytes[cut..]]),
-                whole,
-                "cut at {cut}"
-            );
-        }
-        whole
-    }
-
-    #[test]
-    fn line_ends_and_control_bytes_are_normalised() {
-        assert_eq!(shown_however_cut(b"a\r\nb\r\r\nc\0\x07d\n"), "a\nb\ncd\n");
-    }
-
-    #[test]
-    fn escape_sequences_vanish() {
-        assert_eq!(
-            shown_however_cut(
-                b"\x1b[?2004h\x1b[1;31mr1\x1b[0m# \x1b]0;title\x07x\x1b(B\x1b=y\x1b]2;t\x1b\\z"
-            ),
-            "r1# xyz"
-        );
-    }
-
-    #[test]
-    fn a_stray_escape_swallows_no_line() {
-        assert_eq!(shown_however_cut(b"a\x1b[12\nb\x1b]x\nc"), "a\nb\nc");
-    }
-
-    #[test]
-    fn what_is_written_over_is_gone() {
-        assert_eq!(shown_however_cut(b"ab\x08c\n"), "ac\n");
-        assert_eq!(shown_however_cut(b"10%\r20%\r100%\n"), "100%\n");
-        assert_eq!(
-            shown_however_cut(b"shwo\x08\x08\x1b[Kow run\n"),
-            "show run\n"
-        );
-        assert_eq!(shown_however_cut(b"abcdef\x1b[3D\x1b[2PX\n"), "abcX\n");
-        assert_eq!(shown_however_cut(b"abc\x1b[2K\rx\n"), "x\n");
-    }
-
-    #[test]
-    fn a_wiped_out_pager_leaves_no_trace() {
-        let erased = b"one\r\n --More-- \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08          \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08two\r\n";
-        assert_eq!(shown_however_cut(erased), "one\ntwo\n");
-        assert_eq!(
-            shown_however_cut(b"--More--\r        \rab  cd\r\n"),
-            "ab  cd\n"
-        );
-        let prompt = b" --More-- \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08          \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08r1#    ";
-        assert_eq!(shown_however_cut(prompt), "r1#    ");
-    }
-
-    #[test]
-    fn characters_may_be_split_and_wrong_bytes_are_replaced() {
-        assert_eq!(shown_however_cut("Zürich → €\n".as_bytes()), "Zürich → €\n");
-        assert_eq!(shown_however_cut(b"Z\xfcrich\n"), "Z\u{fffd}rich\n");
-    }
-
-    #[test]
-    fn an_empty_line_is_erased_to_an_empty_line() {
-        for erased in ["\x1b[2K", "\x1b[1K", "\x1b[1J", "\x1b[P"] {
-            let mut screen = Screen::default();
-            screen.push(format!("one\r\n{erased}two").as_bytes());
-            assert_eq!(screen.text(), "one\ntwo");
-        }
-    }
-
-    #[test]
-    fn the_last_line_goes_on_when_the_rest_is_forgotten() {
-        let mut screen = Screen::default();
-        screen.push(b"old\r\nr1# ");
-        screen.keep_last_line();
-        screen.push(b"show\r\n");
-        assert_eq!(screen.text(), "r1# show\n");
-        assert_eq!(screen.last_line(), "");
-    }
-}
+mod tests;

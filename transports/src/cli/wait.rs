@@ -28,6 +28,8 @@ pub(super) struct Wait<'a> {
     heard: Instant,
     stirred: Instant,
     told: u32,
+    /// How many bytes have come, whatever has become of them.
+    received: usize,
     /// Not the session's, which is idle most of the time.
     chunk: Vec<u8>,
 }
@@ -63,6 +65,7 @@ impl<'a> Wait<'a> {
             heard: now,
             stirred: now,
             told: 0,
+            received: 0,
             chunk: vec![0; CHUNK],
         }
     }
@@ -148,10 +151,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 Some(Ok(0) | Err(_)) => return Err(Interruption::Lost),
                 Some(Ok(length)) => {
                     self.screen.push(&wait.chunk[..length]);
-                    if self.screen.text().len() > MOST_OUTPUT {
+                    wait.received += length;
+                    if wait.received > MOST_OUTPUT {
                         return Err(Interruption::TooMuch(MOST_OUTPUT));
                     }
                     wait.heard = Instant::now();
+                    // No alarm rings where there is always something to read.
+                    if wait.heard >= wait.deadline {
+                        return Err(Interruption::TooLong(wait.limit));
+                    }
                     wait.told = 0;
                     return Ok(Got::Bytes);
                 }

@@ -16,13 +16,14 @@ fn manner(blanks: Blanks) -> Manner {
     Manner {
         blanks,
         gap: String::new(),
+        lead: false,
     }
 }
 
 fn asked(text: &str) -> (Screen, Proof) {
     let (mut screen, mut proof) = (Screen::default(), Proof::default());
     screen.push(text.as_bytes());
-    proof.ask(&screen, 5);
+    proof.ask(&screen, 5, true);
     (screen, proof)
 }
 
@@ -84,6 +85,7 @@ fn a_gap_that_was_learnt_from_a_greeting_is_learnt_anew() {
         Some(Manner {
             blanks: Blanks::Hidden,
             gap,
+            lead: false,
         })
     };
     let (mut screen, proof) = asked("out\r\nr1#");
@@ -94,7 +96,7 @@ fn a_gap_that_was_learnt_from_a_greeting_is_learnt_anew() {
     let (mut screen, mut proof) = asked("out\r\nr1#");
     screen.push(b"\r\nr1#");
     assert_eq!(judged(&proof, &screen, wrong()), Verdict::Wait);
-    proof.ask(&screen, 6);
+    proof.ask(&screen, 6, true);
     screen.push(b"\r\nr1#");
     let right = Verdict::Proven(4, manner(Blanks::Hidden));
     assert_eq!(judged(&proof, &screen, wrong()), right);
@@ -133,6 +135,7 @@ fn what_stands_between_prompts_is_learnt_and_nothing_else_may() {
     let junos = Manner {
         blanks: Blanks::Shown,
         gap,
+        lead: false,
     };
     assert_eq!(
         judged(&proof, &screen, None),
@@ -152,5 +155,6 @@ fn junos_again() -> Manner {
     Manner {
         blanks: Blanks::Shown,
         gap: "\n[edit]\n".to_owned(),
+        lead: false,
     }
 }

@@ -1,7 +1,8 @@
 //! Questions in the middle: answered only with what was said, and texts that the device takes line by line.
 
 use super::super::Line;
-use super::super::fake::{Bench, Do, Fake, say};
+use super::super::fake::{Bench, Do, Echoing, Fake, say};
+use super::{interruption, r1};
 use crate::Error;
 use crate::error::Interruption;
 
@@ -156,4 +157,35 @@ async fn a_text_without_an_end_is_not_sent_and_one_that_is_refused_is_not_typed(
         received.lock().expect("no poison")[1..],
         ["configure terminal", "banner login @"]
     );
+}
+
+/// What may be taken for consent: Return, a letter, a digit, a blank.
+fn consents(typed: u8) -> bool {
+    typed.is_ascii_alphanumeric() || matches!(typed, b'\r' | b'\n' | b' ')
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_behind_a_line_like_the_prompt_is_never_consented_to() {
+    for echo in [Echoing::Editor, Echoing::Blind, Echoing::Terminal] {
+        for pause in [1, 200, 1_000, 5_000] {
+            let steps = [
+                say("r1#"),
+                Do::Pause(pause),
+                say("\r\nProceed with reload? [confirm]"),
+                Do::KeyNoted,
+                say("\r\n"),
+            ];
+            let fake = r1().echo(echo).on("reload in 5", &steps);
+            let received = fake.received();
+            let bench = Bench::default();
+            let mut cli = bench.session(fake).await;
+            let result = cli.run(&bench.ctx(), &"reload in 5".into()).await;
+            let (_, _, text) = interruption(result);
+            assert!(text.contains("[confirm]"), "{echo:?}, {pause} ms: {text}");
+            let received = received.lock().expect("no poison").clone();
+            let key = received.iter().find_map(|line| line.strip_prefix("key "));
+            let key = key.map_or(0, |key| key.parse().expect("a byte"));
+            assert!(!consents(key), "{echo:?}, {pause} ms: {key}");
+        }
+    }
 }

@@ -1,0 +1,108 @@
+//! Learning whether the device has a line editor, at its first prompt, where nothing hangs on it.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::proof::{Blanks, Manner, Proof};
+use super::read::Expect;
+use super::screen::Screen;
+use super::touch::{BACK, LEAD};
+use super::wait::{Got, Wait};
+use super::{Cli, Echo};
+use crate::error::Interruption;
+
+/// How long nothing must come before a device is taken for one that shows what is typed in some other way; longer
+/// where answers take longer.
+const QUIET: Duration = Duration::from_secs(1);
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
+    /// Learns how the device shows what is typed: whether it takes back what it is told to, as a line editor does,
+    /// or shows whatever comes.
+    ///
+    /// What must not stand in a command is typed only where an editor has shown that it knows control characters,
+    /// and Enter follows: a device that does not take it says so here, and not with the first command.
+    pub(super) async fn learn_editor(&mut self, wait: &mut Wait<'_>) -> Result<(), Interruption> {
+        let Some(manner) = self.manner.clone() else {
+            return Ok(());
+        };
+        if manner.blanks == Blanks::Hidden {
+            return Ok(());
+        }
+        self.echo = Echo::Yes;
+        self.screen.keep_last_line();
+        // More than any that may still come of the questions before.
+        let blanks = " ".repeat(self.blanks(self.last_proof.asked()));
+        let prompt = self.screen.last_line().to_owned();
+        let shown = [&*prompt, &blanks].concat();
+        let tabs = self.screen.vertical_tabs();
+        self.send(&[LEAD, &blanks].concat(), wait).await?;
+        let is_late = !self
+            .comes(|screen| screen.last_line() == shown, wait)
+            .await?;
+        let is_blind = is_late || self.screen.vertical_tabs() != tabs;
+        let back = if is_blind { "" } else { BACK };
+        let newline = self.terms.dialect.newline.as_str();
+        let typed = [&back.repeat(blanks.len()), newline].concat();
+        self.send(&typed, wait).await?;
+        let known = self.prompt.clone().unwrap_or_default();
+        let is_next =
+            |screen: &Screen| screen.last_line_start() > 0 && known.is(screen.last_line());
+        let is_row = |line: &str| line == shown || !is_blind;
+        let is_next =
+            |screen: &Screen| is_next(screen) && screen.text().lines().rev().skip(1).any(is_row);
+        if !self.comes(is_next, wait).await? {
+            // A message has come in between, say.
+            self.manner = Some(Manner {
+                blanks: Blanks::Late,
+                ..manner
+            });
+            return self.resume(wait).await;
+        }
+        let text = &self.screen.text()[..self.screen.last_line_start()];
+        // Anything else than what always stands there is a complaint.
+        let asked_at = text
+            .strip_suffix(&*manner.gap)
+            .and_then(|text| text.lines().next_back());
+        let known = match (asked_at, is_blind) {
+            (Some(line), true) if line == shown && is_late => Some(Blanks::Late),
+            (Some(line), true) if line == shown => Some(Blanks::Shown),
+            (Some(line), false) if prompt.starts_with(line) && known.is(line) => {
+                Some(Blanks::Edited)
+            }
+            _ => None,
+        };
+        self.manner = Some(Manner {
+            blanks: known.unwrap_or(Blanks::Late),
+            lead: known.is_some(),
+            ..manner
+        });
+        Ok(())
+    }
+
+    /// Comes back to a prompt, with whatever was typed.
+    async fn resume(&mut self, wait: &mut Wait<'_>) -> Result<(), Interruption> {
+        let proof = Proof::default();
+        self.read_answer(wait, Expect::Prompt, None, &mut [], proof)
+            .await
+            .map(drop)
+    }
+
+    /// Whether this is on the screen before nothing comes for a while.
+    async fn comes(
+        &mut self,
+        is_there: impl Fn(&Screen) -> bool,
+        wait: &mut Wait<'_>,
+    ) -> Result<bool, Interruption> {
+        wait.stir();
+        loop {
+            if self.screen.is_settled() && is_there(&self.screen) {
+                return Ok(true);
+            }
+            let quiet = QUIET.max(self.round_trip * 3 / 2);
+            if let Got::Quiet = self.receive(wait, Some(quiet)).await? {
+                return Ok(false);
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What a terminal shows of what devices send.
+
+use super::*;
+
+fn shown(chunks: &[&[u8]]) -> String {
+    let mut screen = Screen::default();
+    chunks.iter().for_each(|chunk| screen.push(chunk));
+    screen.text().to_owned()
+}
+
+/// The same bytes at once, one by one, and cut everywhere in two must read the same.
+fn shown_however_cut(bytes: &[u8]) -> String {
+    let whole = shown(&[bytes]);
+    assert_eq!(shown(&bytes.chunks(1).collect::<Vec<_>>()), whole);
+    for cut in 1..bytes.len() {
+        assert_eq!(
+            shown(&[&bytes[..cut], &bytes[cut..]]),
+            whole,
+            "cut at {cut}"
+        );
+    }
+    whole
+}
+
+#[test]
+fn line_ends_and_control_bytes_are_normalised() {
+    assert_eq!(shown_however_cut(b"a\r\nb\r\r\nc\0\x07d\n"), "a\nb\ncd\n");
+}
+
+#[test]
+fn escape_sequences_vanish() {
+    assert_eq!(
+        shown_however_cut(
+            b"\x1b[?2004h\x1b[1;31mr1\x1b[0m# \x1b]0;title\x07x\x1b(B\x1b=y\x1b]2;t\x1b\\z"
+        ),
+        "r1# xyz"
+    );
+}
+
+#[test]
+fn a_stray_escape_swallows_no_line() {
+    assert_eq!(shown_however_cut(b"a\x1b[12\nb\x1b]x\nc"), "a\nb\nc");
+}
+
+#[test]
+fn what_is_written_over_is_gone() {
+    assert_eq!(shown_however_cut(b"ab\x08c\n"), "ac\n");
+    assert_eq!(shown_however_cut(b"10%\r20%\r100%\n"), "100%\n");
+    assert_eq!(
+        shown_however_cut(b"shwo\x08\x08\x1b[Kow run\n"),
+        "show run\n"
+    );
+    assert_eq!(shown_however_cut(b"abcdef\x1b[3D\x1b[2PX\n"), "abcX\n");
+    assert_eq!(shown_however_cut(b"abc\x1b[2K\rx\n"), "x\n");
+}
+
+#[test]
+fn a_wiped_out_pager_leaves_no_trace() {
+    let erased = b"one\r\n --More-- \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08          \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08two\r\n";
+    assert_eq!(shown_however_cut(erased), "one\ntwo\n");
+    assert_eq!(
+        shown_however_cut(b"--More--\r        \rab  cd\r\n"),
+        "ab  cd\n"
+    );
+    let prompt = b" --More-- \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08          \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08r1#    ";
+    assert_eq!(shown_however_cut(prompt), "r1#    ");
+}
+
+#[test]
+fn characters_may_be_split_and_wrong_bytes_are_replaced() {
+    assert_eq!(shown_however_cut("Zürich → €\n".as_bytes()), "Zürich → €\n");
+    assert_eq!(shown_however_cut(b"Z\xfcrich\n"), "Z\u{fffd}rich\n");
+}
+
+#[test]
+fn an_empty_line_is_erased_to_an_empty_line() {
+    for erased in ["\x1b[2K", "\x1b[1K", "\x1b[1J", "\x1b[P"] {
+        let mut screen = Screen::default();
+        screen.push(format!("one\r\n{erased}two").as_bytes());
+        assert_eq!(screen.text(), "one\ntwo");
+    }
+}
+
+#[test]
+fn the_last_line_goes_on_when_the_rest_is_forgotten() {
+    let mut screen = Screen::default();
+    screen.push(b"old\r\nr1# ");
+    screen.keep_last_line();
+    screen.push(b"show\r\n");
+    assert_eq!(screen.text(), "r1# show\n");
+    assert_eq!(screen.last_line(), "");
+}
