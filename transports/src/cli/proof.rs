@@ -93,12 +93,14 @@ impl Proof {
     /// Notes that a prompt is asked for now with so many blanks, and whether Enter is pressed behind them: then
     /// blanks that were typed before, and are perhaps still to be read, belong to that line.
     pub(crate) fn ask(&mut self, screen: &Screen, mut blanks: usize, entered: bool) {
+        let mut asked = screen.text().len();
         while let Some(waiting) = self.probes.pop_if(|probe| entered && !probe.entered) {
             blanks += waiting.blanks;
+            asked = waiting.asked;
         }
         self.probes.push(Probe {
             line: screen.last_line_start(),
-            asked: screen.text().len(),
+            asked,
             at: screen.text().len(),
             blanks,
             had: blanks_behind(screen.last_line()),
