@@ -1,6 +1,7 @@
 //! Everything that can be reached and managed: the built-in parts, and those of the module path.
 
 mod family;
+mod vendors;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once, OnceLock};
@@ -184,9 +185,9 @@ impl Registry {
     /// That its files are wrong, or that there is none, with the nearest name.
     pub(crate) fn transport(&self, name: &str) -> Result<&dyn Connect, Failure> {
         self.known(name)?.ok_or_else(|| {
-            let hint = did_you_mean(name, self.names());
             let message = format!(
-                "there is no transport `{name}`{hint}; `devgate transport list` names them all"
+                "there is no transport `{name}`{}; `devgate transport list` names them all",
+                hint(name, self.names())
             );
             Failure::new("devgate/unknown-transport", message)
         })
@@ -210,10 +211,10 @@ impl Registry {
     /// That its files are wrong, or that there is none, with the nearest name.
     pub(crate) fn family(&self, name: &str) -> Result<&Family, Failure> {
         self.known_family(name)?.ok_or_else(|| {
-            let hint = did_you_mean(name, self.families.keys().map(String::as_str));
             let what = if self.protocols.contains_key(name) {
                 format!("`{name}` is a bare protocol without resource types")
             } else {
+                let hint = hint(name, self.families.keys().map(String::as_str));
                 format!("there is no family `{name}`{hint}")
             };
             let message = format!("{what}; `devgate family list` names the families");
@@ -259,6 +260,15 @@ impl Registry {
                 };
                 Failure::new("devgate/unknown-type", message)
             })
+    }
+}
+
+/// What somebody probably meant who names what nobody knows: a word that is near, or what reaches the devices of
+/// the vendor of this name.
+fn hint<'k>(typed: &str, known: impl Iterator<Item = &'k str>) -> String {
+    match did_you_mean(typed, known) {
+        near if near.is_empty() => vendors::hint(typed),
+        near => near,
     }
 }
 
