@@ -33,10 +33,9 @@ mod task_run;
 mod tasks;
 mod trust;
 mod voice;
+mod wrap;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use crate::cli::{Cli, Ending};
 use crate::failure::Failure;
@@ -45,9 +44,16 @@ use crate::output::Output;
 fn main() -> ExitCode {
     privacy::keep();
     budget::raise();
-    let cli = match Cli::try_parse_from(cli::words(std::env::args_os())) {
+    if let Some(code) = cli::complete() {
+        return code;
+    }
+    let words = cli::words(std::env::args_os());
+    let cli = match Cli::parse_words(&words) {
         Ok(cli) => cli,
-        Err(error) => return misused(&error),
+        Err(mut error) => {
+            cli::add_hint(&mut error, &words);
+            return misused(&error);
+        }
     };
     let output = Output::new(cli.global());
     // One thread is enough: a session is a task on it, and waiting is most of what there is to do.

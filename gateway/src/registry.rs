@@ -137,6 +137,22 @@ impl Registry {
         protocols.chain(self.families.keys()).map(String::as_str)
     }
 
+    /// The names of all transports, families included, without asking programs what they are.
+    pub(crate) fn transport_names(&self) -> Vec<String> {
+        self.names().map(str::to_owned).collect()
+    }
+
+    /// The names of all families, without asking programs what they are.
+    pub(crate) fn family_names(&self) -> Vec<String> {
+        self.families.keys().cloned().collect()
+    }
+
+    /// The names of all resource types, without asking programs what they are.
+    pub(crate) fn type_names(&self) -> Vec<String> {
+        let families = self.families.values();
+        families.flat_map(Found::type_names).collect()
+    }
+
     /// Every transport, families included.
     pub(crate) fn transports(&self) -> impl Iterator<Item = &dyn Connect> {
         let protocols = self.protocols.iter();
@@ -316,6 +332,21 @@ impl Found {
         })
     }
 
+    fn type_names(&self) -> Vec<String> {
+        let mut names = self
+            .declared
+            .as_ref()
+            .map_or_else(Vec::new, Declared::type_names);
+        match &self.code {
+            None => {}
+            Some(Code::Programs(programs)) => {
+                names.extend(programs.type_names().map(str::to_owned))
+            }
+            Some(Code::Ruby(transport)) => names.extend(transport.type_names().map(str::to_owned)),
+        }
+        names
+    }
+
     fn has_type(&self, name: &str) -> bool {
         let declared = self.declared.as_ref();
         declared.is_some_and(|declared| declared.has_type(name))
@@ -332,6 +363,16 @@ impl Declared {
         match self {
             Self::BuiltIn(family) => Arc::new(family.read()),
             Self::Read(family) => Arc::clone(family),
+        }
+    }
+
+    fn type_names(&self) -> Vec<String> {
+        match self {
+            Self::BuiltIn(family) => family.type_names(),
+            Self::Read(family) => {
+                let types = family.types();
+                types.map(|kind| kind.schema().name().to_owned()).collect()
+            }
         }
     }
 
