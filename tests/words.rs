@@ -32,6 +32,7 @@ fn mistyped_words_are_answered_with_what_was_meant() {
         ("transport show cisco", "for Cisco: `ssh_cli`, or `nxapi`"),
         ("verify -t nobdy", "did you mean `nobody`?"),
         ("verify r1", "`devgate verify -t r1`"),
+        ("device r1 --apply x.yaml", "`devgate device -t r1`"),
         ("command run x", "devgate session exec -t r1 show version"),
         ("plan run x", "there are no plans here"),
         ("verify -i wrong.yaml -t x", "did you mean `remote`?"),
@@ -73,7 +74,7 @@ fn every_type_shows_a_manifest_that_can_be_applied() {
         project.write(
             "inventory.yaml",
             &format!(
-                "config: {{transport: remote, remote: {{remote-transport: {family}}}}}\ntargets: [r1]\n"
+                "config: {{transport: remote, remote: {{remote-transport: {family}, port: 99999}}}}\ntargets: [r1]\n"
             ),
         );
         // Nobody is there; a manifest that is wrong is refused before that is known.

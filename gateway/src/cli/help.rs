@@ -91,7 +91,8 @@ fn examples_within(text: &str, width: Option<usize>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A command that has the options alone which no other one shows.
+/// A command that shows the options alone which no other one shows; the others are there, because options speak of
+/// one another.
 fn options() -> Command {
     let root = Cli::command();
     let of = |path: &[&str]| {
@@ -99,18 +100,14 @@ fn options() -> Command {
         for name in path {
             command = command.find_subcommand(name)?;
         }
-        Some(
-            command
-                .get_arguments()
-                .filter(|one| is_common(one))
-                .cloned(),
-        )
+        Some(command.get_arguments().cloned())
     };
     let mut known: Vec<Arg> = Vec::new();
     for path in [&[][..], &["verify"], &["task", "run"]] {
         for argument in of(path).into_iter().flatten() {
             if !known.iter().any(|one| one.get_id() == argument.get_id()) {
-                known.push(argument.global(false));
+                let is_hidden = argument.is_hide_set() || !is_common(&argument);
+                known.push(argument.global(false).required(false).hide(is_hidden));
             }
         }
     }

@@ -84,10 +84,6 @@ pub(crate) fn add(error: &mut clap::Error, words: &[OsString]) {
             Some(ContextValue::String(word)) if !word.starts_with('-') => target(words),
             _ => None,
         },
-        // It takes words of its own, but no target first.
-        ErrorKind::MissingRequiredArgument => {
-            target(words).filter(|_| words.get(1).is_some_and(|word| word == "device"))
-        }
         _ => None,
     };
     if let Some(hint) = hint {
@@ -177,7 +173,6 @@ mod tests {
                 "devgate inventory show r1",
                 "`devgate inventory show -t r1`",
             ),
-            ("devgate device r1 --apply x.yaml", "`devgate device -t r1`"),
             ("devgate record r1 folder", "`devgate record -t r1`"),
         ] {
             let told = told(line);

@@ -359,7 +359,7 @@ pub(super) const LOCALHOST: &str = "localhost";
 
 /// What somebody probably meant who names a transport that is none of an inventory's: a way to devices is named one
 /// level below.
-fn meant_transport(named: &str) -> String {
+pub(super) fn meant_transport(named: &str) -> String {
     let protocols = devgate_transports::all().iter();
     let mut ways = protocols
         .map(|connect| connect.schema().name())

@@ -190,8 +190,12 @@ impl Device {
                 None if self.facts => "facts command requires target",
                 None => "resource command requires target",
             };
+            let bare = self.words.first().filter(|_| !self.resource);
+            let hint = bare.map_or_else(String::new, |word| {
+                format!("; targets are named with -t: `devgate device -t {word}`")
+            });
             return Err(misused(&format!(
-                "{message}, or a device.conf with devices"
+                "{message}, or a device.conf with devices{hint}"
             )));
         };
         let concurrency = self.targets.concurrency;

@@ -143,7 +143,7 @@ fn a_transport_that_is_none_leads_to_the_one_that_was_meant() {
     };
     let told = fault("rmote");
     assert!(
-        told.ends_with("jail, pcp, remote; did you mean `remote`?"),
+        told.ends_with("pcp, remote, found another; did you mean `remote`?"),
         "{told}"
     );
     for way in ["frr", "netconf"] {
