@@ -222,20 +222,20 @@ fn quiet_prints_results_and_errors_alone() {
 #[test]
 fn a_diff_is_coloured_where_colour_is_wanted_and_says_the_same_without() {
     let project = Project::new();
-    let demo = |colour: &str| {
+    let demo = |variable: &str| {
         let mut command = project.command(&["demo"]);
-        let command = command.env_remove("NO_COLOR").env("CLICOLOR_FORCE", colour);
+        let command = command.env_remove("NO_COLOR").env(variable, "1");
         stdout_of(&command.output().expect("the binary starts"))
     };
     let (green, end) = ("\u{1b}[32m", "\u{1b}[0m");
-    let plain = demo("0");
+    let plain = demo("NO_COLOR");
     let line = plain
         .lines()
         .find(|line| line.starts_with("      + "))
         .expect("a diff")
         .trim_start();
     assert!(!plain.contains('\u{1b}'), "{plain}");
-    let coloured = demo("1");
+    let coloured = demo("CLICOLOR_FORCE");
     assert!(
         coloured.contains(&format!("{green}    {line}{end}")),
         "{coloured}"

@@ -82,8 +82,7 @@ async fn run(cli: Cli, output: &Output) -> ExitCode {
 /// Says what is wrong with the command line, or shows the help that it asks for; a program that
 /// wants JSON gets that here too. As in Bolt, it ends with 1.
 fn misused(error: &clap::Error) -> ExitCode {
-    // Nothing is left to be done when even this cannot be printed.
-    let _ = error.print();
+    cli::print(error);
     if !error.use_stderr() {
         return ExitCode::SUCCESS;
     }

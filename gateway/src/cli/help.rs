@@ -1,8 +1,9 @@
 //! `devgate help`, and what is the same in the help of every command.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 
+use anstream::AutoStream;
 use clap::builder::StyledStr;
 use clap::{Arg, Args, Command, CommandFactory};
 
@@ -41,7 +42,7 @@ impl Help {
         let words: Vec<OsString> = words.map(OsString::from).collect();
         match Cli::parse_words(&words) {
             Err(error) => {
-                error.print()?;
+                print(&error);
                 Ok(match error.use_stderr() {
                     true => Ending::Badly,
                     false => Ending::Well,
@@ -50,6 +51,19 @@ impl Help {
             Ok(_) => Ok(Ending::Well),
         }
     }
+}
+
+/// Prints help, or what is wrong with a command line; no line is wider than the terminal.
+pub(crate) fn print(error: &clap::Error) {
+    let text = error.render().ansi().to_string();
+    // Nothing is left to be done when even this cannot be printed.
+    let _ = if error.use_stderr() {
+        let text = wrap::wrapped(&text, wrap::width(&io::stderr()));
+        AutoStream::auto(io::stderr()).write_all(text.as_bytes())
+    } else {
+        let text = wrap::wrapped(&text, wrap::width(&io::stdout()));
+        AutoStream::auto(io::stdout()).write_all(text.as_bytes())
+    };
 }
 
 /// The command line as its help shows it: examples, and none of the options that are the same everywhere.

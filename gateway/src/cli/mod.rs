@@ -36,6 +36,7 @@ use crate::output::Output;
 use crate::project::Format;
 
 pub(crate) use complete::complete;
+pub(crate) use help::print;
 pub(crate) use hint::add as add_hint;
 pub(crate) use pxp::words;
 pub(crate) use setting::Setting;
