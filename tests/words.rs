@@ -232,7 +232,7 @@ fn a_diff_is_coloured_where_colour_is_wanted_and_says_the_same_without() {
     let line = plain
         .lines()
         .find(|line| line.starts_with("      + "))
-        .expect("a diff")
+        .unwrap_or_else(|| panic!("{plain}"))
         .trim_start();
     assert!(!plain.contains('\u{1b}'), "{plain}");
     let coloured = demo("CLICOLOR_FORCE");

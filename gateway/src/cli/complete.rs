@@ -29,9 +29,10 @@ const BASH: &str = include_str!("complete/bash.sh");
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  devgate completions bash > ~/.local/share/bash-completion/completions/devgate\n  devgate \
-                  completions zsh > ~/.zfunc/_devgate\n  devgate completions fish > \
+                  completions zsh > ~/.devgate.zsh\n  devgate completions fish > \
                   ~/.config/fish/completions/devgate.fish\n\nIt is the same for every project: what is there is \
-                  looked up when Tab is pressed. For zsh, ~/.zfunc stands in fpath before compinit is called."
+                  looked up when Tab is pressed. For zsh, ~/.zshrc needs a line `source ~/.devgate.zsh` behind \
+                  compinit."
 )]
 pub(super) struct Completions {
     /// The shell

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstream::AutoStream;
 use clap::builder::StyledStr;
-use clap::{Arg, Args, Command, CommandFactory};
+use clap::{Arg, Args, Command as CommandLine, CommandFactory};
 
 use super::targets::HEADING;
 use super::{Cli, Ending, complete};
@@ -67,7 +67,7 @@ pub(crate) fn print(error: &clap::Error) {
 }
 
 /// The command line as its help shows it: examples, and none of the options that are the same everywhere.
-pub(super) fn taught(command: Command) -> Command {
+pub(super) fn taught(command: CommandLine) -> CommandLine {
     let width = wrap::width(&io::stdout());
     let is_root = command.get_name() == "devgate";
     let hide = |argument: Arg| match is_common(&argument) {
@@ -107,7 +107,7 @@ fn examples_within(text: &str, width: Option<usize>) -> String {
 
 /// A command that shows the options alone which no other one shows; the others are there, because options speak of
 /// one another.
-fn options() -> Command {
+fn options() -> CommandLine {
     let root = Cli::command();
     let of = |path: &[&str]| {
         let mut command = &root;
@@ -125,7 +125,7 @@ fn options() -> Command {
             }
         }
     }
-    Command::new("devgate")
+    CommandLine::new("devgate")
         .about("Options of every command, and how targets are reached")
         .override_usage("devgate COMMAND [OPTIONS]")
         .max_term_width(100)
