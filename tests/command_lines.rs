@@ -8,6 +8,7 @@ mod pxp_host;
 mod pxp_spool;
 mod task_lines;
 mod trust;
+mod words;
 
 use std::fs::{self, File};
 

@@ -24,7 +24,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("gateway/src/process/recorded.rs", 1),
     ("gateway/src/tasks/invocation.rs", 2),
     ("schemas/src/fuzz.rs", 1),
-    ("schemas/src/mask.rs", 3),
+    ("schemas/src/mask.rs", 1),
     ("schemas/src/task/parameter.rs", 1),
     ("schemas/src/transport_schema.rs", 1),
     ("schemas/src/types/secret.rs", 1),

@@ -78,6 +78,13 @@ impl BuiltIn {
         Folder::BuiltIn(self.0).read(&path).is_ok()
     }
 
+    /// The names of its resource types, without reading them.
+    pub fn type_names(self) -> Vec<String> {
+        let files = Folder::BuiltIn(self.0).names("types").unwrap_or_default();
+        let stems = files.iter().filter_map(|name| name.strip_suffix(".yaml"));
+        stems.map(str::to_owned).collect()
+    }
+
     /// The family itself.
     pub fn read(self) -> Family {
         let read = Family::read(Folder::BuiltIn(self.0));

@@ -33,10 +33,9 @@ mod task_run;
 mod tasks;
 mod trust;
 mod voice;
+mod wrap;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use crate::cli::{Cli, Ending};
 use crate::failure::Failure;
@@ -45,9 +44,16 @@ use crate::output::Output;
 fn main() -> ExitCode {
     privacy::keep();
     budget::raise();
-    let cli = match Cli::try_parse_from(cli::words(std::env::args_os())) {
+    if let Some(code) = cli::complete() {
+        return code;
+    }
+    let words = cli::words(std::env::args_os());
+    let cli = match Cli::parse_words(&words) {
         Ok(cli) => cli,
-        Err(error) => return misused(&error),
+        Err(mut error) => {
+            cli::add_hint(&mut error, &words);
+            return misused(&error);
+        }
     };
     let output = Output::new(cli.global());
     // One thread is enough: a session is a task on it, and waiting is most of what there is to do.
@@ -76,8 +82,7 @@ async fn run(cli: Cli, output: &Output) -> ExitCode {
 /// Says what is wrong with the command line, or shows the help that it asks for; a program that
 /// wants JSON gets that here too. As in Bolt, it ends with 1.
 fn misused(error: &clap::Error) -> ExitCode {
-    // Nothing is left to be done when even this cannot be printed.
-    let _ = error.print();
+    cli::print(error);
     if !error.use_stderr() {
         return ExitCode::SUCCESS;
     }

@@ -16,12 +16,15 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::paint::{BAD, painted};
 use crate::project::Format;
+use crate::wrap;
 
 /// Stdout, and how to print on it.
 #[derive(Debug)]
 pub(crate) struct Output {
     format: Cell<Format>,
     sink: RefCell<Sink>,
+    /// Whether people want results and errors alone.
+    quiet: bool,
     /// How words on stderr are coloured.
     words: Cell<ColorChoice>,
     /// Why results could not be printed.
@@ -50,9 +53,15 @@ impl Output {
         Self {
             format,
             sink: RefCell::new(Sink::Stdout(AutoStream::new(io::stdout(), choice))),
+            quiet: global.quiet,
             words: Cell::new(global.color().on(&io::stderr())),
             lost: RefCell::default(),
         }
+    }
+
+    /// Whether people want results and errors alone.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     /// Stdout, before it is known what the global options want.
@@ -69,6 +78,7 @@ impl Output {
         Self {
             format: Cell::new(format),
             sink: RefCell::new(sink),
+            quiet: false,
             words: Cell::new(ColorChoice::Never),
             lost: RefCell::default(),
         }
@@ -172,12 +182,33 @@ impl Output {
     pub(crate) fn complain(&self, message: &str) {
         let mut stderr = AutoStream::new(io::stderr(), self.words.get());
         let line = painted(&format!("{BAD}error:{BAD:#} {message}\n"));
+        let line = wrap::wrapped(&line, wrap::width(&io::stderr()));
         let _ = stderr.write_all(line.as_bytes());
     }
 
     /// A writer of texts.
     pub(crate) fn writer(&self) -> impl Write + '_ {
         Writer(self)
+    }
+
+    /// Prints one document that people read and nobody copies: no line of it is wider than the terminal.
+    pub(crate) fn page(&self, json: &impl Serialize, human: impl FnOnce() -> String) {
+        match self.format() {
+            Format::Human => self.fitted(&human()),
+            Format::Json | Format::Jsonl => self.document(json, String::new),
+        }
+    }
+
+    /// Prints a text, of which no line is wider than the terminal.
+    pub(crate) fn fitted(&self, text: &str) {
+        let text = painted(text);
+        match &mut *self.sink.borrow_mut() {
+            Sink::Stdout(stdout) => {
+                let text = wrap::wrapped(&text, wrap::width(&io::stdout()));
+                self.write(text.as_bytes(), stdout);
+            }
+            Sink::Kept(kept) => kept.push_str(&text),
+        }
     }
 
     /// Prints one document: as JSON for programs, else as the text that `human` makes.

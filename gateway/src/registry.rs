@@ -1,6 +1,7 @@
 //! Everything that can be reached and managed: the built-in parts, and those of the module path.
 
 mod family;
+mod vendors;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once, OnceLock};
@@ -136,6 +137,22 @@ impl Registry {
         protocols.chain(self.families.keys()).map(String::as_str)
     }
 
+    /// The names of all transports, families included, without asking programs what they are.
+    pub(crate) fn transport_names(&self) -> Vec<String> {
+        self.names().map(str::to_owned).collect()
+    }
+
+    /// The names of all families, without asking programs what they are.
+    pub(crate) fn family_names(&self) -> Vec<String> {
+        self.families.keys().cloned().collect()
+    }
+
+    /// The names of all resource types, without asking programs what they are.
+    pub(crate) fn type_names(&self) -> Vec<String> {
+        let families = self.families.values();
+        families.flat_map(Found::type_names).collect()
+    }
+
     /// Every transport, families included.
     pub(crate) fn transports(&self) -> impl Iterator<Item = &dyn Connect> {
         let protocols = self.protocols.iter();
@@ -184,9 +201,9 @@ impl Registry {
     /// That its files are wrong, or that there is none, with the nearest name.
     pub(crate) fn transport(&self, name: &str) -> Result<&dyn Connect, Failure> {
         self.known(name)?.ok_or_else(|| {
-            let hint = did_you_mean(name, self.names());
             let message = format!(
-                "there is no transport `{name}`{hint}; `devgate transport list` names them all"
+                "there is no transport `{name}`{}; `devgate transport list` names them all",
+                hint(name, self.names())
             );
             Failure::new("devgate/unknown-transport", message)
         })
@@ -210,10 +227,10 @@ impl Registry {
     /// That its files are wrong, or that there is none, with the nearest name.
     pub(crate) fn family(&self, name: &str) -> Result<&Family, Failure> {
         self.known_family(name)?.ok_or_else(|| {
-            let hint = did_you_mean(name, self.families.keys().map(String::as_str));
             let what = if self.protocols.contains_key(name) {
                 format!("`{name}` is a bare protocol without resource types")
             } else {
+                let hint = hint(name, self.families.keys().map(String::as_str));
                 format!("there is no family `{name}`{hint}")
             };
             let message = format!("{what}; `devgate family list` names the families");
@@ -262,6 +279,15 @@ impl Registry {
     }
 }
 
+/// What somebody probably meant who names what nobody knows: a word that is near, or what reaches the devices of
+/// the vendor of this name.
+fn hint<'k>(typed: &str, known: impl Iterator<Item = &'k str>) -> String {
+    match did_you_mean(typed, known) {
+        near if near.is_empty() => vendors::hint(typed),
+        near => near,
+    }
+}
+
 impl Found {
     fn new(declared: Option<Declared>, code: Option<Code>) -> Self {
         Self {
@@ -306,6 +332,21 @@ impl Found {
         })
     }
 
+    fn type_names(&self) -> Vec<String> {
+        let mut names = self
+            .declared
+            .as_ref()
+            .map_or_else(Vec::new, Declared::type_names);
+        match &self.code {
+            None => {}
+            Some(Code::Programs(programs)) => {
+                names.extend(programs.type_names().map(str::to_owned))
+            }
+            Some(Code::Ruby(transport)) => names.extend(transport.type_names().map(str::to_owned)),
+        }
+        names
+    }
+
     fn has_type(&self, name: &str) -> bool {
         let declared = self.declared.as_ref();
         declared.is_some_and(|declared| declared.has_type(name))
@@ -322,6 +363,16 @@ impl Declared {
         match self {
             Self::BuiltIn(family) => Arc::new(family.read()),
             Self::Read(family) => Arc::clone(family),
+        }
+    }
+
+    fn type_names(&self) -> Vec<String> {
+        match self {
+            Self::BuiltIn(family) => family.type_names(),
+            Self::Read(family) => {
+                let types = family.types();
+                types.map(|kind| kind.schema().name().to_owned()).collect()
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use crate::failure::Failure;
 use crate::output::{Output, seconds};
-use crate::paint::{BAD, GOOD};
+use crate::paint::{BAD, GOOD, Paint};
 use crate::project::Format;
 
 /// What is asked of many targets.
@@ -96,7 +96,7 @@ pub(crate) const EXPLAIN: &str = "explain";
 impl Action {
     /// Tells people that a target's part of it begins. Looking at a device is too quick to be told.
     pub(crate) fn start(&self, output: &Output, target: &str) {
-        if self.name == "task" && output.format() == Format::Human {
+        if self.name == "task" && output.format() == Format::Human && !output.is_quiet() {
             output.line(format!("{GOOD}Started on {target}...{GOOD:#}"));
         }
     }
@@ -226,10 +226,25 @@ impl Item<'_> {
         }
         for paragraph in paragraphs {
             for line in paragraph.trim_end().lines() {
-                text.push_str(&format!("  {line}\n"));
+                text.push_str(
+                    &match diff_style(line).filter(|_| self.action.name == "device") {
+                        Some(style) => format!("  {style}{line}{style:#}\n"),
+                        None => format!("  {line}\n"),
+                    },
+                );
             }
         }
         text
+    }
+}
+
+/// How a line of a report is coloured that says what changes: its sign says the same.
+fn diff_style(line: &str) -> Option<Paint> {
+    let change = line.strip_prefix("    ")?;
+    match change.split_once(' ')?.0 {
+        "+" => Some(GOOD),
+        "-" => Some(BAD),
+        _ => None,
     }
 }
 
@@ -305,7 +320,7 @@ impl<'a> Results<'a> {
                 }
                 self.output.text(&item.document());
             }
-            Format::Human => self.output.text(&item.human()),
+            Format::Human => self.output.fitted(&item.human()),
             Format::Json => {
                 let separator = if self.statuses.is_empty() { "" } else { ",\n" };
                 self.output.text(&format!("{separator}{}", json()));
@@ -321,7 +336,10 @@ impl<'a> Results<'a> {
         let elapsed = self.begun.elapsed();
         let count = self.statuses.len();
         match self.output.format() {
-            Format::Human if self.action.name == EXPLAIN || self.action.is_document => {}
+            Format::Human
+                if self.action.name == EXPLAIN
+                    || self.action.is_document
+                    || self.output.is_quiet() => {}
             Format::Human => self.sum(count, elapsed),
             Format::Json => {
                 let seconds = elapsed.as_secs();

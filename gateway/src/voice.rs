@@ -18,6 +18,7 @@ use crate::logdest::{LogDest, Logs};
 use crate::output;
 use crate::paint::{BAD, Paint, painted};
 use crate::results::Answer;
+use crate::wrap;
 
 /// Speaks to the person at the terminal.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub(crate) struct Voice(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     least: LogLevel,
+    /// Whether there is no progress to be seen.
+    quiet: bool,
     choice: ColorChoice,
     bar: ProgressBar,
     /// The secrets of all targets that are worked on: no line leaves without passing these.
@@ -46,15 +49,16 @@ pub(crate) struct Listener<'a> {
 impl Voice {
     /// A voice as the global options want it; log lines of libraries go through it too.
     pub(crate) fn new(global: &Global, color: When) -> Self {
-        let default = if global.verbose {
-            LogLevel::Info
-        } else {
-            LogLevel::Notice
+        let default = match (global.quiet, global.verbose) {
+            (true, _) => LogLevel::Error,
+            (false, true) => LogLevel::Info,
+            (false, false) => LogLevel::Notice,
         };
         let least = global.log_level.unwrap_or(default);
         let choice = color.on(&io::stderr());
         let voice = Self(Arc::new(Inner {
             least,
+            quiet: global.quiet,
             choice,
             bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
             mask: Mutex::default(),
@@ -85,7 +89,7 @@ impl Voice {
 
     /// Shows a bar for work on many targets, if somebody watches.
     pub(crate) fn begin(&self, count: usize) {
-        if count > 1 && output::is_watched() {
+        if count > 1 && !self.0.quiet && output::is_watched() {
             let template = "{pos}/{len} targets, {msg}{elapsed} {wide_bar}";
             let style = ProgressStyle::with_template(template);
             self.0
@@ -182,7 +186,8 @@ impl Voice {
     fn show(&self, text: &str) {
         self.0.bar.suspend(|| {
             let mut stderr = AutoStream::new(io::stderr(), self.0.choice);
-            let _ = stderr.write_all(painted(text).as_bytes());
+            let text = wrap::wrapped(&painted(text), wrap::width(&io::stderr()));
+            let _ = stderr.write_all(text.as_bytes());
         });
     }
 }

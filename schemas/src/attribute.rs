@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::problem::Problems;
-use crate::{DataType, Hash, Value, did_you_mean};
+use crate::{DataType, Hash, Mismatch, Value, did_you_mean};
 
 /// One attribute of a transport schema or a resource type (Resource API, "Resource definition").
 #[derive(Clone, Debug, PartialEq)]
@@ -212,14 +212,19 @@ impl Attribute {
     /// Checks one value.
     ///
     /// # Errors
-    /// The violations in Puppet's words (`expects an Integer value, got String`), which never
-    /// quote the value of a sensitive attribute.
+    /// The violations in Puppet's words (`expects an Integer value, got String`), but for numbers, which are shown
+    /// as they are. The value of a sensitive attribute is never quoted.
     pub fn check(&self, value: &Value) -> Result<(), String> {
+        let verdict = self.verdict(value);
+        verdict.map_err(|mismatch| format!("{mismatch:#}"))
+    }
+
+    /// The same, in Puppet's words to the letter.
+    pub(crate) fn verdict(&self, value: &Value) -> Result<(), Mismatch> {
         if self.sensitive {
-            return self.check_secret(value);
+            return self.data_type.check_secret(value);
         }
-        let verdict = self.data_type.check(value);
-        verdict.map_err(|mismatch| mismatch.to_string())
+        self.data_type.check(value)
     }
 
     /// Checks a value that is a secret whatever the attribute is.
@@ -228,7 +233,7 @@ impl Attribute {
     /// Those of [`check`](Self::check), which do not quote it.
     pub(crate) fn check_secret(&self, value: &Value) -> Result<(), String> {
         let verdict = self.data_type.check_secret(value);
-        verdict.map_err(|mismatch| mismatch.to_string())
+        verdict.map_err(|mismatch| format!("{mismatch:#}"))
     }
 
     /// A violation with what the attribute is for, where it is of a pattern: that teaches few people.

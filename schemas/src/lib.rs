@@ -42,7 +42,7 @@ pub use secret_name::is_secret_name;
 pub use sensitive::{REDACTED, Sensitive};
 pub use transport_schema::{ConnectionInfo, Group, InvalidConnectionInfo, Rule, TransportSchema};
 pub use type_schema::{
-    Feature, HIDDEN_PROPERTY, InvalidResource, Related, RelationKind, Row, TypeSchema,
+    Example, Feature, HIDDEN_PROPERTY, InvalidResource, Related, RelationKind, Row, TypeSchema,
 };
 pub use types::{DataType, Mismatch, TypeError, Violation};
 pub use unread::Unread;

@@ -1,14 +1,31 @@
 //! What a mistyped word was probably meant to be.
 
-/// The known word that a mistyped one is probably meant to be.
+/// The known word that a mistyped or shortened one is probably meant to be.
+///
+/// Few mistakes come before the beginning of a word (`frr_int`), that before a part of one (`static_route` of
+/// `frr_static_route`), and that before a word with letters left out (`frr_iface`).
 pub fn nearest<'k>(typed: &str, known: &[&'k str]) -> Option<&'k str> {
-    let limit = (typed.chars().count() / 3).clamp(1, 3);
-    known
+    let typed = fold(typed);
+    let likeness = |word: &str| {
+        let known = fold(word);
+        let distance = distance(&typed, &known);
+        let begins = typed.len() > 1 && known.starts_with(&typed);
+        let kind = match () {
+            () if distance <= (typed.len() / 3).clamp(1, 3) => 0,
+            () if begins => 1,
+            () if is_part(&typed, &known) => 2,
+            () if is_shortened(&typed, &known) => 3,
+            () => return None,
+        };
+        // `fr` is `frr` rather than `f5`.
+        Some((kind, !begins, distance))
+    };
+    let found = known
         .iter()
-        .map(|key| (distance(typed, key), *key))
-        .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, key)| key)
+        .filter_map(|word| Some((likeness(word)?, *word)));
+    found
+        .min_by_key(|(likeness, _)| *likeness)
+        .map(|(_, word)| word)
 }
 
 /// `; did you mean `x`?` for the nearest known word, to end a message with; empty where none is near.
@@ -26,20 +43,35 @@ pub fn suggest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Str
     }
 }
 
-/// The edit distance in which two swapped neighbours count once and `-`, `_` and case not at all.
-fn distance(one: &str, other: &str) -> usize {
-    let fold = |text: &str| -> Vec<char> {
-        text.chars()
-            .map(|c| {
-                if c == '_' {
-                    '-'
-                } else {
-                    c.to_ascii_lowercase()
-                }
-            })
-            .collect()
-    };
-    let (one, other) = (fold(one), fold(other));
+/// A word in which case, and the difference between `-` and `_`, do not count.
+fn fold(text: &str) -> Vec<char> {
+    let folded = text.chars().map(|c| match c {
+        '_' => '-',
+        c => c.to_ascii_lowercase(),
+    });
+    folded.collect()
+}
+
+/// Whether a word is one or more whole parts of another: `static-route` of `frr-static-route`.
+fn is_part(typed: &[char], known: &[char]) -> bool {
+    let ends = |at: usize| known.get(at).is_none_or(|c| !c.is_alphanumeric());
+    let mut places = known.windows(typed.len().max(1)).enumerate();
+    typed.len() > 2
+        && places
+            .any(|(at, part)| part == typed && (at == 0 || ends(at - 1)) && ends(at + typed.len()))
+}
+
+/// Whether a word is another with up to half of its letters left out: `frr-iface` of `frr-interface`.
+fn is_shortened(typed: &[char], known: &[char]) -> bool {
+    let mut rest = known.iter();
+    typed.len() > 2
+        && typed.len() * 2 >= known.len()
+        && typed.first() == known.first()
+        && typed.iter().all(|c| rest.any(|other| other == c))
+}
+
+/// The edit distance in which two swapped neighbours count once.
+fn distance(one: &[char], other: &[char]) -> usize {
     let mut rows = vec![(0..=other.len()).collect::<Vec<_>>()];
     for (i, a) in one.iter().enumerate() {
         let mut row = vec![i + 1];
@@ -71,5 +103,27 @@ mod tests {
         assert_eq!(nearest("runon", &known), Some("run-on"));
         assert_eq!(nearest("gruops", &known), Some("groups"));
         assert_eq!(nearest("password", &known), None);
+    }
+
+    #[test]
+    fn shortened_words_and_parts_of_words_are_found_and_the_likeliest_counts() {
+        let known = ["f5", "frr", "frr_interface", "frr_static_route", "netconf"];
+        for (typed, meant) in [
+            ("fr", Some("frr")),
+            ("frr_iface", Some("frr_interface")),
+            ("frr_int", Some("frr_interface")),
+            ("static_route", Some("frr_static_route")),
+            ("Interface", Some("frr_interface")),
+            ("ffr", Some("frr")),
+            ("net", Some("netconf")),
+            ("route", Some("frr_static_route")),
+            ("out", None),
+            ("x", None),
+            ("", None),
+            ("vlan", None),
+            ("cisco", None),
+        ] {
+            assert_eq!(nearest(typed, &known), meant, "{typed}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Type schemas: what a kind of resource consists of, and the checks of resources against it.
 
 mod desired;
+mod example;
 mod register;
 mod relation;
 mod row;
@@ -13,6 +14,7 @@ use indexmap::IndexMap;
 use crate::{Attribute, Behaviour, Hash, Regexp, Resource};
 
 pub use desired::InvalidResource;
+pub use example::Example;
 pub use relation::{Related, RelationKind};
 pub use row::Row;
 
@@ -30,6 +32,7 @@ pub struct TypeSchema {
     title_patterns: Vec<Regexp>,
     namevars: Vec<String>,
     relations: Vec<relation::AutoRelation>,
+    example: Option<Example>,
 }
 
 /// What a type's provider can do beyond `get` and `set` (Resource API, "Provider features").

@@ -14,9 +14,10 @@ use crate::family::{Placed, Problems, Spot};
 use crate::template::Expression;
 
 /// What a type's file may say beside its schema and its form.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "name",
     "desc",
+    "example",
     "features",
     "attributes",
     "title_patterns",

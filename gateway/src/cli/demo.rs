@@ -18,6 +18,7 @@ use crate::practice::{Practice, Settings};
 
 /// Show what devgate does, on a practice switch that it carries, in five seconds.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  devgate demo\n  devgate demo --keep tried")]
 pub(super) struct Demo {
     /// Leave the demo's project in this folder, to look at it
     #[arg(long, value_name = "DIR")]

@@ -9,19 +9,23 @@ use devgate_devices::{Case, Family as Declared, Refresh};
 use serde_json::{Value as Json, json};
 
 use super::transport::{attributes_json, connection_info_text, first_sentence, groups_json};
-use super::{Ending, Setting};
+use super::{Ending, Setting, complete};
 use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::registry;
 
 /// Look at device families, and test them without a device.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  devgate family list\n  devgate family test frr")]
 pub(super) enum Family {
     /// Name every family and its resource types
+    #[command(after_help = "Example:\n  devgate family list")]
     List,
     /// Show how a family is reached, what it tells and what can be managed
+    #[command(after_help = "Example:\n  devgate family show frr")]
     Show {
         /// The family's name
+        #[arg(add = complete::families())]
         name: String,
     },
     /// Run the cases of families: recorded output against what is expected of it
@@ -29,8 +33,12 @@ pub(super) enum Family {
     /// Without a name, of every family. A family lies in MODULE/devices/FAMILY/ of the module path;
     /// its cases lie in FAMILY/cases/. UPDATE=1 in the environment writes what is found as what is
     /// expected.
+    #[command(
+        after_help = "Examples:\n  devgate family test\n  devgate family test frr\n  devgate family test frr --case recorded/r1"
+    )]
     Test {
         /// The families to test
+        #[arg(add = complete::families())]
         names: Vec<String>,
         /// Run a case that lies elsewhere, such as what `devgate record` keeps, for one family
         #[arg(long = "case", value_name = "DIR")]
@@ -55,12 +63,12 @@ impl Family {
                         ]
                     })
                     .collect();
-                output.document(&json!({ "families": rows }), || output::table(&rows));
+                output.page(&json!({ "families": rows }), || output::table(&rows));
                 Ok(Ending::Well)
             }
             Self::Show { name } => {
                 let family = setting.registry.family(&name)?;
-                output.document(&as_json(family), || as_text(family));
+                output.page(&as_json(family), || as_text(family));
                 Ok(Ending::Well)
             }
             Self::Test { names, folders } if !folders.is_empty() => {

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use devgate_schemas::{Level, Value};
 use serde_json::{Map, Value as Json, json};
 
-use super::{Ending, Setting};
+use super::{Ending, Setting, complete};
 use crate::failure::Failure;
 use crate::inventory::{self, Listed, Overrides, Target};
 use crate::output::{self, Output};
@@ -12,14 +12,18 @@ use crate::results::counted;
 
 /// Look at the inventory.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  devgate inventory show")]
 pub(super) enum Inventory {
     /// Show targets, how each is reached, and their groups
     ///
     /// A target that is wrong is shown with what is wrong, and the exit code says so. Without
     /// --detail no plugin is asked for a target's data: what it would say is not shown.
+    #[command(
+        after_help = "Examples:\n  devgate inventory show\n  devgate inventory show -t routers --detail\n  devgate inventory show --format json | jq -r .targets[]"
+    )]
     Show {
         /// Names, groups, globs or URIs, separated by commas (default: all)
-        #[arg(short, long, value_name = "TARGETS", default_value = "all")]
+        #[arg(short, long, value_name = "TARGETS", default_value = "all", add = complete::targets())]
         targets: Vec<String>,
         /// Show all that is said of each target; what is or may be a secret is redacted
         #[arg(long)]
@@ -67,7 +71,7 @@ impl Inventory {
             });
             document["faults"] = Json::Object(faults.collect());
         }
-        output.document(&document, || {
+        output.page(&document, || {
             let body = if detail {
                 let each = document["targets"].as_array().into_iter().flatten();
                 each.map(paragraph).collect()

@@ -5,6 +5,8 @@ mod demo;
 pub(crate) mod device;
 pub(crate) mod facts;
 mod family;
+mod help;
+mod hint;
 mod inventory;
 mod practice;
 mod pxp;
@@ -15,6 +17,8 @@ mod session;
 mod setting;
 mod targets;
 pub(crate) mod task;
+#[cfg(test)]
+mod tests;
 mod transport;
 mod types;
 pub(crate) mod verify;
@@ -24,35 +28,47 @@ use std::path::PathBuf;
 
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use devgate_schemas::Sensitive;
 use nix::sys::signal::Signal;
 
 use crate::output::Output;
 use crate::project::Format;
 
+pub(crate) use complete::complete;
+pub(crate) use help::print;
+pub(crate) use hint::add as add_hint;
 pub(crate) use pxp::words;
 pub(crate) use setting::Setting;
 pub(crate) use targets::Targets;
 
-/// The open gateway between operators and everything that cannot run an agent.
-///
-/// devgate runs on a node that can reach your switches, routers, firewalls and controllers. It runs
-/// tasks against them, collects their facts, and brings their resources to a desired state. It reads
-/// the inventories, tasks and modules that you have from Bolt and Puppet.
-///
-/// New here? `devgate demo` shows all of it in five seconds, without any set-up.
+/// The open gateway between operators and everything that cannot run an agent
 #[derive(Debug, Parser)]
 #[command(
     name = "devgate",
     version,
     propagate_version = true,
-    max_term_width = 100
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    override_usage = "devgate COMMAND [OPTIONS]",
+    help_template = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Commands:\n{subcommands}{after-help}"
 )]
 #[command(long_version = concat!(env!("CARGO_PKG_VERSION"), "\nPuppet task specification: version 1, revision 6"))]
 #[command(
-    after_help = "Exit codes: 0 all went well, 1 a target failed or the request was wrong, 130 \
-                        it was interrupted (Ctrl-C; 143 by SIGTERM, 129 by SIGHUP)."
+    before_help = "Examples:\n  devgate demo                                     # all of it in five seconds, without any \
+                   set-up\n  devgate practice                                 # a switch to try commands \
+                   on\n  devgate inventory show                           # which targets there \
+                   are\n  devgate verify -t routers                        # can they be \
+                   reached\n  devgate facts -t r1                              # what it \
+                   is\n  devgate session exec -t r1 show version          # a command on \
+                   it\n  devgate device -t r1 --apply routes.yaml --noop  # what would \
+                   change\n  devgate device -t r1 --apply routes.yaml         # change \
+                   it\n  devgate task run net::ports -t all               # a task of modules/net"
+)]
+#[command(
+    after_help = "devgate help COMMAND shows a command with examples, devgate help options the options that every \
+                  command takes.\n\nExit codes: 0 all went well, 1 a target failed or the request was wrong, 130 \
+                  it was interrupted (Ctrl-C; 143 by SIGTERM, 129 by SIGHUP)."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -69,7 +85,7 @@ pub(crate) struct Global {
         long,
         global = true,
         value_name = "DIR",
-        help_heading = "Global options"
+        help_heading = help::GLOBAL
     )]
     pub(crate) project: Option<PathBuf>,
     /// The inventory (default: inventory.yaml in the project)
@@ -78,7 +94,7 @@ pub(crate) struct Global {
         long,
         global = true,
         value_name = "FILE",
-        help_heading = "Global options"
+        help_heading = help::GLOBAL
     )]
     pub(crate) inventoryfile: Option<PathBuf>,
     /// A device.conf, whose devices are targets, too (default: that of puppet device)
@@ -86,11 +102,11 @@ pub(crate) struct Global {
         long,
         global = true,
         value_name = "FILE",
-        help_heading = "Global options"
+        help_heading = help::GLOBAL
     )]
     pub(crate) deviceconfig: Option<PathBuf>,
     /// Refuse an inventory with a target that is wrong, instead of leaving that target out
-    #[arg(long, global = true, help_heading = "Global options")]
+    #[arg(long, global = true, help_heading = help::GLOBAL)]
     pub(crate) strict: bool,
     /// Where modules are, separated by colons (default: modules in the project)
     #[arg(
@@ -98,7 +114,7 @@ pub(crate) struct Global {
         long,
         global = true,
         value_name = "DIRS",
-        help_heading = "Global options"
+        help_heading = help::GLOBAL
     )]
     pub(crate) modulepath: Option<String>,
     /// How results are printed on stdout (default: the project's, else human)
@@ -106,18 +122,21 @@ pub(crate) struct Global {
         long,
         global = true,
         value_name = "FORMAT",
-        help_heading = "Global options"
+        help_heading = help::GLOBAL
     )]
     pub(crate) format: Option<Format>,
     /// Tell more: progress messages of transports and providers
-    #[arg(short, long, global = true, help_heading = "Global options")]
+    #[arg(short, long, global = true, help_heading = help::GLOBAL)]
     pub(crate) verbose: bool,
+    /// Print only results and errors: no warnings, no progress, no sums
+    #[arg(long, global = true, conflicts_with = "verbose", help_heading = help::GLOBAL)]
+    pub(crate) quiet: bool,
     /// The least level of messages on stderr (default: notice)
     #[arg(
         long,
         global = true,
         value_name = "LEVEL",
-        help_heading = "Global options"
+        help_heading = help::GLOBAL
     )]
     pub(crate) log_level: Option<LogLevel>,
     /// When to use colour; it never carries meaning alone
@@ -125,7 +144,7 @@ pub(crate) struct Global {
         long,
         global = true,
         default_value = "auto",
-        help_heading = "Global options"
+        help_heading = help::GLOBAL
     )]
     color: When,
     #[arg(long, global = true, hide = true)]
@@ -234,6 +253,7 @@ enum Command {
     Metadata,
     /// Print completions for a shell
     Completions(complete::Completions),
+    Help(help::Help),
 }
 
 /// Whether everything that was asked for went well.
@@ -293,6 +313,7 @@ pub(crate) async fn answer(cli: Cli, output: &Output) -> anyhow::Result<Ending> 
         Command::Schema(schema) => schema.run(output),
         Command::Metadata => Err(pxp::not_by_this_name().into()),
         Command::Completions(completions) => completions.run(output),
+        Command::Help(help) => Ok(help.run()?),
     }
 }
 
@@ -311,6 +332,16 @@ pub(crate) fn format_in(words: impl Iterator<Item = OsString>) -> Option<Format>
 }
 
 impl Cli {
+    /// What these words ask for, the program's name first.
+    ///
+    /// # Errors
+    /// Why they ask for nothing, or the help that they ask for.
+    pub(crate) fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
+        let mut command = help::taught(Self::command());
+        let matches = command.try_get_matches_from_mut(words)?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+
     /// What every command takes.
     pub(crate) fn global(&self) -> &Global {
         &self.global

@@ -8,6 +8,9 @@ use crate::practice::{PracticeArgs, serve};
 
 /// Keep a practice switch running, to try commands on, or play a recorded device
 #[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  devgate practice\n  devgate practice --port 0 --hostname sw1\n  devgate practice --replay recorded/r1"
+)]
 pub(super) struct Practice {
     #[command(flatten)]
     args: PracticeArgs,

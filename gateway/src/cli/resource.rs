@@ -10,15 +10,19 @@ use devgate_devices::{Change, Current, Shown};
 use devgate_schemas::{Hash, Value};
 use serde_json::json;
 
-use super::{Ending, Setting};
+use super::{Ending, Setting, complete};
 use crate::output::Output;
 
 /// Try a resource type without a device.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  devgate resource parse frr frr_static_route --from show.txt")]
 pub(super) enum Resource {
     /// Print the resources that `get` would find in a device's output
     ///
     /// The output is that of the type's own commands: `devgate type show FAMILY/TYPE` names them.
+    #[command(
+        after_help = "Examples:\n  devgate session exec -t r1 show running-config staticd > show.txt\n  devgate resource parse frr frr_static_route --from show.txt"
+    )]
     Parse {
         #[command(flatten)]
         which: Which,
@@ -27,6 +31,9 @@ pub(super) enum Resource {
         from: PathBuf,
     },
     /// Print the configuration lines that `set` would send
+    #[command(
+        after_help = "Example:\n  devgate resource render frr frr_static_route --should '{\"title\": \"10.9.0.0/16 via Null0\", \"distance\": 20}'"
+    )]
     Render {
         #[command(flatten)]
         which: Which,
@@ -45,9 +52,10 @@ pub(super) enum Resource {
 #[derive(Args, Debug)]
 pub(super) struct Which {
     /// The family
+    #[arg(add = complete::families())]
     family: String,
     /// The resource type
-    #[arg(value_name = "TYPE")]
+    #[arg(value_name = "TYPE", add = complete::types())]
     type_name: String,
 }
 

@@ -10,6 +10,9 @@ use crate::output::Output;
 
 /// Check values against Puppet data types.
 #[derive(Debug, Subcommand)]
+#[command(
+    after_help = "Example:\n  echo '{\"type\": \"Integer[0, 10]\", \"value\": 11}' | devgate schema check"
+)]
 pub(super) enum Schema {
     /// Read cases as JSON lines on stdin, answer each with a line
     ///

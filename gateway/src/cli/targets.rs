@@ -11,6 +11,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, Args, Command};
 use devgate_schemas::Value;
 
+use super::complete;
 use crate::inventory::Overrides;
 use crate::prompt;
 
@@ -18,7 +19,7 @@ use crate::prompt;
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Targets {
     /// Names, groups, globs or URIs, separated by commas; `all`; @FILE; - for stdin
-    #[arg(short, long, visible_alias = "target", value_name = "TARGETS")]
+    #[arg(short, long, visible_alias = "target", value_name = "TARGETS", add = complete::targets())]
     pub(crate) targets: Vec<String>,
     #[arg(short, long, hide = true, value_parser = Refused(NO_QUERY))]
     query: Option<Infallible>,
@@ -82,7 +83,8 @@ pub(super) struct HostOptions {
     no_tty: bool,
 }
 
-const HEADING: &str = "How targets are reached (over what the inventory says)";
+/// The heading of the options that lay over what an inventory says.
+pub(super) const HEADING: &str = "How targets are reached (over what the inventory says)";
 
 const NO_QUERY: &str = "--query needs PuppetDB, which devgate does not ask: choose targets with \
                         --targets; a list of names may come from stdin (`--targets -`)";

@@ -6,17 +6,23 @@ use devgate_transports::Connect;
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Ending, Setting};
+use super::{Ending, Setting, complete};
 use crate::output::{self, Output};
 
 /// Look at transports and what their connection info may hold.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  devgate transport list\n  devgate transport show ssh_cli")]
 pub(super) enum Transport {
     /// Name every transport
+    #[command(after_help = "Example:\n  devgate transport list")]
     List,
     /// Show what a transport's connection info may hold
+    #[command(
+        after_help = "Examples:\n  devgate transport show frr\n  devgate transport show --json-schema > inventory.schema.json"
+    )]
     Show {
         /// The transport's name, as in `remote-transport`; without it, all of them
+        #[arg(add = complete::transports())]
         name: Option<String>,
         /// Print it as JSON Schema (draft 2020-12), for editors, forms and checks elsewhere
         ///
@@ -39,7 +45,7 @@ impl Transport {
                         [schema.name().to_owned(), first_sentence(schema.desc())]
                     })
                     .collect();
-                output.document(&json!({ "transports": rows }), || output::table(&rows));
+                output.page(&json!({ "transports": rows }), || output::table(&rows));
             }
             Self::Show { name, json_schema } => {
                 let registry = &setting.registry;
@@ -57,10 +63,11 @@ impl Transport {
                     }
                     (None, true) => definitions(&schemas),
                 };
-                output.document(&json, || {
-                    if json_schema {
-                        return format!("{json:#}\n");
-                    }
+                if json_schema {
+                    output.document(&json, || format!("{json:#}\n"));
+                    return Ok(Ending::Well);
+                }
+                output.page(&json, || {
                     let texts: Vec<String> = schemas.iter().map(|schema| as_text(schema)).collect();
                     texts.join("\n")
                 });

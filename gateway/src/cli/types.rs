@@ -3,21 +3,28 @@
 use anyhow::bail;
 use clap::Subcommand;
 use devgate_devices::ResourceType;
+use devgate_schemas::{Example, Resource, TypeSchema, Value};
 use serde_json::{Value as Json, json};
 
 use super::transport::{attributes_json, attributes_text, first_sentence};
-use super::{Ending, Setting};
+use super::{Ending, Setting, complete};
+use crate::manifest;
 use crate::output::{self, Output};
 
 /// Look at resource types.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  devgate type list\n  devgate type show frr_static_route")]
 pub(super) enum Types {
     /// Name every resource type
+    #[command(after_help = "Example:\n  devgate type list")]
     List,
-    /// Show a type's attributes
+    /// Show a type's attributes, and a manifest to begin with
+    #[command(
+        after_help = "Examples:\n  devgate type show frr_static_route\n  devgate type show frr/frr_interface --format json"
+    )]
     Show {
         /// The type's name, with its family where several have one of that name
-        #[arg(value_name = "[FAMILY/]NAME")]
+        #[arg(value_name = "[FAMILY/]NAME", add = complete::types())]
         name: String,
     },
 }
@@ -34,11 +41,11 @@ impl Types {
                         rows.push([name, first_sentence(schema.desc())]);
                     }
                 }
-                output.document(&json!({ "types": rows }), || output::table(&rows));
+                output.page(&json!({ "types": rows }), || output::table(&rows));
             }
             Self::Show { name } => {
                 let (family, kind) = find(setting, &name)?;
-                output.document(&as_json(family, kind), || as_text(family, kind));
+                output.page(&as_json(family, kind), || as_text(family, kind));
             }
         }
         Ok(Ending::Well)
@@ -85,6 +92,7 @@ fn as_json(family: &str, kind: &dyn ResourceType) -> Json {
         .iter()
         .map(|feature| feature.name())
         .collect();
+    let example = schema.example();
     let patterns: Vec<&str> = schema.title_patterns().iter().map(|p| p.source()).collect();
     json!({
         "name": schema.name(),
@@ -93,6 +101,7 @@ fn as_json(family: &str, kind: &dyn ResourceType) -> Json {
         "features": features,
         "title_patterns": patterns,
         "commands": kind.commands(),
+        "example": { schema.name(): { example.title: Value::Hash(example.attributes).to_json() } },
         "attributes": attributes_json(schema.attributes()),
     })
 }
@@ -100,13 +109,33 @@ fn as_json(family: &str, kind: &dyn ResourceType) -> Json {
 fn as_text(family: &str, kind: &dyn ResourceType) -> String {
     let schema = kind.schema();
     let mut text = format!("{} (family {family}): {}\n", schema.name(), schema.desc());
-    for pattern in schema.title_patterns() {
-        text.push_str(&format!("\ntitle: /{}/\n", pattern.source()));
-    }
     if !kind.commands().is_empty() {
         text.push_str(&format!("\nread with: {}\n", kind.commands().join(", ")));
     }
     text.push_str("\nattributes:\n");
     text.push_str(&attributes_text(schema.attributes()));
+    text.push_str(&beginning(schema));
     text
+}
+
+/// A manifest to begin with, as YAML; what it leaves open is said in comments.
+fn beginning(schema: &TypeSchema) -> String {
+    let Example {
+        title,
+        attributes,
+        open,
+    } = schema.example();
+    let name = schema.name();
+    let mut resource = Resource::from(attributes);
+    resource.set("title", title.into());
+    let mut manifest = manifest::to_yaml(schema, &[resource]);
+    for name in open {
+        let kind = schema.attributes().get(&name);
+        let kind = kind.map_or_else(String::new, |attribute| attribute.data_type.to_string());
+        manifest.push_str(&format!("    # to be filled in: {name}, {kind}\n"));
+    }
+    format!(
+        "\nA manifest to begin with, {name}.yaml (a preview of it: devgate device -t TARGET --apply {name}.yaml \
+         --noop):\n\n{manifest}"
+    )
 }

@@ -16,6 +16,9 @@ use crate::session::{self, Access};
 /// Test that targets can be reached and that their credentials are accepted.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
+#[command(
+    after_help = "Examples:\n  devgate verify -t r1\n  devgate verify -t routers,'sw[1-9]'\n  devgate verify -t all --format jsonl"
+)]
 pub(super) struct Verify {
     #[command(flatten)]
     targets: Targets,

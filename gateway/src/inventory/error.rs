@@ -68,7 +68,7 @@ pub(crate) enum InventoryError {
         message: &'static str,
     },
     /// A target's transport does not exist.
-    #[error("target {target}: unknown transport {transport}, expected one of {}", .known.join(", "))]
+    #[error("target {target}: unknown transport {transport}, expected one of {}{hint}", .known.join(", "))]
     UnknownTransport {
         /// The target's name.
         target: String,
@@ -76,6 +76,8 @@ pub(crate) enum InventoryError {
         transport: String,
         /// What there is.
         known: &'static [&'static str],
+        /// What was probably meant, to end the message with.
+        hint: String,
     },
 }
 

@@ -16,6 +16,7 @@ mod group;
 mod lookup;
 mod names;
 mod overrides;
+mod plain;
 mod read;
 mod redact;
 mod select;
@@ -39,6 +40,7 @@ pub(crate) use error::{InventoryError, Problem};
 pub(crate) use glob::Glob;
 pub(crate) use group::Group;
 pub(crate) use overrides::Overrides;
+pub(crate) use plain::names_in;
 pub(crate) use source::Source;
 pub(crate) use target::{Kind, Listed, Place, Target};
 

@@ -5,13 +5,17 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use devgate_schemas::did_you_mean;
 use indexmap::IndexMap;
 
 use super::entry::target_name;
 use super::glob::{Glob, is_glob};
 use super::group::Entry;
 use super::uri::Uri;
-use super::{Inventory, InventoryError, Overrides, Target};
+use super::{Inventory, InventoryError, Listed, Overrides, Target};
+
+/// Of how many strangers it is looked up whom they were meant to be: each is compared with every name.
+const GUESSES: usize = 10;
 
 impl Inventory {
     /// The targets that words choose, each once, in the order of the words.
@@ -33,7 +37,9 @@ impl Inventory {
         overrides: &Overrides,
     ) -> Result<Vec<Arc<Target>>, InventoryError> {
         let chosen = self.choose(words, &mut std::io::stdin())?;
-        self.targets(chosen, overrides).await
+        let mut targets = self.targets(chosen, overrides).await?;
+        self.warn_of_strangers(&mut targets);
+        Ok(targets)
     }
 
     /// The targets that words choose, as far as they can be told without asking plugins.
@@ -44,6 +50,29 @@ impl Inventory {
     pub(crate) fn glance(&self, words: &[String]) -> Result<Vec<Arc<Target>>, InventoryError> {
         let chosen = self.choose(words, &mut std::io::stdin())?;
         Ok(self.seen(&chosen))
+    }
+
+    /// Has it told of strangers that they are probably mistyped. Names and addresses need not be in an inventory,
+    /// so that this refuses nothing.
+    fn warn_of_strangers(&self, targets: &mut [Arc<Target>]) {
+        let is_word = |name: &str| {
+            name.chars()
+                .all(|c| c.is_alphanumeric() || "-_".contains(c))
+        };
+        let strangers = targets
+            .iter_mut()
+            .filter(|target| target.listed == Listed::No && is_word(&target.name));
+        for target in strangers.take(GUESSES).filter_map(Arc::get_mut) {
+            let groups = self.names.groups.keys();
+            let names = groups.chain(self.tree.entries.keys());
+            let names = names.chain(self.names.aliases.keys()).map(String::as_str);
+            let hint = did_you_mean(&target.name, names.chain(self.device_names()));
+            if !hint.is_empty() {
+                target
+                    .warnings
+                    .push(format!("it is not in the inventory{hint}"));
+            }
+        }
     }
 
     /// The names that words choose, each once, in the order of the words; the URI of those that the

@@ -7,7 +7,7 @@ use devgate_schemas::{Hash, Value};
 
 use super::data::{Data, without_undef};
 use super::read::{Reading, is_reference, said, written};
-use super::target::TRANSPORTS;
+use super::target::{TRANSPORTS, meant_transport};
 
 /// Options of `remote` that decide how a target is reached, whatever its transport's schema says.
 const REMOTE_TEXTS: [&str; 2] = ["remote-transport", "protocol"];
@@ -112,7 +112,8 @@ impl Reading<'_> {
             } else {
                 node.kind_name()
             };
-            let message = format!("expected transport to be {expected}, found {found}");
+            let hint = node.as_str().map(meant_transport).unwrap_or_default();
+            let message = format!("expected transport to be {expected}, found {found}{hint}");
             self.problem(node, Some(owner.group), message);
         }
         for name in TRANSPORTS {

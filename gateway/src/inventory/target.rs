@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use devgate_schemas::{Hash, Key, Unread, Value};
+use devgate_schemas::{Hash, Key, Unread, Value, did_you_mean};
 use serde_json::{Value as Json, json};
 
 use super::redact::redacted;
@@ -139,6 +139,7 @@ impl Target {
                 target: self.name.clone(),
                 transport: transport.to_owned(),
                 known: &TRANSPORTS,
+                hint: meant_transport(transport),
             };
             return self.broken(error);
         };
@@ -355,6 +356,22 @@ impl fmt::Debug for Target {
 
 /// The target that is always there, and the proxy of who names none.
 pub(super) const LOCALHOST: &str = "localhost";
+
+/// What somebody probably meant who names a transport that is none of an inventory's: a way to devices is named one
+/// level below.
+pub(super) fn meant_transport(named: &str) -> String {
+    let protocols = devgate_transports::all().iter();
+    let mut ways = protocols
+        .map(|connect| connect.schema().name())
+        .chain(devgate_devices::all().map(devgate_devices::BuiltIn::name));
+    if ways.any(|way| way == named) {
+        return format!(
+            "; to reach a device by `{named}`, write `transport: remote` and `remote: \
+             {{remote-transport: {named}}}`"
+        );
+    }
+    did_you_mean(named, TRANSPORTS)
+}
 
 /// What selects targets: a text, or the texts of a list with commas between them.
 fn selection(value: &Value) -> Option<String> {

@@ -71,10 +71,37 @@ impl Catalogue {
             let names = names(&module, &task_files(&module_dir)?);
             known.extend(names.iter().map(ToString::to_string));
         }
+        if let Some(hidden) = self.hidden(name.module()) {
+            let files = task_files(&hidden)?;
+            if files.iter().any(|file| stem(file) == name.task()) {
+                return Err(TaskError::Hidden {
+                    name: name.to_string(),
+                    project: name.module().to_owned(),
+                    hidden,
+                });
+            }
+        }
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let name = name.to_string();
         let nearest = nearest(&name, &known).map(str::to_owned);
         Err(TaskError::Unknown { name, nearest })
+    }
+
+    /// The names of all tasks. Nothing is read but folders; those that cannot be read have none.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let modules = self.modules().unwrap_or_default();
+        let names = modules.iter().flat_map(|(module, folder)| {
+            let files = task_files(folder).unwrap_or_default();
+            names(module, &files)
+        });
+        names.map(|name| name.to_string()).collect()
+    }
+
+    /// The module of the module path that the project hides, because it has the project's name.
+    fn hidden(&self, module: &str) -> Option<PathBuf> {
+        let (name, _) = self.project.as_ref()?;
+        let mut folders = self.modulepath.iter().map(|path| path.join(module));
+        folders.find(|folder| name == module && folder.is_dir())
     }
 
     /// Every task with its description; what is wrong with one does not hide the others.

@@ -26,6 +26,17 @@ pub(crate) enum TaskError {
         name: String,
         nearest: Option<String>,
     },
+    /// A module has it, which the project hides.
+    #[error(
+        "Could not find a task named '{name}': the project is named '{project}' in bolt-project.yaml \
+         and is the module of this name itself, which hides {}; give the project another name, or move \
+         the task to the project's own folder tasks/", hidden.display()
+    )]
+    Hidden {
+        name: String,
+        project: String,
+        hidden: PathBuf,
+    },
     /// A file or directory of a module cannot be read.
     #[error("{} cannot be read: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
@@ -68,7 +79,9 @@ pub(crate) enum TaskError {
     )]
     BothForms,
     /// A word is no `name=value`; it is not quoted, for it may be a value.
-    #[error("parameter {place} on the command line has no '=': write name=value")]
+    #[error(
+        "parameter {place} on the command line has no '=': write name=value; targets are named with -t"
+    )]
     NoPair { place: usize },
     /// The text of `--params` is no JSON object.
     #[error("Unable to parse --params value as JSON: {0}")]
@@ -203,7 +216,7 @@ impl TaskError {
         match self {
             Self::InvalidName(_) | Self::InvalidParameters(_) => "bolt/validation-error",
             Self::BothForms | Self::NoPair { .. } | Self::ParamsNotJson(_) => "bolt/cli-error",
-            Self::Unknown { .. } => "bolt/unknown-task",
+            Self::Unknown { .. } | Self::Hidden { .. } => "bolt/unknown-task",
             Self::Unreadable { .. } => "puppet.tasks/unreadable-metadata",
             Self::Metadata { error, .. } => error.kind(),
             Self::Files { kind, .. } => kind,
@@ -238,6 +251,9 @@ impl TaskError {
             | Self::NoPair { .. }
             | Self::ParamsNotJson(_) => json!({}),
             Self::Unknown { name, nearest } => json!({"task": name, "nearest": nearest}),
+            Self::Hidden { name, hidden, .. } => {
+                json!({"task": name, "hidden": hidden.display().to_string()})
+            }
             Self::Unreadable { path, .. } => json!({"path": path.display().to_string()}),
             Self::Metadata { path, error } => {
                 let problems = match error {

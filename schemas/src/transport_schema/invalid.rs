@@ -17,7 +17,8 @@ impl InvalidConnectionInfo {
     }
 }
 
-/// The first two sections have the Resource API gem's words.
+/// What is said of each attribute has Puppet's words, and what is missing the Resource API gem's. The gem's heading
+/// is left out: it speaks of the Ruby objects behind the schema.
 impl fmt::Display for InvalidConnectionInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -29,8 +30,7 @@ impl fmt::Display for InvalidConnectionInfo {
         let mut sections = Vec::new();
         if !mismatches.is_empty() {
             sections.push(format!(
-                "The connection info provided does not match the Transport Schema for \
-                 `{transport}[]`\n Value type mismatch:\n    * {}",
+                "The connection info of `{transport}` does not fit:\n    * {}",
                 mismatches.join("\n    * ")
             ));
         }

@@ -109,10 +109,37 @@ fn everything_wrong_is_told_at_once_and_no_secret_is_quoted() {
         .to_string();
     assert_eq!(
         invalid,
-        "The connection info provided does not match the Transport Schema for `nexus[]`\n \
-             Value type mismatch:\n    * host: 1 (expects a String value, got Integer)\n    \
+        "The connection info of `nexus` does not fit:\n    \
+             * host: 1 (expects a String value, got Integer)\n    \
              * pin: << redacted value >> expects an undef value or a match for Enum['canary'], \
              got String\nThe following mandatory attributes were not provided:\n    *  password"
+    );
+}
+
+#[test]
+fn a_number_that_does_not_fit_is_shown_as_it_is_and_a_secret_one_not() {
+    let schema = TransportSchema::built_in(
+        "{name: x, desc: d, connection_info: {port: {type: 'Integer[1, 65535]'}, \
+         pin: {type: 'Optional[Integer[1, 9]]', sensitive: true}, \
+         rate: {type: 'Optional[Float[0.0, 1.0]]'}}}",
+    );
+    let raw = unread(&[
+        ("port", 99_999.into()),
+        ("pin", 4711.into()),
+        ("rate", Value::Float(1.5)),
+    ]);
+    let told = schema.read(raw, |_, _| {}).expect_err("wrong").to_string();
+    let lines = [
+        "port: 99999 (expects an Integer[1, 65535] value, got 99999)",
+        "pin: << redacted value >> expects a value of type Undef or Integer[1, 9], got Integer",
+        "rate: 1.5 (expects a value of type Undef or Float[0.0, 1.0], got 1.5)",
+    ];
+    for line in lines {
+        assert!(told.contains(line), "{told}");
+    }
+    assert!(
+        !told.contains("4711") && !told.contains("99999, "),
+        "{told}"
     );
 }
 

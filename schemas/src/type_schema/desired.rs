@@ -26,9 +26,11 @@ impl TypeSchema {
         let named_by_attributes = self.namevars.iter().all(|namevar| {
             given.get(namevar).is_some() || self.attributes[namevar].default.is_some()
         });
+        let mut titled = Resource::new();
         match title.map(|title| self.parse_title(title)) {
             Some(Ok(namevars)) => {
                 for (namevar, value) in namevars {
+                    titled.set(&namevar.to_string(), value.clone());
                     resource.set(&namevar.to_string(), value);
                 }
             }
@@ -73,7 +75,11 @@ impl TypeSchema {
                 }
                 (Some(value), _) => {
                     if let Err(violation) = attribute.check(value) {
-                        wrong.push(format!("`{key}` {violation}"));
+                        let like = self
+                            .titles_look_like()
+                            .filter(|_| titled.get(key) == Some(value));
+                        let like = like.map_or_else(String::new, |like| format!("; {like}"));
+                        wrong.push(format!("`{key}` {violation}{like}"));
                     }
                 }
                 (None, _) => {}

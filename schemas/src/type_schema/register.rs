@@ -36,7 +36,8 @@ enum Author {
 }
 
 impl TypeSchema {
-    /// Reads a type's definition: `{name, desc, attributes, features, title_patterns, autorequire, …}`.
+    /// Reads a type's definition: `{name, desc, attributes, features, title_patterns, autorequire, …}`,
+    /// and of ours `example`: `{TITLE: {attribute: value}}`.
     ///
     /// # Errors
     /// Everything that is wrong with it, in the Resource API gem's words where it has them.
@@ -118,7 +119,7 @@ impl TypeSchema {
         }
         let title_patterns = Self::title_patterns_of(definition, author, &namevars, &mut problems);
         let relations = relation::read(definition, &attributes, &mut problems);
-        problems.or(|| Self {
+        let mut schema = problems.or(|| Self {
             name: name.to_owned(),
             desc: desc.trim().to_owned(),
             attributes,
@@ -126,7 +127,12 @@ impl TypeSchema {
             title_patterns,
             namevars,
             relations,
-        })
+            example: None,
+        })?;
+        if let Author::Ours = author {
+            schema.read_example(definition)?;
+        }
+        Ok(schema)
     }
 
     fn attributes_of(

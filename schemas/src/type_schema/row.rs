@@ -81,7 +81,7 @@ impl TypeSchema {
                 None if key == "title" => {}
                 None => unknown.push_str(&format!("\n    * {key}")),
                 Some(attribute) => {
-                    if let Err(violation) = attribute.check(value) {
+                    if let Err(violation) = attribute.verdict(value) {
                         mismatches.push_str(&if attribute.sensitive {
                             format!("\n    * {key}: << redacted value >> {violation}")
                         } else {

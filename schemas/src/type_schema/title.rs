@@ -30,14 +30,10 @@ impl TypeSchema {
                     .collect());
             }
         }
-        let patterns: Vec<String> = self
-            .title_patterns
-            .iter()
-            .map(|pattern| format!("/{}/", pattern.source()))
-            .collect();
+        let like = self.titles_look_like().unwrap_or_default();
         Err(InvalidResource(vec![format!(
-            "no set of title patterns matched the title \"{title}\"; expected {}",
-            patterns.join(" or ")
+            "the title \"{title}\" is none of `{}`: {like}",
+            self.name
         )]))
     }
 

@@ -11,7 +11,8 @@ use crate::regexp::STEPS;
 /// Every way in which a value differs from its type.
 ///
 /// It displays as Puppet words it for a schema's attribute, including Puppet's odd leading blanks
-/// where there are several violations.
+/// where there are several violations; with `{:#}` in plain words: a number is shown as it is, where Puppet shows
+/// the type that it fills (`Integer[99999, 99999]`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {
     violations: Vec<Violation>,
@@ -107,10 +108,14 @@ impl Display for Mismatch {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.violations.as_slice() {
             [] => Ok(()),
-            [only] => write!(f, "{only}"),
+            [only] => only.fmt(f),
             [first, rest @ ..] => {
-                write!(f, "  {first}")?;
-                rest.iter().try_for_each(|one| write!(f, "\n   {one}"))
+                f.write_str("  ")?;
+                first.fmt(f)?;
+                rest.iter().try_for_each(|one| {
+                    f.write_str("\n   ")?;
+                    one.fmt(f)
+                })
             }
         }
     }

@@ -21,6 +21,7 @@ mod model;
 mod normal;
 mod pattern;
 mod range;
+mod sample;
 mod secret;
 mod syntax;
 mod verdict;

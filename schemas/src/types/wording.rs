@@ -88,7 +88,11 @@ pub(super) fn type_message(
     } else if !detailed {
         short_name(actual)
     } else if shows_parameters(alternatives, actual) {
-        actual.to_string()
+        if f.alternate() {
+            plain(actual)
+        } else {
+            actual.to_string()
+        }
     } else {
         actual.name().to_owned()
     };
@@ -125,6 +129,16 @@ pub(super) fn type_message(
             )
         }
         [] => write!(f, "expects a value of type , or , got {actual}"),
+    }
+}
+
+/// The type of one value as people read it: a number is itself, where Puppet shows the range that it fills.
+fn plain(actual: &Type) -> String {
+    match actual {
+        Type::Integer(range) if range.from == range.to => range.from.to_string(),
+        Type::Float(range) if range.from == range.to => range.from.to_string(),
+        Type::Integer(_) | Type::Float(_) => actual.to_string(),
+        other => other.generalize().to_string(),
     }
 }
 

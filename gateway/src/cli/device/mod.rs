@@ -13,7 +13,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use devgate_transports::Mode;
 use serde::Deserialize;
 
-use super::{Ending, Global, LogLevel, Setting, Targets, facts};
+use super::{Ending, Global, LogLevel, Setting, Targets, complete, facts};
 use crate::device_run::{Options, Strict};
 use crate::failure::Failure;
 use crate::inventory::Target;
@@ -108,7 +108,7 @@ pub(super) struct Device {
     #[arg(short, long)]
     resource: bool,
     /// The type, and the title of one of them
-    #[arg(value_names = ["TYPE", "TITLE"], num_args = 1..=2, requires = "resource")]
+    #[arg(value_names = ["TYPE", "TITLE"], num_args = 1..=2, requires = "resource", add = complete::types())]
     words: Vec<String>,
     /// With --resource: print a YAML manifest
     #[arg(
@@ -190,8 +190,12 @@ impl Device {
                 None if self.facts => "facts command requires target",
                 None => "resource command requires target",
             };
+            let bare = self.words.first().filter(|_| !self.resource);
+            let hint = bare.map_or_else(String::new, |word| {
+                format!("; targets are named with -t: `devgate device -t {word}`")
+            });
             return Err(misused(&format!(
-                "{message}, or a device.conf with devices"
+                "{message}, or a device.conf with devices{hint}"
             )));
         };
         let concurrency = self.targets.concurrency;

@@ -39,7 +39,7 @@ impl List {
             }
         }
         let json: Json = found.iter().map(as_json).collect();
-        output.document(&json!({ "modules": json }), || {
+        output.page(&json!({ "modules": json }), || {
             if found.is_empty() {
                 return format!("No modules in {folder}\n");
             }

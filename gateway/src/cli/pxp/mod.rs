@@ -26,6 +26,9 @@ pub(crate) use serve::words;
 
 /// Look at PXP modules, run their actions as pxp-agent does, or be one
 #[derive(Debug, Subcommand)]
+#[command(
+    after_help = "Examples:\n  devgate pxp list --modules-dir modules\n  echo '{\"input\": {\"targets\": \"routers\"}}' | devgate pxp serve verify"
+)]
 pub(super) enum Pxp {
     /// Name the modules of a folder, what they can do, and why those that cannot be used cannot
     List(list::List),

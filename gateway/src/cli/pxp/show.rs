@@ -36,7 +36,7 @@ impl Show {
         for remark in &module.remarks {
             voice.say(Level::Notice, &format!("module {}: {remark}", module.name));
         }
-        output.document(&as_json(&module), || as_text(&module));
+        output.page(&as_json(&module), || as_text(&module));
         Ok(Ending::Well)
     }
 }

@@ -62,7 +62,7 @@ async fn all(spool: &Spool, output: &Output) -> anyhow::Result<Ending> {
         reports.push(transaction.summary().await);
     }
     reports.sort_by_key(|report| report.known.as_ref().map(|known| known.start.clone()));
-    output.document(&json!({ "transactions": reports }), || {
+    output.page(&json!({ "transactions": reports }), || {
         let rows: Vec<[String; 5]> = reports.iter().map(as_row).collect();
         output::table(&rows)
     });

@@ -15,11 +15,11 @@ use crate::session::Asked;
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  REST, the path:          devgate session get -t dns1 \
-                  /api/v1/servers\n  NETCONF, a filter:       devgate session get -t r1 '<interfaces \
-                  xmlns=\"urn:ietf:params:xml:ns:yang:ietf-interfaces\"/>'\n  OVSDB, a table:          \
-                  devgate session get -t ovs1 Bridge\n  SNMP, an OID:            devgate session get -t \
-                  ups1 1.3.6.1.2.1.1\n\n`devgate transport show NAME` tells what a transport takes. \
+    after_help = "Examples:\n  devgate session get -t dns1 /api/v1/servers     # REST: a path\n  devgate session \
+                  get -t ovs1 Bridge               # OVSDB: a table\n  devgate session get -t ups1 \
+                  1.3.6.1.2.1.1        # SNMP: an OID\n  devgate session get -t r1 '<interfaces \
+                  xmlns=\"urn:ietf:params:xml:ns:yang:ietf-interfaces\"/>'  # NETCONF: a \
+                  filter\n\n`devgate transport show NAME` shows what a transport takes. \
                   In a task, or in what `devgate session run` starts, -t is not needed."
 )]
 pub(in crate::cli) struct Get {
@@ -32,12 +32,11 @@ pub(in crate::cli) struct Get {
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  REST:     devgate session set -t dns1 /api/v1/servers/localhost/zones \
-                  - --method POST < zone.json\n            devgate session set -t dns1 \
-                  /api/v1/servers/localhost/zones/example.org. --method DELETE\n  NETCONF:  devgate \
-                  session set -t r1 - --method merge < config.xml\n            devgate session set \
-                  -t r1 '<get-system-information/>' --method rpc\n  OVSDB:    devgate session set -t \
-                  ovs1 - < operations.json\n  SNMP:     only reads\n\nA single - is the body. A secret \
+    after_help = "Examples:\n  devgate session set -t dns1 /api/v1/servers/localhost/zones - --method POST < \
+                  zone.json\n  devgate session set -t dns1 /api/v1/servers/localhost/zones/example.org. --method \
+                  DELETE\n  devgate session set -t r1 - --method merge < config.xml\n  devgate session set \
+                  -t r1 '<get-system-information/>' --method rpc\n  devgate session set -t ovs1 - --noop < \
+                  operations.json\n\nA single - is the body. SNMP only reads. A secret \
                   belongs on stdin: everybody on this host can read arguments. A task that runs \
                   under --noop is refused."
 )]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 
-use super::{Ending, Global, Setting};
+use super::{Ending, Global, Setting, complete};
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::inventory::{Overrides, Target};
@@ -62,7 +62,7 @@ pub(super) enum Session {
 #[derive(Args, Debug)]
 struct With {
     /// The target, one: a session is opened for it, unless one with it is lent to this program
-    #[arg(short, long, value_name = "TARGET")]
+    #[arg(short, long, value_name = "TARGET", add = complete::targets())]
     target: Option<String>,
 }
 

@@ -7,7 +7,7 @@ use clap::Args;
 use devgate_schemas::Sensitive;
 use devgate_transports::Mode;
 
-use crate::cli::{Ending, Setting};
+use crate::cli::{Ending, Setting, complete};
 use crate::process::{self, Program};
 use crate::run::Job;
 use crate::session::{self, Bound, Lender, Reach};
@@ -17,7 +17,7 @@ use crate::stop::Stopper;
 #[command(after_help = "Example:\n  devgate session run -t switch1 -- ./nightly-checks.sh")]
 pub(in crate::cli) struct Run {
     /// The target: one
-    #[arg(short, long, value_name = "TARGET")]
+    #[arg(short, long, value_name = "TARGET", add = complete::targets())]
     target: String,
     /// Refuse `devgate session exec --config` and `devgate session set`, as a task is refused under
     /// --noop

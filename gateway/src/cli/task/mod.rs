@@ -13,6 +13,7 @@ pub(super) use run::{given, time};
 
 /// Look at tasks, and run them.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  devgate task show\n  devgate task run net::ports -t routers")]
 pub(super) enum Task {
     /// Name every task, or show one
     Show(show::Show),

@@ -12,6 +12,7 @@ use clap::{ArgGroup, Args};
 use devgate_schemas::Level;
 use devgate_transports::Mode;
 
+use crate::cli::complete;
 use crate::cli::targets::HostOptions;
 use crate::cli::{Ending, Setting, Targets};
 use crate::failure::Failure;
@@ -42,6 +43,7 @@ use crate::tasks::{Catalogue, Parameters, Task, given_parameters};
 )]
 pub(in crate::cli) struct Run {
     /// The task's name
+    #[arg(add = complete::tasks())]
     name: String,
     /// Parameters: name=value
     #[arg(value_name = "NAME=VALUE")]

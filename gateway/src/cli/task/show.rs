@@ -5,7 +5,7 @@ use devgate_schemas::Level;
 use devgate_schemas::task::Metadata;
 
 use crate::cli::transport::first_line;
-use crate::cli::{Ending, Setting};
+use crate::cli::{Ending, Setting, complete};
 use crate::inventory::Glob;
 use crate::output::{self, Output};
 use crate::tasks::{Catalogue, Listed, Task};
@@ -18,6 +18,7 @@ use crate::tasks::{Catalogue, Listed, Task};
 )]
 pub(in crate::cli) struct Show {
     /// The task's name: MODULE::TASK, or MODULE for its init task
+    #[arg(add = complete::tasks())]
     name: Option<String>,
     /// Name only tasks with this text in their names
     #[arg(long, value_name = "TEXT", conflicts_with = "name")]
@@ -38,7 +39,7 @@ impl Show {
             None => self.list(catalogue, setting, output)?,
             Some(name) => {
                 let task = catalogue.find(name)?;
-                output.document(&task.to_json(), || show(&task));
+                output.page(&task.to_json(), || show(&task));
             }
         }
         Ok(Ending::Well)
@@ -73,7 +74,7 @@ impl Show {
                     .as_ref()
                     .is_none_or(|globs| globs.iter().any(|glob| glob.matches(&task.name)))
         });
-        output.document(&catalogue.listing_json(&listing), || {
+        output.page(&catalogue.listing_json(&listing), || {
             let path: Vec<String> = setting
                 .project
                 .modulepath

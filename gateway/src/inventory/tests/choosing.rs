@@ -34,6 +34,23 @@ fn words_choose_groups_targets_aliases_patterns_and_strangers_in_order_and_once(
 }
 
 #[test]
+fn a_word_that_nobody_knows_is_warned_of_where_a_name_is_near() {
+    let inventory = inventory(NETWORK);
+    let warnings = |word| one(&inventory, word).warnings.clone();
+    let meant = |name: &str| {
+        vec![format!(
+            "it is not in the inventory; did you mean `{name}`?"
+        )]
+    };
+    assert_eq!(warnings("ruoters"), meant("routers"));
+    assert_eq!(warnings("proxi1"), meant("proxy1"));
+    assert_eq!(warnings("core11"), meant("core1"));
+    for word in ["elsewhere", "r1.example.com", "ssh://ruoters", "r1"] {
+        assert!(warnings(word).is_empty(), "{word}");
+    }
+}
+
+#[test]
 fn words_come_from_files_and_standard_input_too() -> std::io::Result<()> {
     let inventory = inventory(NETWORK);
     let folder = tempfile::tempdir()?;

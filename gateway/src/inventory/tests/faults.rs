@@ -133,3 +133,25 @@ fn a_group_that_is_wrong_is_fatal_and_takes_nothing_along() {
         assert_eq!(error.kind(), "bolt.inventory/validation-error", "{text}");
     }
 }
+
+#[test]
+fn a_transport_that_is_none_leads_to_the_one_that_was_meant() {
+    let fault = |transport: &str| {
+        let text = format!("targets: [{{name: x, config: {{transport: {transport}}}}}]");
+        let target = one(&inventory(&text), "x");
+        target.fault.as_ref().expect("a fault").to_string()
+    };
+    let told = fault("rmote");
+    assert!(
+        told.ends_with("pcp, remote, found another; did you mean `remote`?"),
+        "{told}"
+    );
+    for way in ["frr", "netconf"] {
+        let told = fault(way);
+        let expected = format!(
+            "; to reach a device by `{way}`, write `transport: remote` and `remote: \
+             {{remote-transport: {way}}}`"
+        );
+        assert!(told.ends_with(&expected), "{told}");
+    }
+}

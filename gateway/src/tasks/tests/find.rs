@@ -66,6 +66,28 @@ fn an_unknown_task_says_where_to_look_and_what_was_meant() {
 }
 
 #[test]
+fn a_module_that_the_project_hides_by_its_name_is_told() {
+    let modules = Modules::with(&[("net/tasks/ports.sh", ""), ("project/tasks/own.sh", "")]);
+    let modulepath = vec![modules.path().to_owned()];
+    let project = ("net".to_owned(), modules.path().join("project"));
+    let catalogue = Catalogue::new(modulepath, Some(project));
+    assert_eq!(catalogue.names(), ["net::own", "project::own"]);
+    let error = catalogue.find("net::ports").expect_err("it is hidden");
+    assert_eq!(error.kind(), "bolt/unknown-task");
+    let told = error.to_string();
+    let folder = modules.path().join("net").display().to_string();
+    for part in [
+        "task named 'net::ports'",
+        "the project is named 'net'",
+        &folder,
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
+    let told = catalogue.find("net::other").expect_err("it is nowhere");
+    assert!(!told.to_string().contains("hides"), "{told}");
+}
+
+#[test]
 fn one_wrong_task_hides_no_other_and_is_read_only_when_asked_for() {
     let modules = Modules::with(&[
         ("sample/tasks/good.sh", ""),

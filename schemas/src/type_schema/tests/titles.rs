@@ -2,7 +2,7 @@
 
 use super::{given, of};
 use crate::type_schema::TypeSchema;
-use crate::{Resource, yaml};
+use crate::{Resource, Value, yaml};
 
 const SOFTWARE: &str = r"
 name: software
@@ -83,4 +83,70 @@ fn patterns_capture_namevars_and_nothing_else() {
         problems(format!("{without}title_patterns: x")),
         "`:title_patterns` must be an array, not `String`"
     );
+}
+
+/// A type whose definition has these lines, too.
+fn with(lines: &str) -> Result<TypeSchema, String> {
+    let text = format!("{}\n{lines}", super::ROUTE);
+    let definition = yaml::parse(&text).expect("YAML").to_value();
+    TypeSchema::register(&definition).map_err(|problems| problems.to_string())
+}
+
+#[test]
+fn a_type_s_own_example_shows_what_a_title_looks_like() {
+    let schema =
+        with("example: { 10.9.0.0/16 table 7: { owner: me, metric: 20 } }").expect("a type");
+    let example = schema.example();
+    assert_eq!(example.title, "10.9.0.0/16 table 7");
+    assert_eq!(example.attributes.get("metric"), Some(&Value::Integer(20)));
+    let told = schema.parse_title("10.9.0.0/16").expect_err("no table");
+    assert_eq!(
+        told.to_string(),
+        "the title \"10.9.0.0/16\" is none of `route`: a title looks like `10.9.0.0/16 table 7`"
+    );
+}
+
+#[test]
+fn an_example_that_is_no_resource_of_the_type_is_refused() {
+    for (lines, expected) in [
+        (
+            "example: { nonsense: { owner: me } }",
+            "the title \"nonsense\" is none of `route`",
+        ),
+        (
+            "example: { 1.0.0.0/8 table 1: { ownr: me } }",
+            "has no attribute `ownr`",
+        ),
+        (
+            "example: { 1.0.0.0/8 table 1: {}, 1.0.0.0/8 table 2: {} }",
+            "an example is one resource",
+        ),
+        (
+            "example: text",
+            "an example is `{TITLE: {attribute: value}}`, not String",
+        ),
+    ] {
+        let told = with(lines).expect_err("it is wrong");
+        assert!(told.contains(expected), "{told}");
+    }
+}
+
+#[test]
+fn a_type_without_an_example_is_shown_as_far_as_its_schema_tells() {
+    let derived = |text: &str| {
+        let definition = yaml::parse(text).expect("YAML").to_value();
+        TypeSchema::register(&definition).expect("a type").example()
+    };
+    let vlan = derived(
+        "{name: v, desc: d, attributes: {id: {type: 'Integer[1, 4094]', behaviour: namevar}, \
+         ensure: {type: 'Enum[present, absent]', default: present}, mode: {type: 'Enum[access, trunk]'}, \
+         key: {type: String, sensitive: true}, free: {type: 'Optional[String]'}}, \
+         title_patterns: ['\\A(?<id>\\d+)\\z']}",
+    );
+    assert_eq!(vlan.title, "1");
+    assert_eq!(vlan.attributes.get("mode"), Some(&Value::from("trunk")));
+    assert_eq!(vlan.open, ["key"]);
+    let route = derived(super::ROUTE);
+    assert_eq!(route.title, "<prefix> table 1");
+    assert_eq!(route.open, ["prefix", "table"]);
 }

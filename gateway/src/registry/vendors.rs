@@ -1,0 +1,108 @@
+//! What reaches the devices of a vendor: people often write its name where a transport's is expected.
+
+/// What works for each vendor or product, by the words that people write for it. It names transports and families
+/// that are built in, the most capable first.
+const VENDORS: [(&[&str], &str); 15] = [
+    (
+        &["nexus", "nxos"],
+        "Cisco Nexus: `nxapi` or `ssh_cli`; `netconf` or `restconf` where it has YANG models",
+    ),
+    (
+        &[
+            "cisco", "ios", "iosxe", "iosxr", "xe", "xr", "asa", "catalyst",
+        ],
+        "Cisco: `ssh_cli`, or `nxapi` on Nexus; `netconf` or `restconf` where it has YANG models",
+    ),
+    (
+        &["arista", "eos"],
+        "Arista EOS: `eapi` or `ssh_cli`; `netconf` or `restconf` where they are enabled",
+    ),
+    (
+        &["juniper", "junos", "srx", "mx"],
+        "Juniper: `netconf` or `ssh_cli`",
+    ),
+    (
+        &["paloalto", "palo", "pan", "panorama"],
+        "Palo Alto Networks: `panos`",
+    ),
+    (&["bigip", "big"], "F5 BIG-IP: `f5`"),
+    (
+        &["nokia", "sros", "srlinux", "huawei", "vrp", "ciena"],
+        "this vendor: `netconf` or `ssh_cli`",
+    ),
+    (
+        &[
+            "fortinet",
+            "fortigate",
+            "fortios",
+            "mikrotik",
+            "routeros",
+            "aruba",
+            "checkpoint",
+        ],
+        "this vendor: `ssh_cli` or `rest`",
+    ),
+    (
+        &[
+            "hp", "hpe", "procurve", "comware", "dell", "brocade", "extreme", "vyos", "ubiquiti",
+        ],
+        "this vendor: `ssh_cli`",
+    ),
+    (&["frrouting", "quagga"], "FRRouting: `frr`"),
+    (
+        &["ovs", "ovn", "openflow"],
+        "Open vSwitch and OVN: `openvswitch` or `ovsdb`",
+    ),
+    (&["pdns"], "PowerDNS: `powerdns`"),
+    (
+        &["http", "https", "api", "url", "json"],
+        "APIs over HTTP: `rest`",
+    ),
+    (
+        &["cli", "telnet", "console", "terminal"],
+        "command lines over SSH or telnet: `ssh_cli`",
+    ),
+    (
+        &["yang", "openconfig"],
+        "YANG models: `netconf` or `restconf`",
+    ),
+];
+
+/// `; for Cisco: …`, to end a message with, where a word names a vendor; empty where it names none.
+pub(super) fn hint(typed: &str) -> String {
+    let typed = typed.to_lowercase();
+    let typed: Vec<&str> = typed.split(|c: char| !c.is_alphanumeric()).collect();
+    let found = VENDORS
+        .iter()
+        .find(|(words, _)| words.iter().any(|word| typed.contains(word)));
+    found.map_or_else(String::new, |(_, what)| format!("; for {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vendor_s_name_leads_to_what_reaches_its_devices() {
+        for typed in ["cisco", "Cisco", "cisco_ios", "ios-xe"] {
+            assert!(hint(typed).starts_with("; for Cisco: `ssh_cli`"), "{typed}");
+        }
+        assert!(hint("cisco_nexus").contains("`nxapi` or"));
+        assert_eq!(hint("frr"), "");
+        assert_eq!(hint(""), "");
+    }
+
+    #[test]
+    fn everything_that_is_named_is_built_in() {
+        let known: Vec<&str> = devgate_transports::all()
+            .iter()
+            .map(|connect| connect.schema().name())
+            .chain(devgate_devices::all().map(devgate_devices::BuiltIn::name))
+            .collect();
+        for (_, what) in VENDORS {
+            for name in what.split('`').skip(1).step_by(2) {
+                assert!(known.contains(&name), "{name}");
+            }
+        }
+    }
+}
