@@ -6,6 +6,7 @@ mod interrupts;
 mod inventories;
 mod pxp_host;
 mod pxp_spool;
+mod switches;
 mod task_lines;
 mod trust;
 mod words;
@@ -86,16 +87,93 @@ fn a_name_that_is_no_targets_is_told_as_such() {
 }
 
 #[test]
-fn nothing_chosen_and_no_inventory_are_told() {
+fn doing_nothing_is_no_success_unless_somebody_says_so() {
     let project = Project::new();
-    let output = project.devgate(&["verify", "-t", "nobody", "--format", "json"]);
-    assert_eq!(document(&output)["target_count"], 0);
-    assert!(words_of(&output).contains("no target was chosen"));
+    project.task("quiet", "");
+    project.write("routes.yaml", "{}");
+    for (verbs, rest) in [
+        (&["verify"][..], &[][..]),
+        (&["facts"], &[]),
+        (&["record"], &["recorded"]),
+        (&["task", "run", "m::quiet"], &[]),
+        (&["task", "run", "m::quiet", "--explain"], &[]),
+        (&["device"], &["--apply", "routes.yaml"]),
+        (&["session", "exec"], &["--config", "no shutdown"]),
+    ] {
+        let json = ["-t", "nobody", "--format", "json"];
+        let output = project.devgate(&[verbs, &json, rest].concat());
+        assert_eq!(output.status.code(), Some(1), "{verbs:?}");
+        let error = &document(&output)["_error"];
+        assert_eq!(error["kind"], "devgate/no-targets", "{verbs:?}");
+        let why = error["msg"].as_str().expect("a text");
+        assert!(
+            why.starts_with("`nobody` chooses no target: nothing was done"),
+            "{why}"
+        );
+        let allowed = project.devgate(&[verbs, &["--allow-empty"], &json, rest].concat());
+        assert_eq!(
+            allowed.status.code(),
+            Some(0),
+            "{verbs:?}: {}",
+            words_of(&allowed)
+        );
+        assert_eq!(document(&allowed)["target_count"], 0);
+    }
+    for words in [
+        &["get", "-t", "nobody", "/"][..],
+        &["run", "-t", "nobody", "--", "true"],
+    ] {
+        let output = project.devgate(&[&["session"], words].concat());
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+    }
+}
+
+#[test]
+fn a_missing_inventory_is_told_and_no_success() {
+    let project = Project::new();
     fs::remove_file(project.0.path().join("inventory.yaml")).expect("it is there");
-    for command in [&["inventory", "show"][..], &["verify", "-t", "r1"]] {
+    for command in [
+        &["inventory", "show"][..],
+        &["verify", "-t", "r1"],
+        &["verify", "-t", "all"],
+        &["session", "get", "-t", "all", "/"],
+    ] {
         let output = project.devgate(command);
+        assert_eq!(output.status.code(), Some(1), "{command:?}");
         assert!(words_of(&output).contains("/inventory.yaml is not there"));
     }
+}
+
+#[test]
+fn the_devices_of_a_device_conf_belong_to_all() {
+    let project = Project::new();
+    let device = "[sw1]\ntype frr\nurl ssh://u:p@127.0.0.1:1\n";
+    project.write("device.conf", device);
+    let show = [
+        "inventory",
+        "show",
+        "--deviceconfig",
+        "device.conf",
+        "--format",
+        "json",
+    ];
+    let shown = document(&project.devgate(&show));
+    let all = json!(["r1", "r2", "sw1"]);
+    assert_eq!((&shown["targets"], &shown["groups"]["all"]), (&all, &all));
+    fs::remove_file(project.0.path().join("inventory.yaml")).expect("it is there");
+    project.task("quiet", "");
+    let run = [
+        "task",
+        "run",
+        "m::quiet",
+        "-t",
+        "all",
+        "--deviceconfig",
+        "device.conf",
+    ];
+    let output = project.devgate(&[&run[..], &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+    assert_eq!(document(&output)["items"][0]["target"], "sw1");
 }
 
 #[test]
@@ -139,7 +217,10 @@ fn a_family_that_is_wrong_stops_only_those_who_ask_for_it() {
     let place = "mine/family.yaml:2:1";
 
     let tasks = project.devgate(&["task", "show"]);
-    assert!(tasks.status.success() && words_of(&tasks).contains(place));
+    assert!(tasks.status.success());
+    assert_eq!(words_of(&tasks), "", "nobody asked for it");
+    let families = project.devgate(&["family", "list"]);
+    assert!(families.status.success() && words_of(&families).contains(place));
     for asking in [
         &["transport", "show", "mine"][..],
         &["family", "test"],

@@ -254,11 +254,11 @@ pub(crate) async fn run<H: Hear + ?Sized>(
 ///
 /// At a terminal it stays in our process group: Ctrl-C and Ctrl-Z reach it as if we were not there,
 /// and what to do about them is its own business. Elsewhere it leads a group of its own, and whatever
-/// ends us ends that.
+/// ends us ends that. Beside how it ended, the signal by which we were asked to end it.
 ///
 /// # Errors
 /// The program could not be started.
-pub(crate) async fn attached(program: &Program) -> io::Result<Exit> {
+pub(crate) async fn attached(program: &Program) -> io::Result<(Exit, Option<Signal>)> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
@@ -271,21 +271,21 @@ pub(crate) async fn attached(program: &Program) -> io::Result<Exit> {
     let mut child = spawn(&mut command)?;
     let id = child.id().and_then(|id| i32::try_from(id).ok());
     let Some(leader) = id.map(Pid::from_raw) else {
-        return child.wait().await.map(exit);
+        return child.wait().await.map(|status| (exit(status), None));
     };
     let mut kin = (!at_terminal).then(|| Kin::of(&child, mark));
     loop {
-        tokio::select! {
+        let signal = tokio::select! {
             status = child.wait() => {
                 if let Some(kin) = &mut kin {
                     kin.ended();
                 }
-                return status.map(exit);
+                return status.map(|status| (exit(status), None));
             }
-            _ = interrupt.recv() => if at_terminal { continue },
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
+            _ = interrupt.recv() => if at_terminal { continue } else { Signal::SIGINT },
+            _ = terminate.recv() => Signal::SIGTERM,
+            _ = hangup.recv() => Signal::SIGHUP,
+        };
         let asked = if at_terminal {
             kill(leader, Signal::SIGTERM)
         } else {
@@ -298,7 +298,8 @@ pub(crate) async fn attached(program: &Program) -> io::Result<Exit> {
         if timeout(GRACE, child.wait()).await.is_err() {
             child.start_kill()?;
         }
-        return child.wait().await.map(exit);
+        let ended = child.wait().await?;
+        return Ok((exit(ended), Some(signal)));
     }
 }
 

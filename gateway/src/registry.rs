@@ -26,6 +26,8 @@ pub(crate) struct Registry {
     /// What is wrong with families of modules, by the name of their folder: they stop those who ask
     /// for them, and nobody else.
     broken: IndexMap<String, String>,
+    /// That there are such is told once, to those who ask for all families.
+    told: Once,
     voice: Voice,
 }
 
@@ -47,7 +49,7 @@ struct Found {
 #[derive(Debug)]
 enum Declared {
     BuiltIn(devgate_devices::BuiltIn),
-    /// Of a module: what is wrong with it is told at once.
+    /// Of a module.
     Read(Arc<devgate_devices::Family>),
 }
 
@@ -63,7 +65,7 @@ impl Registry {
     /// the modules in Ruby there and in `libdir`.
     ///
     /// A family of a module replaces a built-in one, which is told at `notice`. One whose files are
-    /// wrong is told as a warning, and refused where it is asked for. Where a family is written for us
+    /// wrong is refused where it is asked for. Where a family is written for us
     /// as well as in Ruby, Ruby is not needed.
     ///
     /// # Errors
@@ -77,6 +79,7 @@ impl Registry {
             protocols: IndexMap::new(),
             families: IndexMap::new(),
             broken: IndexMap::new(),
+            told: Once::new(),
             voice: voice.clone(),
         };
         for connect in devgate_transports::all() {
@@ -92,9 +95,7 @@ impl Registry {
             let (name, family) = match Found::read(&folder) {
                 Ok(family) => family,
                 Err(problem) => {
-                    let name = name_of(&folder);
-                    registry.tell_broken(&folder.display().to_string(), &problem);
-                    registry.broken.insert(name, problem);
+                    registry.broken.insert(name_of(&folder), problem);
                     continue;
                 }
             };
@@ -162,8 +163,14 @@ impl Registry {
             .chain(self.families().map(Family::connect))
     }
 
-    /// Every family; programs that do not say what they are, are told and left out.
+    /// Every family; those whose files are wrong, and programs that do not say what they are, are told and
+    /// left out.
     pub(crate) fn families(&self) -> impl Iterator<Item = &Family> {
+        self.told.call_once(|| {
+            for (name, problem) in &self.broken {
+                self.tell_broken(&format!("`{name}`"), problem);
+            }
+        });
         let families = self.families.iter();
         families.filter_map(|(name, found)| match found.whole() {
             Ok(family) => Some(family),

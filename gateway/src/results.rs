@@ -182,11 +182,14 @@ fn age(seconds: u64) -> String {
 }
 
 impl Item<'_> {
-    /// The text alone, under the target's name; an error as a comment.
+    /// The text alone, under the target's name; that there was an error, which stderr has, as a comment.
     fn document(&self) -> String {
-        let text = self.answer.text.clone().unwrap_or_default();
-        let error = commented(self.error().unwrap_or_default());
-        format!("# {}\n{error}{text}", self.target)
+        let text = self.answer.text.as_deref().unwrap_or_default();
+        let error = match self.error() {
+            Some(_) => " (failed, or not whole: see standard error)",
+            None => "",
+        };
+        format!("# {}{error}\n{text}", self.target)
     }
 
     /// Why it failed.
@@ -355,21 +358,23 @@ impl<'a> Results<'a> {
     }
 
     fn sum(&self, count: usize, elapsed: Duration) {
-        for (style, word, wanted) in [
-            (GOOD, "Successful", Status::Success),
-            (BAD, "Failed", Status::Failure),
-        ] {
-            let statuses = self.statuses.iter();
-            let targets: Vec<&str> = statuses
-                .filter(|(_, status)| *status == wanted)
-                .map(|(target, _)| target.as_str())
-                .collect();
-            if !targets.is_empty() {
-                let names = targets.join(",");
-                let targets = counted(targets.len());
-                self.output
-                    .line(format!("{style}{word} on {targets}: {names}{style:#}"));
-            }
+        let failed: Vec<&str> = self
+            .statuses
+            .iter()
+            .filter(|(_, status)| *status == Status::Failure)
+            .map(|(target, _)| target.as_str())
+            .collect();
+        let successful = count - failed.len();
+        if successful > 0 {
+            let targets = counted(successful);
+            self.output
+                .line(format!("{GOOD}Successful on {targets}{GOOD:#}"));
+        }
+        // Of many targets, those are named that somebody has to look after.
+        if !failed.is_empty() {
+            let (targets, names) = (counted(failed.len()), failed.join(","));
+            self.output
+                .line(format!("{BAD}Failed on {targets}: {names}{BAD:#}"));
         }
         self.output
             .line(format!("Ran on {} in {}", counted(count), seconds(elapsed)));

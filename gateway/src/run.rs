@@ -22,7 +22,7 @@ use crate::inventory::Target;
 use crate::output::Output;
 use crate::results::{Action, Answer, Results, Status, counted};
 use crate::stop::{Stage, Stop, Stopper};
-use crate::voice::{Listener, Voice};
+use crate::voice::Listener;
 
 /// How often it is shown that time passes.
 const TICK: Duration = Duration::from_millis(250);
@@ -61,12 +61,12 @@ impl Ran {
 
 impl<'a> Job<'a> {
     /// The part of a target in a run that can be stopped by `stop`.
-    pub(crate) fn new(target: &'a Target, voice: &'a Voice, stop: Stop) -> Self {
+    pub(crate) fn new(target: &'a Target, setting: &'a Setting, stop: Stop) -> Self {
         let job = Self {
             target,
             stop,
-            listener: Listener::new(voice),
-            patience: Patience::default(),
+            listener: Listener::new(&setting.voice),
+            patience: Patience::at_most(setting.patience),
         };
         job.hide(&target.secrets());
         job
@@ -124,7 +124,7 @@ pub(crate) async fn over(
     let mut interrupts = Interrupts::hear()?;
     let voice = &setting.voice;
     let mut results = Results::begin(output, action.clone());
-    voice.begin(targets.len());
+    voice.begin(targets.len(), output.format());
     let stopper = Stopper::default();
     let (work, begun, stopper, action) = (&work, &Cell::new(0), &stopper, &action);
     let going = stopper.stop();
@@ -133,7 +133,7 @@ pub(crate) async fn over(
         .map(|(at, target)| async move {
             begun.set(begun.get() + 1);
             voice.above(|| action.start(output, &target.name));
-            let job = Job::new(target, voice, stopper.stop());
+            let job = Job::new(target, setting, stopper.stop());
             let answer = match &target.fault {
                 Some(fault) => Err(Failure::from(&**fault)),
                 // Boxed, so that little is moved when a target is queued.

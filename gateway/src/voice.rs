@@ -1,24 +1,28 @@
 //! What goes to stderr: what happens while it happens, without secrets, beside a progress bar.
 
+mod raw;
+mod retries;
+
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anstream::{AutoStream, ColorChoice};
-use devgate_schemas::{Event, Level, Listen, Mask, Value, visible};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use devgate_schemas::{Course, Event, Level, Listen, Mask, Value, visible};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::Value as Json;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::fmt::MakeWriter;
 
 use crate::cli::{Global, LogLevel, When};
 use crate::lock::locked;
 use crate::logdest::{LogDest, Logs};
 use crate::output;
 use crate::paint::{BAD, Paint, painted};
+use crate::project::Format;
 use crate::results::Answer;
 use crate::wrap;
+use retries::Retries;
 
 /// Speaks to the person at the terminal.
 #[derive(Clone, Debug)]
@@ -31,6 +35,9 @@ struct Inner {
     quiet: bool,
     choice: ColorChoice,
     bar: ProgressBar,
+    retries: Mutex<Retries>,
+    /// Whether people read results, on stdout.
+    shows_results: AtomicBool,
     /// The secrets of all targets that are worked on: no line leaves without passing these.
     mask: Mutex<Mask>,
     logs: Mutex<Logs>,
@@ -61,42 +68,22 @@ impl Voice {
             quiet: global.quiet,
             choice,
             bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
+            retries: Mutex::default(),
+            shows_results: AtomicBool::default(),
             mask: Mutex::default(),
             logs: Mutex::default(),
         }));
-        voice.listen_to_libraries();
+        raw::listen(&voice, least);
         voice
     }
 
-    fn listen_to_libraries(&self) {
-        let own = match self.0.least {
-            LogLevel::Trace => "trace",
-            LogLevel::Debug => "debug",
-            LogLevel::Info => "info",
-            LogLevel::Notice | LogLevel::Warn => "warn",
-            LogLevel::Error => "error",
-        };
-        // The SSH library's finer levels print packets: what is in them no mask can find.
-        let filter = format!("warn,devgate={own},devgate_transports={own},devgate_devices={own}");
-        // A second voice in one process (a test's) leaves the first one's subscriber in place.
-        let _ = tracing_subscriber::fmt()
-            .with_env_filter(EnvFilter::new(filter))
-            .with_writer(self.clone())
-            .with_ansi(false)
-            .without_time()
-            .try_init();
-    }
-
-    /// Shows a bar for work on many targets, if somebody watches.
-    pub(crate) fn begin(&self, count: usize) {
+    /// Begins the work on so many targets, with a bar if somebody watches.
+    pub(crate) fn begin(&self, count: usize, results: Format) {
+        let shows = results == Format::Human;
+        self.0.shows_results.store(shows, Ordering::Relaxed);
         if count > 1 && !self.0.quiet && output::is_watched() {
-            let template = "{pos}/{len} targets, {msg}{elapsed} {wide_bar}";
-            let style = ProgressStyle::with_template(template);
-            self.0
-                .bar
-                .set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             self.0.bar.set_length(count as u64);
-            self.0.bar.set_draw_target(ProgressDrawTarget::stderr());
+            locked(&self.0.retries).count(true, &self.0.bar);
         }
     }
 
@@ -129,14 +116,30 @@ impl Voice {
 
     /// The work on many targets is done.
     pub(crate) fn end(&self) {
-        self.0.bar.finish_and_clear();
+        self.0.shows_results.store(false, Ordering::Relaxed);
+        locked(&self.0.retries).count(false, &self.0.bar);
     }
 
     /// Says a line at a level, if it is loud enough.
     pub(crate) fn say(&self, level: Level, line: &str) {
+        self.tell(level, line, |line| self.line(level, line));
+    }
+
+    /// Writes a line to the logs, and has the terminal show it, if it is loud enough.
+    fn tell(&self, level: Level, line: &str, show: impl FnOnce(&str)) {
         if !self.says(level) {
             return;
         }
+        let line = self.masked(line);
+        let mut logs = locked(&self.0.logs);
+        logs.write(level, &visible(&line));
+        if logs.console {
+            show(&line);
+        }
+    }
+
+    /// Prints a line that holds no secret any more.
+    fn line(&self, level: Level, line: &str) {
         let (style, word) = match level {
             Level::Debug => (Paint::Grey, "debug"),
             Level::Info => (Paint::Plain, "info"),
@@ -144,12 +147,7 @@ impl Voice {
             Level::Warning => (Paint::Yellow, "warning"),
             Level::Err => (BAD, "error"),
         };
-        let line = self.masked(line);
-        let mut logs = locked(&self.0.logs);
-        logs.write(level, &visible(&line));
-        if logs.console {
-            self.show(&format!("{style}{word}:{style:#} {line}\n"));
-        }
+        self.show(&format!("{style}{word}:{style:#} {line}\n"));
     }
 
     /// Says everything in these places from now on.
@@ -245,6 +243,7 @@ impl Listen for Listener<'_> {
             target,
             subject,
             message,
+            course,
         } = event;
         // What nobody hears needs no mask, which is the dearer the more secrets there are.
         if !self.voice.says(level) {
@@ -259,26 +258,24 @@ impl Listen for Listener<'_> {
         if matches!(level, Level::Warning) && !locked(&self.warned).insert(line.clone()) {
             return;
         }
-        self.voice.say(level, &line);
+        let Inner {
+            bar,
+            retries,
+            shows_results,
+            ..
+        } = &*self.voice.0;
+        self.voice.tell(level, &line, |line| match course {
+            Course::Again if output::is_watched() => {
+                locked(retries).show(&target, visible(line).into_owned(), bar);
+            }
+            Course::InResult if shows_results.load(Ordering::Relaxed) => {}
+            Course::Once | Course::Again | Course::InResult => self.voice.line(level, line),
+        });
     }
-}
 
-impl Write for Voice {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.print(&String::from_utf8_lossy(line));
-        Ok(line.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl MakeWriter<'_> for Voice {
-    type Writer = Self;
-
-    fn make_writer(&self) -> Self {
-        self.clone()
+    fn settled(&self, target: &str) {
+        let Inner { bar, retries, .. } = &*self.voice.0;
+        locked(retries).settled(target, bar);
     }
 }
 

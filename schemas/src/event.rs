@@ -32,6 +32,18 @@ impl fmt::Display for Level {
     }
 }
 
+/// How an event may be shown to somebody who watches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Course {
+    /// On a line of its own.
+    #[default]
+    Once,
+    /// In place of the one before it of the same target: something is tried again.
+    Again,
+    /// Not at all where the target's result is shown: it says the same.
+    InResult,
+}
+
 /// One thing that was said, and what it is about.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Event {
@@ -44,12 +56,20 @@ pub struct Event {
     pub subject: Option<String>,
     /// What happened, without the target and the subject.
     pub message: String,
+    /// How it may be shown.
+    #[serde(skip)]
+    pub course: Course,
 }
 
 /// Hears events as they happen.
 pub trait Listen: Send + Sync {
     /// Takes one event; it must not block.
     fn hear(&self, event: Event);
+
+    /// Takes that what was tried again ([`Course::Again`]) has come to its end.
+    fn settled(&self, target: &str) {
+        let _ = target;
+    }
 }
 
 /// Forgets every event.

@@ -29,7 +29,7 @@ pub mod yaml;
 
 pub use announced::{quotable, starred};
 pub use attribute::{Attribute, Behaviour, Compare};
-pub use event::{Event, Level, Listen, Silence};
+pub use event::{Course, Event, Level, Listen, Silence};
 pub use extent::{MOST_VALUES, read_json, values};
 pub use facts::Facts;
 pub use mask::Mask;

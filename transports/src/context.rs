@@ -7,7 +7,7 @@ mod tests;
 
 use std::any::Any;
 
-use devgate_schemas::{Event, Level, Listen, TypeSchema};
+use devgate_schemas::{Course, Event, Level, Listen, TypeSchema};
 
 use crate::{CommandLine, DataStore, Patience, Transport};
 
@@ -126,7 +126,20 @@ impl<'a> Context<'a> {
 
     /// Says something at a level.
     pub fn say(&self, level: Level, message: impl Into<String>) {
-        let message = message.into();
+        self.tell(level, Course::Once, message.into());
+    }
+
+    /// Says at `notice` that something is tried again, in place of what was said of that before.
+    pub fn retry(&self, message: impl Into<String>) {
+        self.tell(Level::Notice, Course::Again, message.into());
+    }
+
+    /// Says that what was tried again has come to its end.
+    pub(crate) fn settled(&self) {
+        self.listen.settled(self.target);
+    }
+
+    fn tell(&self, level: Level, course: Course, message: String) {
         self.listen.hear(Event {
             level,
             target: self.target.to_owned(),
@@ -135,6 +148,7 @@ impl<'a> Context<'a> {
                 Some(doing) => format!("{doing}: {message}"),
                 None => message,
             },
+            course,
         });
     }
 

@@ -56,6 +56,7 @@ pub struct Attempts<'a> {
     tries: u32,
     last: Option<Box<Error>>,
     pauses: ExponentialBackoff,
+    told: bool,
 }
 
 impl Default for Patience {
@@ -87,6 +88,11 @@ impl Patience {
         }
     }
 
+    /// As much patience as this one was at first.
+    pub fn afresh(&self) -> Self {
+        Self::at_most(self.limit)
+    }
+
     /// Whether the run must not ask this target again.
     pub fn is_spent(&self) -> bool {
         self.left().is_zero()
@@ -101,6 +107,7 @@ impl Patience {
             tries: 0,
             last: None,
             pauses: pauses(),
+            told: false,
         }
     }
 
@@ -214,13 +221,15 @@ impl Attempts<'_> {
             self.last = Some(Box::new(error));
             return Err(self.spent());
         }
-        self.ctx.notice(format!(
-            "could not {}: {error}; try {} follows in {:.1} s, {:.0} s of patience are left",
-            self.what,
+        // What changes stands first: it is seen on a narrow terminal, too.
+        self.ctx.retry(format!(
+            "try {} follows in {:.1} s, {:.0} s of patience are left: could not {}: {error}",
             self.tries + 1,
             pause.as_secs_f64(),
             left.as_secs_f64(),
+            self.what,
         ));
+        self.told = true;
         self.last = Some(Box::new(error));
         wait(pause).await;
         self.patience.take(pause);
@@ -255,6 +264,14 @@ impl Attempts<'_> {
             last,
             last_error,
         }))
+    }
+}
+
+impl Drop for Attempts<'_> {
+    fn drop(&mut self) {
+        if self.told {
+            self.ctx.settled();
+        }
     }
 }
 

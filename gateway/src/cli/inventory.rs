@@ -1,9 +1,11 @@
 //! `devgate inventory`: which targets there are, and how each is reached.
 
+use anyhow::bail;
 use clap::Subcommand;
 use devgate_schemas::{Level, Value};
 use serde_json::{Map, Value as Json, json};
 
+use super::setting::missing;
 use super::{Ending, Setting, complete};
 use crate::failure::Failure;
 use crate::inventory::{self, Listed, Overrides, Target};
@@ -38,12 +40,15 @@ impl Inventory {
             detail,
         } = self;
         let inventory = setting.inventory().await?;
-        setting.tell_missing(&inventory);
         let targets = if detail {
             inventory.select(&words, &Overrides::default()).await?
         } else {
             inventory.glance(&words)?
         };
+        match (missing(&inventory), targets.is_empty()) {
+            (Some(missing), true) => bail!(Failure::new("devgate/no-targets", missing)),
+            _ => setting.tell_missing(&inventory),
+        }
         let faults: Vec<(&str, Failure)> = targets
             .iter()
             .filter_map(|target| {

@@ -25,11 +25,13 @@ pub(crate) mod verify;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use devgate_schemas::Sensitive;
+use devgate_transports::Patience;
 use nix::sys::signal::Signal;
 
 use crate::output::Output;
@@ -125,6 +127,15 @@ pub(crate) struct Global {
         help_heading = help::GLOBAL
     )]
     pub(crate) format: Option<Format>,
+    /// How long a target that does not answer is waited for, in all (default: 30, which is the most)
+    #[arg(
+        long,
+        global = true,
+        value_name = "SECONDS",
+        value_parser = patience,
+        help_heading = "Global options"
+    )]
+    pub(crate) patience: Option<Duration>,
     /// Tell more: progress messages of transports and providers
     #[arg(short, long, global = true, help_heading = help::GLOBAL)]
     pub(crate) verbose: bool,
@@ -155,6 +166,18 @@ pub(crate) struct Global {
     /// The inventory itself: a PXP module's configuration may hold it.
     #[arg(skip)]
     pub(crate) inventory: Option<Sensitive<String>>,
+}
+
+/// How long a target may be waited for.
+fn patience(text: &str) -> Result<Duration, String> {
+    let most = Patience::LIMIT.as_secs();
+    match text.parse() {
+        Ok(seconds) if (1..=most).contains(&seconds) => Ok(Duration::from_secs(seconds)),
+        _ => Err(format!(
+            "expected 1 to {most} seconds: a run waits for a target that is down no longer than {most} s, \
+             so that it ends in time for those that are up; run it again later"
+        )),
+    }
 }
 
 impl Global {

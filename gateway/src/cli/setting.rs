@@ -5,9 +5,11 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::bail;
 use devgate_schemas::{Level, Sensitive};
+use devgate_transports::Patience;
 
 use super::{Global, Targets, When};
 use crate::budget;
@@ -51,6 +53,8 @@ pub(crate) struct Setting {
     pub(crate) registry: Rc<Registry>,
     pub(crate) sessions: Pool,
     pub(crate) claims: Claims,
+    /// How long each target is waited for that does not answer.
+    pub(crate) patience: Duration,
     pub(crate) voice: Voice,
 }
 
@@ -95,6 +99,7 @@ impl Setting {
             registry: Rc::new(registry),
             sessions: Pool::default(),
             claims: Claims::default(),
+            patience: global.patience.unwrap_or(Patience::LIMIT),
             voice,
         })
     }
@@ -196,26 +201,44 @@ impl Setting {
     /// The targets that a command is for.
     ///
     /// # Errors
-    /// What is wrong with the inventory, or which name it does not know.
+    /// What is wrong with the inventory, which name it does not know, or that there are none.
     pub(crate) async fn select(&self, targets: &Targets) -> anyhow::Result<Vec<Arc<Target>>> {
         let overrides = targets.overrides(None).await?;
-        self.choose(&targets.targets, &overrides).await
+        let (inventory, words) = (self.inventory().await?, &targets.targets);
+        let chosen = self.choose_from(&inventory, words, &overrides).await?;
+        if chosen.is_empty() {
+            self.nothing_to_do(targets, &inventory, words)?;
+        }
+        Ok(chosen)
     }
 
-    /// The targets that these words choose.
+    /// Says that these words choose no target.
     ///
     /// # Errors
-    /// What is wrong with the inventory, or which word it does not know.
-    pub(crate) async fn choose(
+    /// That a command which does nothing has not succeeded, unless it may be so.
+    pub(crate) fn nothing_to_do(
         &self,
+        targets: &Targets,
+        inventory: &Inventory,
         words: &[String],
-        overrides: &Overrides,
-    ) -> anyhow::Result<Vec<Arc<Target>>> {
-        self.choose_from(&self.inventory().await?, words, overrides)
-            .await
+    ) -> anyhow::Result<()> {
+        let why = match (missing(inventory), words) {
+            (Some(missing), _) => missing,
+            (None, []) => "no target is named".to_owned(),
+            (None, words) => format!("`{}` chooses no target", words.join(",")),
+        };
+        if targets.allow_empty {
+            let message = format!("{why}: nothing was done");
+            self.voice.say(Level::Warning, &message);
+            return Ok(());
+        }
+        let message = format!(
+            "{why}: nothing was done; --allow-empty makes a success of a command without targets"
+        );
+        bail!(Failure::new("devgate/no-targets", message))
     }
 
-    /// The same, from an inventory that is there already.
+    /// The targets that words choose from an inventory, perhaps none.
     ///
     /// # Errors
     /// Which word it does not know.
@@ -231,10 +254,6 @@ impl Setting {
             if !chosen.contains(name) {
                 self.tell_left_out(problems);
             }
-        }
-        if targets.is_empty() {
-            let message = "no target was chosen: nothing was done";
-            self.voice.say(Level::Warning, message);
         }
         for target in &targets {
             for warning in &target.warnings {
@@ -263,12 +282,7 @@ impl Setting {
 
     /// Says that there is no inventory, where somebody seems to expect one.
     pub(crate) fn tell_missing(&self, inventory: &Inventory) {
-        if let Some(path) = inventory.missing() {
-            let message = format!(
-                "there is no inventory: {} is not there; name one with -i FILE, or its folder \
-                 with --project DIR",
-                path.display()
-            );
+        if let Some(message) = missing(inventory) {
             self.voice.say(Level::Warning, &message);
         }
     }
@@ -297,4 +311,13 @@ impl Setting {
     pub(crate) fn catalogue(&self) -> Catalogue {
         self.project.catalogue()
     }
+}
+
+/// That there is no inventory, and how to name one.
+pub(super) fn missing(inventory: &Inventory) -> Option<String> {
+    let path = inventory.missing()?.display();
+    Some(format!(
+        "there is no inventory: {path} is not there (name one with -i FILE, or its folder with \
+         --project DIR)"
+    ))
 }

@@ -26,6 +26,9 @@ pub(crate) struct Targets {
     /// How many targets are worked on at once (default: the project's, else 100)
     #[arg(short, long, value_name = "N")]
     pub(crate) concurrency: Option<NonZeroUsize>,
+    /// Succeed where no target is chosen (default: exit with 1, because nothing was done)
+    #[arg(long)]
+    pub(super) allow_empty: bool,
     #[command(flatten)]
     connection: Connection,
 }

@@ -131,10 +131,7 @@ fn ended_early(task: &str, ended: Ended) -> TaskError {
         left,
     } = ended;
     if !left.is_empty() {
-        tracing::warn!(
-            task,
-            "these processes cannot be killed, and still live: {left:?}"
-        );
+        tracing::warn!("task {task}: these processes cannot be killed, and still live: {left:?}");
     }
     let (task, said) = (task.to_owned(), Said::new(stdout, stderr));
     match limit {

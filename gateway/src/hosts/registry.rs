@@ -28,6 +28,7 @@ const PREPARING: Duration = Duration::from_secs(10);
 /// The hosts that a run uses.
 pub(crate) struct Hosts<'v> {
     voice: &'v Voice,
+    patience: Duration,
     inventory: &'v Inventory,
     members: Mutex<HashMap<String, Arc<Member<'v>>>>,
     /// By what `run-on` says.
@@ -40,10 +41,11 @@ pub(crate) struct Hosts<'v> {
 
 impl<'v> Hosts<'v> {
     /// The hosts of one run on targets of this inventory.
-    pub(crate) fn new(inventory: &'v Inventory, voice: &'v Voice) -> Self {
+    pub(crate) fn new(inventory: &'v Inventory, voice: &'v Voice, patience: Duration) -> Self {
         let (opener, to_open) = mpsc::unbounded_channel();
         Self {
             voice,
+            patience,
             inventory,
             members: Mutex::default(),
             pools: Turn::default(),
@@ -135,7 +137,7 @@ impl<'v> Hosts<'v> {
         if let Some(member) = members.get(&host.name) {
             return Arc::clone(member);
         }
-        let teller = Teller::new(&host.name, self.voice);
+        let teller = Teller::new(&host.name, self.voice, self.patience);
         let access = access(host, &teller);
         let (opener, changed) = (self.opener.clone(), Arc::clone(&self.changed));
         let member = Arc::new(Member::new(teller, access, opener, changed));

@@ -1,5 +1,7 @@
 //! Who speaks of a host, and how patient the run is with it.
 
+use std::time::Duration;
+
 use devgate_schemas::Value;
 use devgate_transports::{Context, Patience};
 
@@ -14,11 +16,11 @@ pub(super) struct Teller<'v> {
 }
 
 impl<'v> Teller<'v> {
-    pub(super) fn new(name: &str, voice: &'v Voice) -> Self {
+    pub(super) fn new(name: &str, voice: &'v Voice, patience: Duration) -> Self {
         Self {
             name: name.to_owned(),
             listener: Listener::new(voice),
-            patience: Patience::default(),
+            patience: Patience::at_most(patience),
         }
     }
 

@@ -166,7 +166,7 @@ impl Device {
 }
 
 impl Inventory {
-    /// Adds the devices of a `device.conf`. They are in no group, not even in `all`; a name that the
+    /// Adds the devices of a `device.conf`. They are in the group `all` and in no other; a name that the
     /// inventory has, too, is the inventory's: those are given back.
     pub(crate) fn add_devices(&mut self, devices: Vec<Device>) -> Vec<String> {
         let (ours, new): (Vec<Device>, Vec<Device>) = devices
@@ -175,6 +175,15 @@ impl Inventory {
         let named = new.into_iter().map(|device| (device.name.clone(), device));
         self.devices.extend(named);
         ours.into_iter().map(|device| device.name).collect()
+    }
+
+    /// The names of all targets of a group, those of its groups included; some more than once.
+    pub(super) fn all_members(&self, group: usize) -> Vec<&str> {
+        let mut names = self.tree.members(group);
+        if group == 0 {
+            names.extend(self.device_names());
+        }
+        names
     }
 
     /// The names of the devices of a `device.conf`, in its order.

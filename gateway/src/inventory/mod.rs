@@ -159,7 +159,7 @@ impl Inventory {
 
     /// The names of all targets of a group, those of its groups included.
     pub(crate) fn members(&self, group: &str) -> Option<Vec<&str>> {
-        let mut names = self.tree.members(*self.names.groups.get(group)?);
+        let mut names = self.all_members(*self.names.groups.get(group)?);
         let mut seen = std::collections::HashSet::new();
         names.retain(|name| seen.insert(*name));
         Some(names)

@@ -147,7 +147,7 @@ impl Inventory {
     /// The targets of the inventory that a word names.
     fn named(&self, word: &str) -> Vec<&str> {
         if let Some(group) = self.names.groups.get(word) {
-            return self.tree.members(*group);
+            return self.all_members(*group);
         }
         let name = target_name(word).unwrap_or_default();
         if let Some((name, _)) = self.tree.entries.get_key_value(&name) {
@@ -166,7 +166,7 @@ impl Inventory {
         let glob = Glob::new(word);
         let groups = self.tree.groups.iter().enumerate();
         let groups = groups.filter(|(_, group)| glob.matches(&group.name));
-        let members = groups.flat_map(|(group, _)| self.tree.members(group));
+        let members = groups.flat_map(|(group, _)| self.all_members(group));
         let names = self
             .tree
             .members(0)

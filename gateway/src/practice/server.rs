@@ -203,7 +203,7 @@ async fn accept(
             continue;
         };
         if sessions.len() >= SESSIONS {
-            tracing::warn!(%peer, "the practice switch has {SESSIONS} sessions and takes no more");
+            tracing::warn!("{peer}: the practice switch has {SESSIONS} sessions and takes no more");
             continue;
         }
         let session = Session::new(Arc::clone(&settings), Arc::clone(&device));
@@ -247,7 +247,7 @@ async fn serve_one(
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a session with the practice switch ended");
+        tracing::debug!("a session with the practice switch ended: {error}");
     }
 }
 

@@ -105,11 +105,10 @@ impl Asked<'_> {
         self.ask(Request::Set(change)).await.and_then(document)
     }
 
-    /// The body of a change as it can be shown, if it has one: without the secrets of the job's target. Whose
-    /// session is another's does not know them, and shows the size alone.
-    pub(crate) fn shown(&self, change: &transports::Request) -> Option<Json> {
-        let body = change.body.as_ref()?.to_json();
-        Some(match self {
+    /// What would be sent, as it can be shown: without the secrets of the job's target. Whose session is another's
+    /// does not know them, and shows the size alone.
+    pub(crate) fn shown(&self, body: Json) -> Json {
+        match self {
             Self::Own(_, job) => job.without_secrets(body),
             Self::Lent(_) => {
                 let size = match &body {
@@ -118,7 +117,7 @@ impl Asked<'_> {
                 };
                 format!("({size} bytes, not shown: the secrets in it are not known here)").into()
             }
-        })
+        }
     }
 
     async fn ask(&mut self, request: Request) -> Result<Answer, Failure> {

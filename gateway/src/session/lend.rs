@@ -12,7 +12,7 @@ use std::pin::pin;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use devgate_transports::{CommandLine, Context, DataStore, Document, Error, Line, Mode, Patience};
+use devgate_transports::{CommandLine, Context, DataStore, Document, Error, Line, Mode};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
@@ -279,7 +279,7 @@ impl<'a> Lending<'a> {
         work: impl AsyncFnOnce(&Context<'_>) -> devgate_transports::Result<T>,
     ) -> Result<T, Failure> {
         let turn = self.lease.turn(access).await;
-        let own = Patience::new();
+        let own = self.ctx.patience().afresh();
         let ctx = match self.bound {
             Bound::Run => self.ctx,
             Bound::Request => self.ctx.as_patient_as(&own),

@@ -61,7 +61,7 @@ impl Catalogue {
                 let task = Task::load(self, name, module_dir, &files)?;
                 task.trusted()?;
                 for warning in &task.metadata.warnings {
-                    tracing::warn!(task = %task.name, "metadata: {warning}");
+                    tracing::warn!("task {}: metadata: {warning}", task.name);
                 }
                 return Ok(task);
             }

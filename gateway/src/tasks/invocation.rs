@@ -138,8 +138,8 @@ impl Invocation {
                 match variable(&name, value) {
                     Ok(variable) => environment.push(variable),
                     Err(reason) if stdin.is_some() => tracing::warn!(
-                        task = self.task,
-                        "parameter '{name}' {reason}: the task finds it on stdin only"
+                        "task {}: parameter '{name}' {reason}: the task finds it on stdin only",
+                        self.task
                     ),
                     Err(reason) => {
                         let task = self.task.clone();

@@ -10,7 +10,7 @@ use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
 
 use super::{Cli, MOST_OUTPUT, Terms};
 use crate::Context;
-use crate::error::Interruption;
+use crate::error::{Interruption, seconds};
 
 /// How often silence is told.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
@@ -81,7 +81,7 @@ impl<'a> Wait<'a> {
             "nothing from {peer} for {} s during {}; giving up after {} s",
             (TOLD_EVERY * self.told).as_secs(),
             self.doing,
-            self.idle.as_secs_f64(),
+            seconds(self.idle),
         ));
     }
 }

@@ -12,7 +12,7 @@
 use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
 
-use devgate_schemas::{Level, Resource, Value};
+use devgate_schemas::{Course, Level, Resource, Value};
 
 use super::{AttributeChange, Context};
 
@@ -205,7 +205,11 @@ impl Context<'_> {
             resources.fail(&[title], &message);
         }
         let subject = self.subject_of(&[title]);
-        self.about(&subject).err(message);
+        let course = match self.resources {
+            Some(_) => Course::InResult,
+            None => Course::Once,
+        };
+        self.about(&subject).tell(Level::Err, course, message);
     }
 
     /// A value of an attribute, wrapped if it is a secret: providers may hold those in clear.

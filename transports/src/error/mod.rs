@@ -28,8 +28,8 @@ pub use not_led_on::{NotLedOn, Obstacle};
 pub use patience_spent::PatienceSpent;
 pub use program::ProgramProblem;
 pub use refused::Refused;
-pub(crate) use text::one_line;
-use text::{reason, saying, seconds};
+pub(crate) use text::{one_line, seconds};
+use text::{reason, saying};
 pub use tls::{TlsProblem, Untrusted};
 pub use unconfirmed::{Aftermath, Unconfirmed};
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use devgate_schemas::quotable;
 
-pub(super) fn seconds(duration: Duration) -> f64 {
+/// So many seconds, to the tenth.
+pub(crate) fn seconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 10.0).round() / 10.0
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use devgate_schemas::{Event, Level, Listen};
+use devgate_schemas::{Course, Event, Level, Listen};
 
 use super::*;
 
@@ -66,6 +66,7 @@ async fn a_port_that_stays_closed_is_given_up_within_the_limit() {
     let heard = heard.0.lock().expect("no poison");
     assert_eq!(heard.len() as u32, tried - 1);
     assert!(heard.iter().all(|event| event.level == Level::Notice));
+    assert!(heard.iter().all(|event| event.course == Course::Again));
     assert!(
         heard[0].message.contains("try 2 follows in"),
         "{}",

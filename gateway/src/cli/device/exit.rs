@@ -18,11 +18,14 @@ pub(crate) struct ExitCodes {
     /// Exit as Puppet does: 0 though resources have failed or were changed, 1 for all else
     #[arg(long)]
     puppet_exitcodes: bool,
+    /// With --noop: exit with 2 where something would change; --detailed-exitcodes adds the 2 to the sum
+    #[arg(long, requires = "noop")]
+    exit_code_on_drift: bool,
 }
 
 /// A target failed otherwise than by its resources.
 const FAILURE: u8 = 1;
-/// Resources were changed.
+/// Resources were changed; or would be, where --exit-code-on-drift asks for that.
 const CHANGES: u8 = 2;
 /// Resources could not be brought to the desired state.
 const RESOURCE_FAILURES: u8 = 4;
@@ -34,6 +37,8 @@ pub(crate) struct Codes {
     bits: Cell<u8>,
     /// How many targets have failed by their resources alone.
     by_resources: Cell<usize>,
+    /// Whether something would change.
+    drifted: Cell<bool>,
 }
 
 impl Codes {
@@ -42,12 +47,16 @@ impl Codes {
             wanted,
             bits: Cell::default(),
             by_resources: Cell::default(),
+            drifted: Cell::default(),
         }
     }
 
     /// Notes what became of one target's resources; whether it failed by these alone.
     pub(super) fn note(&self, report: &Report, failed_otherwise: bool) {
         let summary = &report.summary;
+        if report.resources.iter().any(|resource| resource.noop) {
+            self.drifted.set(true);
+        }
         if summary.changed > 0 {
             self.bits.set(self.bits.get() | CHANGES);
         }
@@ -69,10 +78,17 @@ impl Codes {
         if failed.count() > self.by_resources.get() {
             bits |= FAILURE;
         }
+        let drifted = self.wanted.exit_code_on_drift && self.drifted.get();
         if self.wanted.puppet_exitcodes {
             bits &= FAILURE;
         } else if !self.wanted.detailed_exitcodes {
-            return ran.ending;
+            return match ran.ending {
+                Ending::Well if drifted => Ending::Of(CHANGES),
+                ending => ending,
+            };
+        }
+        if drifted && (bits == 0 || !self.wanted.puppet_exitcodes) {
+            bits |= CHANGES;
         }
         match bits {
             0 => Ending::Well,
@@ -83,7 +99,7 @@ impl Codes {
 
 #[cfg(test)]
 mod tests {
-    use devgate_schemas::Summary;
+    use devgate_schemas::{ResourceReport, Summary};
 
     use super::*;
 
@@ -92,6 +108,7 @@ mod tests {
         let codes = Codes::new(ExitCodes {
             detailed_exitcodes: detailed,
             puppet_exitcodes: puppet,
+            exit_code_on_drift: false,
         });
         let mut statuses = Vec::new();
         for &(changed, failed) in targets {
@@ -132,5 +149,30 @@ mod tests {
             assert_eq!(ending(detailed, true, &[(1, 1)], 0), Ending::Well);
             assert_eq!(ending(detailed, true, &[(0, 1)], 1), Ending::Of(1));
         }
+    }
+    #[test]
+    fn drift_has_a_code_of_its_own_where_somebody_asks_for_it() {
+        let noted = |drift, detailed, puppet, failed| {
+            let codes = Codes::new(ExitCodes {
+                detailed_exitcodes: detailed,
+                puppet_exitcodes: puppet,
+                exit_code_on_drift: drift,
+            });
+            let mut report = Report::default();
+            report.resources.push(ResourceReport {
+                noop: true,
+                ..ResourceReport::default()
+            });
+            codes.note(&report, failed);
+            let status = [Status::Success, Status::Failure][usize::from(failed)];
+            codes.ending(Ran::new(vec![(String::new(), status)]))
+        };
+        assert_eq!(noted(false, true, false, false), Ending::Well);
+        for (detailed, puppet) in [(false, false), (true, false), (false, true)] {
+            assert_eq!(noted(true, detailed, puppet, false), Ending::Of(2));
+        }
+        assert_eq!(noted(true, false, false, true), Ending::Badly);
+        assert_eq!(noted(true, true, false, true), Ending::Of(3));
+        assert_eq!(noted(true, false, true, true), Ending::Of(1));
     }
 }

@@ -26,7 +26,6 @@ pub(in crate::cli) struct Get {
     #[command(flatten)]
     with: With,
     /// What is asked for: a path, a filter, a table, an OID
-    #[arg(allow_hyphen_values = true)]
     what: String,
 }
 
@@ -93,7 +92,9 @@ impl Set {
         let set = async |session: &mut Asked<'_>| {
             let said = json!({ "what": change.what, "method": change.method });
             if self.noop {
-                would_send(said, session.shown(&change), output);
+                let body = change.body.as_ref();
+                let body = body.map(|body| session.shown(body.to_json()));
+                would_send(said, body, output);
                 return Ok(());
             }
             let document = session.set(change).await?;

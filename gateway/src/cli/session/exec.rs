@@ -1,37 +1,46 @@
-//! `devgate session exec`: commands on a device's command line.
+//! `devgate session exec`: commands on the command lines of devices.
 
+use std::ffi::OsString;
 use std::io;
 use std::thread;
 
 use anyhow::Context as _;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use tokio::sync::mpsc;
 
-use super::With;
-use crate::cli::{Ending, Global};
+use super::ended;
+use crate::cli::{Ending, Global, Setting, Targets};
+use crate::failure::Failure;
 use crate::output::Output;
 use crate::project::Format;
-use crate::session::Asked;
+use crate::results::{Action, Answer, Status};
+use crate::run::{self, Job};
+use crate::session::{self, Asked};
 
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  devgate session exec show version\n  devgate session exec -t switch1 \
-                  show version\n  devgate session exec --config 'interface swp1' ' description \
-                  uplink'\n  devgate session exec --answer y 'copy running-config \
-                  startup-config'\n  devgate session exec --config --save - < lines.txt\n  printf 'show \
-                  version\\nshow clock\\n' | devgate session exec -\n\nOptions stand before the \
-                  command. A secret belongs on stdin: everybody on this host can read arguments."
+                  show version\n  devgate session exec -t switches show version\n  devgate session \
+                  exec --config 'interface swp1' ' description uplink'\n  devgate session exec \
+                  --answer y 'copy running-config startup-config'\n  devgate session exec --config \
+                  --save - < lines.txt\n  printf 'show version\\nshow clock\\n' | devgate session exec \
+                  -\n\nOptions stand before the command. A word of the command that begins with -- \
+                  stands behind a -- of its own:\n  devgate session exec -t fw1 -- diag --brief\n\nA \
+                  secret belongs on stdin: everybody on this host can read arguments."
 )]
 pub(in crate::cli) struct Exec {
     #[command(flatten)]
-    with: With,
+    targets: Targets,
     /// Type configuration instead: each argument is a line, or each line of stdin with -
     #[arg(long)]
     config: bool,
     /// Save the running configuration behind it
     #[arg(long, requires = "config")]
     save: bool,
+    /// Send nothing: show what would be sent, without the target's secrets
+    #[arg(long)]
+    noop: bool,
     /// Type this when the command makes the device ask, such as `[confirm]`; each question takes the next
     ///
     /// A question that nobody answers ends the session. Families may know answers of their own.
@@ -52,75 +61,195 @@ pub(in crate::cli) struct Exec {
     words: Vec<String>,
 }
 
+/// What is typed, and what becomes of it.
+struct Typing {
+    lines: Vec<String>,
+    how: How,
+    /// Whether it is only shown.
+    noop: bool,
+}
+
+/// As what lines are typed.
+enum How {
+    /// Each is a command, whose questions take these answers.
+    Commands { answers: Vec<String> },
+    /// They are configuration, which may be saved.
+    Configuration { save: bool },
+}
+
+/// What came of a command, or of configuration: for programs, and for people.
+type Came = (Json, String);
+
 impl Exec {
     pub(super) async fn run(self, global: &Global, output: &Output) -> anyhow::Result<Ending> {
-        let Self {
-            with,
-            config,
-            save,
-            answer,
-            words,
-        } = self;
+        let words = for_the_device(self.words, std::env::args_os().collect())?;
+        let mut stdin = (words == ["-"]).then(lines_of_stdin).transpose()?;
+        let mut typing = Typing {
+            lines: match (&stdin, self.config) {
+                (Some(_), _) => Vec::new(),
+                (None, true) => words,
+                (None, false) => vec![words.join(" ")],
+            },
+            how: match self.config {
+                true => How::Configuration { save: self.save },
+                false => How::Commands {
+                    answers: self.answer,
+                },
+            },
+            noop: self.noop,
+        };
+        let reached = if self.targets.targets.is_empty() {
+            None
+        } else {
+            let setting = Setting::load(global, output)?;
+            let targets = setting.select(&self.targets).await?;
+            Some((setting, targets))
+        };
+        if let Some((setting, targets)) = &reached
+            && targets.len() != 1
+        {
+            if let Some(lines) = &mut stdin {
+                typing.read(lines).await?;
+            }
+            let on_each = async |job: &Job<'_>| typing.on(setting, job).await;
+            let (action, concurrency) = (Action::new("command"), self.targets.concurrency);
+            let ran = run::over(setting, targets, concurrency, output, action, on_each);
+            return Ok(ran.await?.ending);
+        }
         let work = async |session: &mut Asked<'_>| {
-            let mut lines = (words == ["-"]).then(lines_of_stdin).transpose()?;
-            match (&mut lines, config) {
-                (None, false) => exec(session, &words.join(" "), &answer, output).await?,
-                (Some(lines), false) => {
+            let print = &mut |(value, text): Came| match output.format() {
+                // What a program reads is the device's output and nothing else.
+                Format::Human => output.exact(&text),
+                Format::Json | Format::Jsonl => output.document(&value, String::new),
+            };
+            match (&mut stdin, &typing.how) {
+                // Each command is sent as soon as it comes.
+                (Some(lines), How::Commands { .. }) => {
                     while let Some(command) = lines.recv().await {
-                        let command = command?;
-                        if !command.trim().is_empty() {
-                            exec(session, &command, &answer, output).await?;
-                        }
+                        typing.lines = vec![command?];
+                        typing.with(session, print).await?;
                     }
+                    return Ok(());
                 }
-                (None, true) => configure(session, words, save, output).await?,
-                (Some(lines), true) => {
-                    let mut all = Vec::new();
-                    while let Some(line) = lines.recv().await {
-                        all.push(line?);
-                    }
-                    configure(session, all, save, output).await?;
+                (Some(lines), How::Configuration { .. }) => typing.read(lines).await?,
+                (None, _) => {}
+            }
+            typing.with(session, print).await
+        };
+        match &reached {
+            None => super::lent(work).await,
+            Some((setting, targets)) => super::alone(setting, &targets[0], output, work).await,
+        }
+    }
+}
+
+impl Typing {
+    /// Takes all lines that come.
+    async fn read(&mut self, lines: &mut Lines) -> anyhow::Result<()> {
+        while let Some(line) = lines.recv().await {
+            self.lines.push(line?);
+        }
+        Ok(())
+    }
+
+    /// Types it in a session, and gives what comes of it, bit by bit.
+    async fn with(
+        &self,
+        session: &mut Asked<'_>,
+        give: &mut impl FnMut(Came),
+    ) -> anyhow::Result<()> {
+        match &self.how {
+            How::Commands { answers } => {
+                for command in self.lines.iter().filter(|line| !line.trim().is_empty()) {
+                    give(if self.noop {
+                        let shown = session.shown(command.as_str().into());
+                        let text = format!("would send: {}\n", shown.as_str().unwrap_or_default());
+                        (json!({ "noop": true, "command": shown }), text)
+                    } else {
+                        let said = session.exec(command, answers).await?;
+                        (json!({ "command": command, "output": said }), ended(said))
+                    });
                 }
             }
-            Ok(())
+            How::Configuration { save } if self.noop => {
+                let shown = session.shown(self.lines.join("\n").into());
+                let mut text = ended(shown.as_str().unwrap_or_default().to_owned());
+                text.insert_str(0, "would send, as configuration:\n");
+                if *save {
+                    text.push_str("would save the running configuration\n");
+                }
+                give((
+                    json!({ "noop": true, "configure": shown, "save": save }),
+                    text,
+                ));
+            }
+            How::Configuration { save } => {
+                session.configure(self.lines.clone()).await?;
+                if *save {
+                    session.save().await?;
+                }
+                let done = json!({ "configured": self.lines.len(), "saved": save });
+                give((done, String::new()));
+            }
+        }
+        Ok(())
+    }
+
+    /// What comes of it on one of many targets.
+    async fn on(&self, setting: &Setting, job: &Job<'_>) -> Result<Answer, Failure> {
+        let (mut values, mut text) = (Vec::new(), String::new());
+        let give = &mut |(value, said): Came| {
+            values.push(value);
+            text.push_str(&said);
         };
-        with.session(global, output, work).await
+        let work = async |session: &mut Asked<'_>| self.with(session, give).await;
+        let outcome = session::own(setting, job, work).await;
+        let value = match values.len() {
+            1 => values.remove(0),
+            _ => json!({ "commands": values }),
+        };
+        let mut answer = Answer::success(value);
+        if let (How::Configuration { save }, true, false) = (&self.how, outcome.is_ok(), self.noop)
+        {
+            text = format!("{} lines were typed", self.lines.len());
+            text.push_str(if *save { ", and saved" } else { "" });
+        }
+        answer.text = Some(text).filter(|text| !text.is_empty());
+        if let Err(error) = outcome {
+            answer.status = Status::Failure;
+            answer.value["_error"] = json!(Failure::from(error));
+        }
+        Ok(answer)
     }
 }
 
-async fn exec(
-    session: &mut Asked<'_>,
-    command: &str,
-    answers: &[String],
-    output: &Output,
-) -> anyhow::Result<()> {
-    let said = session.exec(command, answers).await?;
-    match output.format() {
-        // What a program reads is the device's output and nothing else.
-        Format::Human => output.exact(&super::ended(said)),
-        _ => output.document(&json!({ "command": command, "output": said }), String::new),
+/// The words of a command as the device is sent them: what begins with `--` was meant for devgate, unless it
+/// stands behind a `--` of its own. Known by all `arguments` of this program: they end with these words.
+fn for_the_device(words: Vec<String>, arguments: Vec<OsString>) -> Result<Vec<String>, Failure> {
+    let before = arguments.len().checked_sub(words.len() + 1);
+    if before.is_some_and(|at| arguments[at] == "--") {
+        return Ok(words);
     }
-    Ok(())
+    let (mut ours, mut theirs) = (words, Vec::new());
+    if let Some(at) = ours.iter().position(|word| word == "--") {
+        theirs = ours.split_off(at);
+        theirs.remove(0);
+    }
+    if let Some(option) = ours.iter().find(|word| word.starts_with("--")) {
+        let message = format!(
+            "`{option}` stands behind the command, where options of devgate do not count: put it before \
+             the command, or behind `--` where the device is to be sent it; nothing was sent"
+        );
+        return Err(Failure::new("devgate/usage", message));
+    }
+    ours.append(&mut theirs);
+    Ok(ours)
 }
 
-async fn configure(
-    session: &mut Asked<'_>,
-    lines: Vec<String>,
-    save: bool,
-    output: &Output,
-) -> anyhow::Result<()> {
-    let configured = lines.len();
-    session.configure(lines).await?;
-    if save {
-        session.save().await?;
-    }
-    let done = json!({ "configured": configured, "saved": save });
-    output.document(&done, String::new);
-    Ok(())
-}
+/// Lines of stdin, each as soon as it comes. Blank ones may belong to a banner.
+type Lines = mpsc::Receiver<anyhow::Result<String>>;
 
-/// The lines of stdin, each as soon as it comes. Blank ones may belong to a banner.
-fn lines_of_stdin() -> io::Result<mpsc::Receiver<anyhow::Result<String>>> {
+fn lines_of_stdin() -> io::Result<Lines> {
     let (tells, hears) = mpsc::channel(1);
     // A thread of its own: nothing waits for one that still reads when the program ends.
     thread::Builder::new().spawn(move || {
@@ -132,4 +261,43 @@ fn lines_of_stdin() -> io::Result<mpsc::Receiver<anyhow::Result<String>>> {
         }
     })?;
     Ok(hears)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(arguments: &[&str], words: usize) -> Result<Vec<String>, String> {
+        let words = &arguments[arguments.len() - words..];
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        let arguments = arguments.iter().map(OsString::from).collect();
+        for_the_device(words, arguments).map_err(|failure| failure.msg)
+    }
+
+    #[test]
+    fn an_option_behind_the_command_is_refused_unless_it_stands_behind_two_dashes() {
+        for (arguments, words, expected) in [
+            (
+                &["exec", "show", "version"][..],
+                2,
+                &["show", "version"][..],
+            ),
+            (&["exec", "ping", "-c", "3"], 3, &["ping", "-c", "3"]),
+            (&["exec", "--", "a", "--b"], 2, &["a", "--b"]),
+            (&["exec", "--", "a", "--", "b"], 3, &["a", "--", "b"]),
+            (&["exec", "a", "--", "--b", "--"], 4, &["a", "--b", "--"]),
+            (&["exec", "-t", "r", "-"], 1, &["-"]),
+        ] {
+            let expected = expected.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(sent(arguments, words), Ok(expected), "{arguments:?}");
+        }
+        for (arguments, words) in [
+            (&["exec", "--config", "a", " b", "--noop"][..], 3),
+            (&["exec", "--nooop", "show"], 2),
+            (&["exec", "a", "--b", "--", "--c"], 4),
+        ] {
+            let refused = sent(arguments, words).expect_err("it is an option");
+            assert!(refused.ends_with("nothing was sent"), "{refused}");
+        }
+    }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 
+use super::setting::missing;
 use super::{Ending, Global, Setting, complete};
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
@@ -39,7 +40,9 @@ pub(super) enum Session {
     /// a private socket, and this command uses the session behind it. The first use logs in, all
     /// others find the session open, one command at a time. The device's output goes to stdout as it
     /// is. No command is ever sent twice.
-    Exec(exec::Exec),
+    ///
+    /// With -t and many targets, all of them at once, each result under its target's name.
+    Exec(Box<exec::Exec>),
     /// Ask a device for data: for REST, NETCONF, OVSDB, SNMP and the like
     ///
     /// What is asked for is named in the words of the protocol. JSON is printed as JSON, everything
@@ -86,38 +89,54 @@ impl With {
         work: impl AsyncFnOnce(&mut Asked<'_>) -> anyhow::Result<()>,
     ) -> anyhow::Result<Ending> {
         let Some(target) = &self.target else {
-            // It needs no project: a task may run anywhere.
-            let mut lent = Asked::Lent(Borrowed::from_environment().await?);
-            return work(&mut lent).await.map(|()| Ending::Well);
+            return lent(work).await;
         };
         let setting = Setting::load(global, output)?;
         let target = one(&setting, target).await?;
-        let (stopper, mut interrupts) = (Stopper::default(), Interrupts::hear()?);
-        let job = Job::new(&target, &setting.voice, stopper.stop());
-        let asking = async {
-            match &target.fault {
-                Some(fault) => Err(Failure::from(&**fault).into()),
-                None => session::own(&setting, &job, work).await,
-            }
-        };
-        let mut asking = Box::pin(setting.sessions.beside(&setting.voice, asking));
-        let outcome = loop {
-            tokio::select! {
-                outcome = &mut asking => break outcome,
-                // The first leaves the work and closes the session, the second does not wait.
-                stage = interrupts.next() => match stage {
-                    Some(Stage::Finish) => stopper.raise(Stage::End),
-                    Some(_) | None => break Err(interrupted(true).into()),
-                },
-            }
-        };
-        match (outcome, interrupts.first()) {
-            (Ok(()), _) => Ok(Ending::Well),
-            (Err(error), None) => Err(job.failure_without_secrets(error.into()).into()),
-            (Err(error), Some(signal)) => {
-                output.refuse(job.failure_without_secrets(error.into()));
-                Ok(Ending::Interrupted(signal))
-            }
+        alone(&setting, &target, output, work).await
+    }
+}
+
+/// Does `work` with the session that is lent to this program. It needs no project: a task may run anywhere.
+async fn lent(
+    work: impl AsyncFnOnce(&mut Asked<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<Ending> {
+    let mut lent = Asked::Lent(Borrowed::from_environment().await?);
+    work(&mut lent).await.map(|()| Ending::Well)
+}
+
+/// Does `work` with a session with one target.
+async fn alone(
+    setting: &Setting,
+    target: &Target,
+    output: &Output,
+    work: impl AsyncFnOnce(&mut Asked<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<Ending> {
+    let (stopper, mut interrupts) = (Stopper::default(), Interrupts::hear()?);
+    let job = Job::new(target, setting, stopper.stop());
+    let asking = async {
+        match &target.fault {
+            Some(fault) => Err(Failure::from(&**fault).into()),
+            None => session::own(setting, &job, work).await,
+        }
+    };
+    let mut asking = Box::pin(setting.sessions.beside(&setting.voice, asking));
+    let outcome = loop {
+        tokio::select! {
+            outcome = &mut asking => break outcome,
+            // The first leaves the work and closes the session, the second does not wait.
+            stage = interrupts.next() => match stage {
+                Some(Stage::Finish) => stopper.raise(Stage::End),
+                Some(_) | None => break Err(interrupted(true).into()),
+            },
+        }
+    };
+    match (outcome, interrupts.first()) {
+        (Ok(()), _) => Ok(Ending::Well),
+        (Err(error), None) => Err(job.failure_without_secrets(error.into()).into()),
+        (Err(error), Some(signal)) => {
+            output.refuse(job.failure_without_secrets(error.into()));
+            Ok(Ending::Interrupted(signal))
         }
     }
 }
@@ -125,13 +144,20 @@ impl With {
 /// The one target that a word names.
 async fn one(setting: &Setting, word: &str) -> anyhow::Result<Arc<Target>> {
     let words = [word.to_owned()];
-    let targets = setting.choose(&words, &Overrides::default()).await?;
+    let inventory = setting.inventory().await?;
+    let overrides = Overrides::default();
+    let targets = setting.choose_from(&inventory, &words, &overrides).await?;
     match targets.as_slice() {
         [target] => Ok(Arc::clone(target)),
-        others => bail!(
-            "a session is with one target, and `{word}` names {}",
-            others.len()
-        ),
+        others => match missing(&inventory) {
+            Some(missing) if others.is_empty() => {
+                bail!(Failure::new("devgate/no-targets", missing))
+            }
+            _ => bail!(
+                "a session is with one target, and `{word}` names {}",
+                others.len()
+            ),
+        },
     }
 }
 

@@ -31,7 +31,7 @@ pub(in crate::cli) struct Run {
 impl Run {
     pub(super) async fn run(self, setting: &Setting) -> anyhow::Result<Ending> {
         let target = super::one(setting, &self.target).await?;
-        let job = Job::new(&target, &setting.voice, Stopper::default().stop());
+        let job = Job::new(&target, setting, Stopper::default().stop());
         let reach = Reach::of(&setting.registry, &job)?;
         let mode = if self.noop { Mode::Noop } else { Mode::Enforce };
         let shown = self.program[0].display().to_string();
@@ -52,7 +52,8 @@ impl Run {
         };
         let lender = Lender::new(&setting.sessions, Bound::Request);
         let lending = lender.lend(&ctx, &reach, mode, lent);
-        let exit = setting.sessions.beside(&setting.voice, lending).await?;
-        Ok(Ending::Of(u8::try_from(exit.code()).unwrap_or(u8::MAX)))
+        let (exit, asked) = setting.sessions.beside(&setting.voice, lending).await?;
+        let of_program = || Ending::Of(u8::try_from(exit.code()).unwrap_or(u8::MAX));
+        Ok(asked.map_or_else(of_program, Ending::Interrupted))
     }
 }

@@ -111,6 +111,9 @@ impl Run {
         };
         let inventory = setting.inventory().await?;
         let targets = setting.choose_from(&inventory, &words, &overrides).await?;
+        if targets.is_empty() {
+            setting.nothing_to_do(&self.targets, &inventory, &words)?;
+        }
         let order = Order {
             task,
             parameters,
@@ -170,7 +173,7 @@ impl Order {
         concurrency: Option<NonZeroUsize>,
         output: &Output,
     ) -> anyhow::Result<Ran> {
-        let hosts = Hosts::new(inventory, &setting.voice);
+        let hosts = Hosts::new(inventory, &setting.voice, setting.patience);
         let run = TaskRun {
             hosts: &hosts,
             lender: &Lender::new(&setting.sessions, Bound::Run),
