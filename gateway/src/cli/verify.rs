@@ -16,6 +16,10 @@ use crate::session::{self, Access};
 /// Test that targets can be reached and that their credentials are accepted.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
+#[command(
+    after_help = "Examples:\n  devgate verify -t routers\n  devgate verify -t sw1 --direct    # from \
+                  this node, though sw1 has a proxy (run-on)"
+)]
 pub(super) struct Verify {
     #[command(flatten)]
     targets: Targets,

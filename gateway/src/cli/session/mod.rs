@@ -9,10 +9,11 @@ use std::sync::Arc;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 
+use super::targets::Direct;
 use super::{Ending, Global, Setting};
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
-use crate::inventory::{Overrides, Target};
+use crate::inventory::Target;
 use crate::output::Output;
 use crate::run::{Job, interrupted};
 use crate::session::{self, Asked, Borrowed};
@@ -64,6 +65,8 @@ struct With {
     /// The target, one: a session is opened for it, unless one with it is lent to this program
     #[arg(short, long, value_name = "TARGET")]
     target: Option<String>,
+    #[command(flatten)]
+    direct: Direct,
 }
 
 impl Session {
@@ -91,7 +94,7 @@ impl With {
             return work(&mut lent).await.map(|()| Ending::Well);
         };
         let setting = Setting::load(global, output)?;
-        let target = one(&setting, target).await?;
+        let target = one(&setting, target, self.direct).await?;
         let (stopper, mut interrupts) = (Stopper::default(), Interrupts::hear()?);
         let job = Job::new(&target, &setting.voice, stopper.stop());
         let asking = async {
@@ -123,9 +126,9 @@ impl With {
 }
 
 /// The one target that a word names.
-async fn one(setting: &Setting, word: &str) -> anyhow::Result<Arc<Target>> {
+async fn one(setting: &Setting, word: &str, direct: Direct) -> anyhow::Result<Arc<Target>> {
     let words = [word.to_owned()];
-    let targets = setting.choose(&words, &Overrides::default()).await?;
+    let targets = setting.choose(&words, &direct.overrides()).await?;
     match targets.as_slice() {
         [target] => Ok(Arc::clone(target)),
         others => bail!(
