@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::support::http::{Answer, Server};
 use crate::support::project::Project;
 
 #[test]
@@ -83,4 +84,96 @@ fn a_session_is_lent_only_where_there_can_be_one() {
         .devgate("session run -t localhost -- true")
         .failed()
         .says(&["localhost is no remote target"]);
+}
+
+#[test]
+fn a_value_that_no_device_takes_is_refused_before_any_device_is_asked() {
+    let mut project = Project::new();
+    // Nobody is there: whoever asks fails otherwise.
+    for name in ["r1", "r2"] {
+        let info = json!({"remote-transport": "frr", "host": "127.0.0.1", "port": 9, "user": "me"});
+        project.add_target(name, info);
+    }
+    let refused = |project: &mut Project, manifest: serde_json::Value, why: &[&str]| {
+        let manifest = project.manifest(manifest);
+        let run = project.devgate(&format!("device -t r1,r2 --apply {manifest}"));
+        let run = run.failed().says(why);
+        assert!(
+            !run.to_string().contains("127.0.0.1"),
+            "a device is asked: {run}"
+        );
+    };
+    let port = json!({"swp4": {"description": "uplink"}});
+    refused(
+        &mut project,
+        json!({"frr_interface": port, "frr_static_route": {"10.60.0.0/40 via Null0": {}}}),
+        &[
+            "Frr_static_route[10.60.0.0/40 via Null0]",
+            "`prefix`",
+            "10.60.0.0/40",
+        ],
+    );
+    refused(
+        &mut project,
+        json!({"frr_interface": {"swp4": {"description": "what?"}}}),
+        &["Frr_interface[swp4]", "`description`", "'?'"],
+    );
+    let twice = json!({"10.9.1.0/16 via Null0": {}, "10.9.0.0/16 via Null0": {}});
+    refused(
+        &mut project,
+        json!({ "frr_static_route": twice }),
+        &["is the same resource as"],
+    );
+}
+
+#[test]
+fn a_target_behind_a_proxy_is_not_reached_from_here_unless_somebody_says_so() {
+    let server = Server::start(|_| Some(Answer::json(200, &json!({ "alive": true }))));
+    let mut project = Project::new();
+    for (name, run_on) in [
+        ("behind", json!("jump")),
+        ("near", json!(["localhost", "jump"])),
+    ] {
+        let info = json!({
+            "remote-transport": "rest", "host": "127.0.0.1", "port": server.port,
+            "protocol": "http", "run-on": run_on,
+        });
+        project.add_target(name, info);
+    }
+    for command in [
+        "verify -t behind",
+        "facts -t behind",
+        "record -t behind kept",
+    ] {
+        let run = project
+            .devgate(&format!("{command} --format json"))
+            .failed();
+        let error = &run.item()["value"]["_error"];
+        assert_eq!(error["kind"], "devgate/behind-proxy", "{command}: {run}");
+        run.says(&["`run-on: jump`", "--direct"]);
+    }
+    for command in [
+        "session get -t behind /",
+        "session set -t behind / {}",
+        "session exec -t behind show",
+        "session run -t behind -- true",
+    ] {
+        let run = project.devgate(command).failed();
+        run.says(&["`run-on: jump`", "--direct"]);
+    }
+    assert_eq!(server.asked().len(), 0, "nothing was sent");
+    for command in [
+        "verify -t near",
+        "verify -t behind --direct",
+        "session get -t behind --direct /",
+        "session run -t behind --direct -- true",
+    ] {
+        project.devgate(command).succeeded();
+    }
+    // What is lent a session needs no way of its own.
+    project.write("inner.sh", "devgate session get -t behind /");
+    project
+        .devgate("session run -t behind --direct -- sh inner.sh")
+        .succeeded()
+        .says(&["alive"]);
 }

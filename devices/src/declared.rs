@@ -33,6 +33,7 @@ use crate::{
     Change, Changes, Current, Error, InSync, Provider, ResourceType, Result, Shown, Which,
 };
 use cli::Cli;
+use deeds::Seen;
 use requests::Requests;
 
 pub(crate) use output::{exec, session};
@@ -121,15 +122,16 @@ impl ResourceType for DeclaredType {
         self.resources(|_| Some(output))
     }
 
+    fn canonical(&self, resource: &mut Resource) -> Result<()> {
+        self.0.canonicalize(resource)
+    }
+
+    fn check(&self, name: &Name, should: &Resource) -> Result<()> {
+        self.0.form.check(&self.0.schema, name, should)
+    }
+
     fn render(&self, name: &Name, change: &Change, secrets: Shown) -> Result<Vec<String>> {
-        let schema = &self.0.schema;
-        match &self.0.form {
-            Form::Cli(cli) => {
-                let lines = cli.lines(schema, name, change)?;
-                Ok(lines.iter().map(|line| line.text(secrets)).collect())
-            }
-            Form::Data(form) => form.lines(schema, name, change, secrets),
-        }
+        self.0.form.lines(&self.0.schema, name, change, secrets)
     }
 }
 
@@ -210,6 +212,50 @@ impl Form {
             Self::Cli(_) => Medium::CommandLine,
             Self::Data(form) => form.medium(),
         }
+    }
+
+    /// A change as people read it.
+    fn lines(
+        &self,
+        schema: &TypeSchema,
+        name: &Name,
+        change: &Change,
+        secrets: Shown,
+    ) -> Result<Vec<String>> {
+        match self {
+            Self::Cli(cli) => {
+                let lines = cli.lines(schema, name, change)?;
+                Ok(lines.iter().map(|line| line.text(secrets)).collect())
+            }
+            Self::Data(form) => form.lines(schema, name, change, secrets),
+        }
+    }
+
+    /// Whether a desired resource can be written. It cannot where it can neither be created, nor updated
+    /// by what says nothing of the present state.
+    fn check(&self, schema: &TypeSchema, name: &Name, should: &Resource) -> Result<()> {
+        if !should.is_present() {
+            return Ok(());
+        }
+        let change = |is| Change {
+            is,
+            should: Some(should.clone()),
+        };
+        let create = change(Current::Absent);
+        // A value that cannot be written is none in either case.
+        Seen::of(schema, name, &create, self.medium())?;
+        let Err(error) = self.lines(schema, name, &create, Shown::Redacted) else {
+            return Ok(());
+        };
+        let is_blind = match self {
+            Self::Cli(cli) => cli.is_blind(schema, should),
+            Self::Data(form) => form.is_blind(schema, should),
+        };
+        let update = change(Current::Present(should.clone()));
+        if is_blind && self.lines(schema, name, &update, Shown::Redacted).is_err() {
+            return Err(error);
+        }
+        Ok(())
     }
 }
 

@@ -35,6 +35,26 @@ pub trait ResourceType: Debug + Send + Sync {
         )))
     }
 
+    /// Brings a desired resource into the form that `canonicalize` gives it, as far as no device is
+    /// needed for that. Providers that are code are asked later, for their own target.
+    ///
+    /// # Errors
+    /// A value that has no such form.
+    fn canonical(&self, resource: &mut Resource) -> Result<()> {
+        let _ = resource;
+        Ok(())
+    }
+
+    /// Judges whether a desired resource in its canonical form can be written at all, whatever a device
+    /// holds of it.
+    ///
+    /// # Errors
+    /// That no lines can be made of it.
+    fn check(&self, name: &Name, should: &Resource) -> Result<()> {
+        let _ = (name, should);
+        Ok(())
+    }
+
     /// The lines of configuration that `set` would send for a change, as an operator may see them.
     ///
     /// # Errors

@@ -127,6 +127,12 @@ impl Template {
         Ok(template)
     }
 
+    /// The names that it mentions.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let names = self.compiled().undeclared_variables(false);
+        names.into_iter().collect()
+    }
+
     /// The text that it makes.
     ///
     /// # Errors

@@ -237,8 +237,8 @@ async fn xpath_and_subtree_filters_find_the_same() {
         .expect("a change");
     // This server knows no prefix but the one that the module has in itself.
     for what in [
-        "/system/contact",
         "<filter type='xpath' xmlns:sys='urn:ietf:params:xml:ns:yang:ietf-system' select='/sys:system'/>",
+        "<filter type='xpath' xmlns:sys='urn:ietf:params:xml:ns:yang:ietf-system' select='/sys:system/contact'/>",
         "running <system xmlns='urn:ietf:params:xml:ns:yang:ietf-system'><contact/></system>",
         "state <filter><system xmlns='urn:ietf:params:xml:ns:yang:ietf-system'/></filter>",
     ] {
@@ -251,4 +251,7 @@ async fn xpath_and_subtree_filters_find_the_same() {
     let error = session.get(&ctx, "/ietf-system:system").await;
     let error = error.expect_err("another prefix").to_string();
     assert!(error.contains("xmlns:PREFIX"), "{error}");
+    let error = session.get(&ctx, "/system/contact").await;
+    let error = error.expect_err("no namespace").to_string();
+    assert!(error.contains("`system` needs a prefix"), "{error}");
 }

@@ -50,6 +50,16 @@ impl Body {
         Some(Self::Pairs(pairs.into_iter().collect::<Option<_>>()?))
     }
 
+    /// The names that its expressions mention.
+    pub(super) fn names(&self) -> Vec<String> {
+        match self {
+            Self::Leaf(leaf) => leaf.value.names(),
+            Self::Pairs(pairs) => pairs.iter().flat_map(|(_, body)| body.names()).collect(),
+            Self::Items(items) => items.iter().flat_map(Self::names).collect(),
+            Self::Each(each, body) => [each.value.names(), body.names()].concat(),
+        }
+    }
+
     /// How many keys or items it has at most.
     pub(super) fn len(&self) -> usize {
         match self {

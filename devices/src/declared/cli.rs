@@ -1,6 +1,6 @@
 //! The form for command lines: configuration lines, typed in one visit as long as none is refused.
 
-use devgate_schemas::{Name, TypeSchema};
+use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::Context;
 
 use super::deeds::{Deeds, Seen, What};
@@ -42,6 +42,11 @@ impl Cli {
             let message = format!("line {line} of what it makes is indented like no line above it");
             Error::Data(template.place.problem(message))
         })
+    }
+
+    /// Whether an update to this is the same whatever the device holds.
+    pub(super) fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
+        self.0.is_blind(schema, should)
     }
 
     /// Makes changes. A resource whose lines are refused has failed, and the others go on; nothing

@@ -3,8 +3,8 @@
 use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::Context;
 
-use crate::family::{Problems, Spot};
-use crate::template::{Medium, Scope, Secrets};
+use crate::family::{Placed, Problems, Spot};
+use crate::template::{Medium, Scope, Secrets, Template};
 use crate::{Change, Error, Result};
 
 /// How a resource is created, updated and deleted, in a form's own way.
@@ -15,6 +15,12 @@ pub(super) struct Deeds<T> {
     update: Option<T>,
     /// What cannot be removed has none.
     delete: Option<T>,
+}
+
+/// What is made of expressions and templates.
+pub(super) trait Mention {
+    /// The names that they mention.
+    fn names(&self) -> Vec<String>;
 }
 
 /// What a change does to its resource.
@@ -73,6 +79,24 @@ impl<T> Deeds<T> {
                 ))
             }),
         }
+    }
+}
+
+impl<T: Mention> Deeds<T> {
+    /// Whether an update to this is the same whatever the device holds: it mentions nothing but what is
+    /// desired.
+    pub(super) fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
+        let names = self.update.as_ref().unwrap_or(&self.create).names();
+        names.iter().all(|name| {
+            let is_desired = should.get(name).is_some_and(|value| !value.is_undef());
+            name != "is" && (is_desired || !schema.attributes().contains_key(name))
+        })
+    }
+}
+
+impl Mention for Placed<Template> {
+    fn names(&self) -> Vec<String> {
+        self.value.names()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The form for NETCONF: each change some XML, all of a set in one `edit-config`.
 
-use devgate_schemas::{Name, TypeSchema, Value};
+use devgate_schemas::{Name, Resource, TypeSchema, Value};
 use devgate_transports::Request;
 use devgate_transports::error::Refused;
 use devgate_transports::netconf::Element;
@@ -74,6 +74,10 @@ impl Requests for Netconf {
             body: Some(body),
             ..Request::default()
         })
+    }
+
+    fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
+        self.deeds.is_blind(schema, should)
     }
 
     /// What the device does not take as a whole is sent one by one.

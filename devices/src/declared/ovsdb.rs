@@ -1,11 +1,11 @@
 //! The form for OVSDB: each change some operations, all of a set in one transaction.
 
-use devgate_schemas::{Hash, Name, TypeSchema, Value, suggest};
+use devgate_schemas::{Hash, Name, Resource, TypeSchema, Value, suggest};
 use devgate_transports::Request;
 use devgate_transports::error::Refused;
 
 use super::body::{Body, json};
-use super::deeds::{Deeds, Seen};
+use super::deeds::{Deeds, Mention, Seen};
 use super::requests::Requests;
 use crate::error::Place;
 use crate::family::{Placed, Problems, Spot};
@@ -131,6 +131,16 @@ impl Edit {
     }
 }
 
+impl Mention for Vec<Edit> {
+    fn names(&self) -> Vec<String> {
+        let when = self.iter().filter_map(|edit| edit.when.as_ref());
+        let bodies = self.iter().flat_map(|edit| &edit.columns);
+        when.flat_map(|when| when.value.names())
+            .chain(bodies.flat_map(|(_, body, _)| body.names()))
+            .collect()
+    }
+}
+
 impl Requests for Ovsdb {
     fn medium(&self) -> Medium {
         Medium::Data
@@ -156,6 +166,10 @@ impl Requests for Ovsdb {
             method: Some("edit".to_owned()),
             body: Some(Value::Array(operations.into_iter().flatten().collect())),
         })
+    }
+
+    fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
+        self.0.is_blind(schema, should)
     }
 
     fn belong(&self, _: &Request, _: &Request) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
-use devgate_schemas::{Name, TypeSchema};
+use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::error::Refused;
 use devgate_transports::{Context, DataStore, Error as TransportError, Request};
 
@@ -27,6 +27,9 @@ pub(super) trait Requests: Debug + Send + Sync {
         change: &Change,
         number: usize,
     ) -> Result<Request>;
+
+    /// Whether an update to this is the same whatever the target holds.
+    fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool;
 
     /// Whether two requests can be sent as one, which the target takes or refuses as a whole.
     fn belong(&self, one: &Request, other: &Request) -> bool;

@@ -1,11 +1,11 @@
 //! The form for APIs: each change a request for a path, with a body.
 
-use devgate_schemas::{Hash, Name, TypeSchema, Value};
+use devgate_schemas::{Hash, Name, Resource, TypeSchema, Value};
 use devgate_transports::Request;
 use devgate_transports::error::Refused;
 
 use super::body::{Body, json};
-use super::deeds::{Deeds, Seen};
+use super::deeds::{Deeds, Mention, Seen};
 use super::requests::Requests;
 use crate::family::{Placed, Problems, Spot};
 use crate::template::{Escape, Medium, Template};
@@ -75,6 +75,13 @@ impl Deed {
     }
 }
 
+impl Mention for Deed {
+    fn names(&self) -> Vec<String> {
+        let body = self.body.iter().flat_map(Body::names);
+        self.path.names().into_iter().chain(body).collect()
+    }
+}
+
 impl Requests for Rest {
     fn medium(&self) -> Medium {
         Medium::Data
@@ -97,6 +104,10 @@ impl Requests for Rest {
             method: Some(deed.method.clone()),
             body: body.transpose()?.flatten(),
         })
+    }
+
+    fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
+        self.deeds.is_blind(schema, should)
     }
 
     fn belong(&self, one: &Request, other: &Request) -> bool {

@@ -12,7 +12,7 @@ use clap::{Arg, Args, Command};
 use devgate_schemas::Value;
 
 use super::complete;
-use crate::inventory::Overrides;
+use crate::inventory::{LOCALHOST, Overrides};
 use crate::prompt;
 
 /// Which targets a command is for.
@@ -55,9 +55,19 @@ struct Connection {
     /// How long connecting may take
     #[arg(long, value_name = "SECONDS", help_heading = HEADING)]
     connect_timeout: Option<u32>,
+    #[command(flatten)]
+    direct: Direct,
     /// How targets are reached: ssh, local, remote
     #[arg(long, value_name = "NAME", help_heading = HEADING)]
     transport: Option<String>,
+}
+
+/// Whether proxies count.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct Direct {
+    /// Reach targets from this node, though their `run-on` names a proxy
+    #[arg(long, help_heading = HEADING)]
+    direct: bool,
 }
 
 /// What a command line says of how tasks run on hosts, over what the inventory says.
@@ -145,7 +155,23 @@ impl Connection {
         if let Some(seconds) = self.connect_timeout {
             both("connect-timeout", "timeout", Value::Integer(seconds.into()));
         }
+        self.direct.lay_over(overrides);
         Ok(())
+    }
+}
+
+impl Direct {
+    fn lay_over(self, overrides: &mut Overrides) {
+        if self.direct {
+            overrides.remote.insert("run-on", Value::from(LOCALHOST));
+        }
+    }
+
+    /// What it says, and nothing else.
+    pub(super) fn overrides(self) -> Overrides {
+        let mut overrides = Overrides::default();
+        self.lay_over(&mut overrides);
+        overrides
     }
 }
 

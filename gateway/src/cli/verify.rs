@@ -17,7 +17,9 @@ use crate::session::{self, Access};
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
 #[command(
-    after_help = "Examples:\n  devgate verify -t r1\n  devgate verify -t routers,'sw[1-9]'\n  devgate verify -t all --format jsonl"
+    after_help = "Examples:\n  devgate verify -t r1\n  devgate verify -t routers,'sw[1-9]'\n  devgate verify -t all \
+                  --format jsonl\n  devgate verify -t sw1 --direct\n\n--direct reaches sw1 from this node, \
+                  though it has a proxy (`run-on`)."
 )]
 pub(super) struct Verify {
     #[command(flatten)]

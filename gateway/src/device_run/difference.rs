@@ -5,7 +5,7 @@ use devgate_schemas::{EventStatus, ResourceEvent, Value};
 use super::words::shown;
 
 /// One thing that is not as desired.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Difference {
     /// The resource is not there.
     Missing,

@@ -12,7 +12,7 @@ use super::plan::Node;
 use super::words::time;
 
 /// One resource on its way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Entry {
     /// The node of the plan that it belongs to: several are of one where it purges.
     pub(super) node: usize,
@@ -22,6 +22,10 @@ pub(super) struct Entry {
     pub(super) report: ResourceReport,
     /// What is not as desired; nothing when in sync.
     pub(super) wanted: Vec<Difference>,
+    /// Which reading of its type it was held against.
+    pub(super) compared: Option<usize>,
+    /// Whether it failed for what it desires, before anything was sent.
+    pub(super) unfit: bool,
 }
 
 impl Entry {
@@ -45,7 +49,23 @@ impl Entry {
             name,
             report,
             wanted: Vec::new(),
+            compared: None,
+            unfit: false,
         }
+    }
+
+    /// It desires what cannot be.
+    pub(super) fn refuse(&mut self, message: &str) {
+        self.fail(message);
+        self.unfit = true;
+    }
+
+    /// It is to be judged once more, when its turn comes.
+    pub(super) fn defer(&mut self) {
+        (self.unfit, self.report.failed, self.compared) = (false, false, None);
+        self.report.out_of_sync = false;
+        self.report.messages.clear();
+        self.report.events.clear();
     }
 
     /// Whether `set` is still to bring it to its desired state.

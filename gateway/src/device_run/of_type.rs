@@ -11,7 +11,7 @@ use devgate_transports::{Context, Mode, Resources};
 use super::compare::compare;
 use super::difference::Difference;
 use super::entry::Entry;
-use super::plan::Node;
+use super::plan::{Node, Plan, Work};
 use super::rows::{Rows, Strictness};
 use super::way_back::WayBack;
 use super::{canonical, catalog::Ref, diff};
@@ -30,8 +30,12 @@ pub(super) struct OfType<'a> {
     unsure: Option<String>,
     /// What the device is known to hold, as long as nothing else may have changed it.
     rows: Option<Rows>,
+    /// How often everything was read.
+    reading: usize,
     /// Why its provider could not read: it is not asked again in this run.
     unavailable: Option<String>,
+    /// Whether its turn has come.
+    has_begun: bool,
     pub(super) seconds: Seconds,
     /// What its provider did wrong that concerns no resource of the run.
     pub(super) problems: Vec<String>,
@@ -48,7 +52,9 @@ impl<'a> OfType<'a> {
             purges,
             unsure: None,
             rows: None,
+            reading: 0,
             unavailable: None,
+            has_begun: false,
             seconds: Seconds::default(),
             problems: Vec::new(),
         }
@@ -69,7 +75,7 @@ impl<'a> OfType<'a> {
             match should {
                 Ok(should) => entry.report.should = should,
                 Err(message) => {
-                    entry.fail(&message);
+                    entry.refuse(&message);
                     self.unsure = Some(format!("{}: {message}", entry.report.reference));
                 }
             }
@@ -80,7 +86,7 @@ impl<'a> OfType<'a> {
             entry.name = Name::new(entry.name.title(), namevars);
             match seen.entry(entry.name.clone()) {
                 hash_map::Entry::Occupied(same) => {
-                    entry.fail(&format!("is the same resource as [{}]", same.get()));
+                    entry.refuse(&format!("is the same resource as [{}]", same.get()));
                 }
                 hash_map::Entry::Vacant(first) => {
                     first.insert(entry.name.title().to_owned());
@@ -98,6 +104,44 @@ impl<'a> OfType<'a> {
     /// What was read of it may be out of date: something else was changed.
     pub(super) fn forget(&mut self) {
         self.rows = None;
+        if !self.has_begun {
+            self.unavailable = None;
+        }
+    }
+
+    /// Whether it could not be read.
+    pub(super) fn is_unavailable(&self) -> bool {
+        self.unavailable.is_some()
+    }
+
+    /// Holds entries against what the device holds and renders their changes, before their turn. One
+    /// that is no resource purges: what it would remove is judged, too.
+    pub(super) async fn foresee(
+        &mut self,
+        ctx: &Context<'_>,
+        entries: Vec<&mut Entry>,
+        plan: &Plan<'_>,
+    ) {
+        let resources = Resources::new(self.schema, Mode::Enforce);
+        let ctx = &ctx.for_resources(&resources);
+        if self.read(ctx).await.is_err() {
+            // It is told when its turn comes.
+            return;
+        }
+        for entry in entries {
+            let (node, of) = (entry.node, &plan.nodes[entry.node]);
+            if !matches!(of.work, Work::Purge { .. }) {
+                self.compare(ctx, std::slice::from_mut(entry)).await;
+                continue;
+            }
+            let mut batch = vec![entry.clone()];
+            self.purge(&mut batch, Mode::Enforce, node, of);
+            self.compare(ctx, &mut batch[1..]).await;
+            if let Some(unfit) = batch.iter().find(|entry| entry.unfit) {
+                let (shown, why) = (&unfit.report.reference, unfit.report.messages.join("; "));
+                entry.refuse(&format!("nothing is purged: {shown}: {why}"));
+            }
+        }
     }
 
     /// Brings a batch to its desired state, or tells what would change. What nobody declared is
@@ -110,6 +154,7 @@ impl<'a> OfType<'a> {
         purge: Option<(usize, &Node)>,
         way_back: &mut WayBack<'_>,
     ) -> bool {
+        self.has_begun = true;
         let resources = Resources::new(self.schema, mode);
         let ctx = &ctx.for_resources(&resources);
         if let Err(message) = self.read(ctx).await {
@@ -120,7 +165,6 @@ impl<'a> OfType<'a> {
             self.purge(batch, mode, node, of);
         }
         self.compare(ctx, batch).await;
-        self.render(batch);
         let pending = batch.iter().filter(|entry| entry.is_pending());
         let changes: Changes = pending
             .map(|entry| (entry.name.clone(), entry.change()))
@@ -182,6 +226,7 @@ impl<'a> OfType<'a> {
                 Which::Named(&names)
             };
             self.rows = Some(self.get(ctx, which).await?);
+            self.reading += 1;
         }
         Ok(())
     }
@@ -204,7 +249,8 @@ impl<'a> OfType<'a> {
     /// Adds to a batch what the device holds and nobody declared, to be removed. Where that cannot
     /// be known for sure, nothing is.
     fn purge(&self, batch: &mut Vec<Entry>, mode: Mode, node: usize, of: &Node) {
-        let Some(at) = batch.iter().position(|entry| entry.node == node) else {
+        let is_it = |entry: &Entry| entry.node == node && !entry.report.failed;
+        let Some(at) = batch.iter().position(is_it) else {
             return;
         };
         let rows = self.rows.as_ref().expect("it was read");
@@ -236,11 +282,16 @@ impl<'a> OfType<'a> {
         batch.splice(at + 1..at + 1, unmanaged);
     }
 
+    /// Holds entries against what was read, unless that was done since, and notes what each change
+    /// would send; one that cannot be rendered fails unsent.
     async fn compare(&mut self, ctx: &Context<'_>, batch: &mut [Entry]) {
         let rows = self.rows.as_ref().expect("it was read");
         for entry in batch.iter_mut() {
             // What purges is no resource of the type, and what has failed stays as it is.
             if entry.report.failed || entry.report.type_name != self.schema.name() {
+                continue;
+            }
+            if entry.compared.replace(self.reading) == Some(self.reading) {
                 continue;
             }
             match rows.of(&entry.name) {
@@ -253,25 +304,9 @@ impl<'a> OfType<'a> {
             let sides = entry.sides(entry.report.is.as_ref());
             match compare(self.schema, &mut *self.provider, ctx, &self.strict, sides).await {
                 Ok(wanted) => entry.wanted = wanted,
-                Err(message) => entry.fail(&message),
+                Err(message) => entry.refuse(&message),
             }
-        }
-    }
-
-    /// Notes what each change would send; one that cannot be rendered fails unsent.
-    fn render(&self, batch: &mut [Entry]) {
-        for entry in batch.iter_mut().filter(|entry| entry.is_pending()) {
-            match self
-                .kind
-                .render(&entry.name, &entry.change(), Shown::Redacted)
-            {
-                Ok(lines) => entry.report.lines = lines,
-                // A provider that is code need not be able to show what it sends.
-                Err(Error::Unsupported(_)) => {}
-                Err(error) => entry.fail(&error.to_string()),
-            }
-            let report = &mut entry.report;
-            report.diff = diff::of(&report.lines, &entry.wanted, &report.should);
+            render(self.kind, entry);
         }
     }
 
@@ -319,4 +354,21 @@ impl<'a> OfType<'a> {
             }
         }
     }
+}
+
+/// Notes what a change would send.
+fn render(kind: &dyn ResourceType, entry: &mut Entry) {
+    entry.report.lines.clear();
+    entry.report.diff.clear();
+    if !entry.is_pending() {
+        return;
+    }
+    match kind.render(&entry.name, &entry.change(), Shown::Redacted) {
+        Ok(lines) => entry.report.lines = lines,
+        // A provider that is code need not be able to show what it sends.
+        Err(Error::Unsupported(_)) => {}
+        Err(error) => entry.refuse(&error.to_string()),
+    }
+    let report = &mut entry.report;
+    report.diff = diff::of(&report.lines, &entry.wanted, &report.should);
 }

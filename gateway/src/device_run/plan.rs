@@ -69,6 +69,11 @@ impl Node {
     pub(super) fn holds(&self, of: usize) -> bool {
         matches!(self.work, Work::Hold { kind, .. } if kind == of)
     }
+
+    /// Whether it is one, or purges that type.
+    pub(super) fn is_about(&self, of: usize) -> bool {
+        self.holds(of) || matches!(self.work, Work::Purge { kind } if kind == of)
+    }
 }
 
 impl Catalog {
@@ -187,12 +192,24 @@ impl<'r> Planner<'r, '_> {
                 self.wrong.push(message);
             }
         }
-        match schema.desire(Some(&shown.title), attributes.clone()) {
-            Ok((name, should)) => Some(Work::Hold { kind, name, should }),
+        let (name, mut should) = match schema.desire(Some(&shown.title), attributes.clone()) {
+            Ok(desired) => desired,
             Err(invalid) => {
                 let problems = invalid.problems().iter();
                 let told = problems.map(|problem| format!("{place}: {shown}: {problem}"));
                 self.wrong.extend(told);
+                return None;
+            }
+        };
+        let of = self.kinds[kind];
+        let judged = of.canonical(&mut should).and_then(|()| {
+            let name = Name::new(name.title(), schema.namevars_of(&should));
+            of.check(&name, &should).map(|()| name)
+        });
+        match judged {
+            Ok(name) => Some(Work::Hold { kind, name, should }),
+            Err(error) => {
+                self.wrong.push(format!("{place}: {shown}: {error}"));
                 None
             }
         }

@@ -179,7 +179,11 @@ impl<'c> Relations<'c> {
         let kind = kind
             .clone()
             .position(|kind| kind.schema().name() == type_name)?;
-        let name = self.kinds[kind].schema().name_of_title(title).ok()?;
+        let of = self.kinds[kind];
+        let name = of.schema().name_of_title(title).ok()?;
+        let mut named = Resource::from(name.namevars().clone());
+        of.canonical(&mut named).ok()?;
+        let name = Name::new(title.as_str(), of.schema().namevars_of(&named));
         self.names.get(&(kind, &name)).copied().map(Meant::Resource)
     }
 }

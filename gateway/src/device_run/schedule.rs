@@ -40,6 +40,22 @@ impl Schedule {
         failures.copied().collect()
     }
 
+    /// Whether anything before a node, however far, is such a node.
+    pub(super) fn is_behind(&self, node: usize, such: impl Fn(usize) -> bool) -> bool {
+        let (mut open, mut seen) = (vec![node], BTreeSet::new());
+        while let Some(node) = open.pop() {
+            for edge in self.graph.before(node) {
+                if such(edge.node) {
+                    return true;
+                }
+                if seen.insert(edge.node) {
+                    open.push(edge.node);
+                }
+            }
+        }
+        false
+    }
+
     /// Settles a node for which nothing is done.
     pub(super) fn pass(&mut self, node: usize) {
         self.begin(node);

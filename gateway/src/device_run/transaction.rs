@@ -4,6 +4,8 @@
 //! so that a type is read once and changed at once where order allows. What depends on a failure is
 //! left alone.
 
+mod foresee;
+
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -78,6 +80,8 @@ struct Run<'a> {
     types: Vec<OfType<'a>>,
     /// The resources that have not been begun, by their nodes.
     waiting: Vec<Option<Entry>>,
+    /// Why nothing of the device is changed, where the catalog is wrong for it.
+    unfit: Option<String>,
     way_back: WayBack<'a>,
     audited: &'a mut Audited,
     done: Vec<ResourceReport>,
@@ -141,6 +145,7 @@ impl<'a> Run<'a> {
             options,
             types,
             waiting,
+            unfit: None,
             way_back: WayBack::new(safety),
             audited,
             done: Vec::new(),
@@ -149,6 +154,9 @@ impl<'a> Run<'a> {
 
     /// Goes through everything. Whether nothing was left alone because somebody stopped the run.
     async fn all(&mut self, ctx: &Context<'_>, stop: &Stop) -> bool {
+        if self.options.mode == Mode::Enforce {
+            self.foresee(ctx, stop).await;
+        }
         while let Some((kind, mode)) = self.next(ctx) {
             if stop.stage() >= Stage::Finish {
                 self.leave();
@@ -200,7 +208,12 @@ impl<'a> Run<'a> {
         }
         let failures = self.schedule.failures_before(node);
         if failures.is_empty() {
-            return Verdict::Do(*kind, entry.mode);
+            return match &self.unfit {
+                Some(why) if self.may_change(entry, *kind) => {
+                    Verdict::Skip(Level::Warning, vec![why.clone()])
+                }
+                _ => Verdict::Do(*kind, entry.mode),
+            };
         }
         let failed = failures
             .iter()

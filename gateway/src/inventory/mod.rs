@@ -42,7 +42,7 @@ pub(crate) use group::Group;
 pub(crate) use overrides::Overrides;
 pub(crate) use plain::names_in;
 pub(crate) use source::Source;
-pub(crate) use target::{Kind, Listed, Place, Target};
+pub(crate) use target::{Kind, LOCALHOST, Listed, Place, Target};
 
 use expand::Expanding;
 use group::Tree;

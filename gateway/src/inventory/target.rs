@@ -232,6 +232,12 @@ impl Target {
         }
     }
 
+    /// Whether this node is among those that reach it.
+    pub(crate) fn is_near(&self) -> bool {
+        let mut words = self.run_on().split([',', ' ', '\n']).map(str::trim);
+        words.any(|word| word == LOCALHOST)
+    }
+
     /// Where it is: its host and port, and what leads there; without a host, its name. A port that
     /// nobody names is that of its transport.
     pub(crate) fn place(&self) -> Place {
@@ -355,7 +361,7 @@ impl fmt::Debug for Target {
 }
 
 /// The target that is always there, and the proxy of who names none.
-pub(super) const LOCALHOST: &str = "localhost";
+pub(crate) const LOCALHOST: &str = "localhost";
 
 /// What somebody probably meant who names a transport that is none of an inventory's: a way to devices is named one
 /// level below.

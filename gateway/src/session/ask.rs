@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use super::Reach;
 use super::borrow::{Borrowed, Outer, cut};
 use super::lend::{Bound, Lending};
+use super::reach::not_by_proxy;
 use super::wire::{Answer, Request};
 use crate::cli::Setting;
 use crate::failure::Failure;
@@ -46,6 +47,7 @@ pub(crate) async fn own<T>(
     if let Some(outer) = outer.filter(|outer| outer.is_with_target_of(&lending)) {
         return work(&mut Asked::Lent(Borrowed::at(&outer.socket).await?)).await;
     }
+    not_by_proxy(job.target)?;
     let mut asked = Asked::Own(&lending, job);
     let outcome = tokio::select! {
         outcome = work(&mut asked) => outcome,

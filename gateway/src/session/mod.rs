@@ -44,7 +44,7 @@ pub(crate) async fn within<T>(
     work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let ctx = job.context();
-    let reach = Reach::of(&setting.registry, job)?;
+    let reach = Reach::from_here(&setting.registry, job)?;
     let lease = setting.sessions.lease(&reach);
     let working = async {
         let turn = tokio::select! {

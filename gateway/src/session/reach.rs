@@ -56,6 +56,15 @@ impl<'r> Reach<'r> {
         Self::by(registry.transport(name)?, job)
     }
 
+    /// The same, where a session with it is to be opened from this node.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of), and that it is behind a proxy.
+    pub(crate) fn from_here(registry: &'r Registry, job: &Job<'_>) -> Result<Self, Failure> {
+        let reach = Self::of(registry, job)?;
+        not_by_proxy(job.target).map(|()| reach)
+    }
+
     /// The same, by a transport that was found already.
     ///
     /// # Errors
@@ -106,6 +115,22 @@ impl Terms {
             idle: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
         }
     }
+}
+
+/// Refuses a target that is reached through a proxy: sessions cannot go through one yet.
+///
+/// # Errors
+/// That it is, and what to do.
+pub(super) fn not_by_proxy(target: &Target) -> Result<(), Failure> {
+    if target.is_near() {
+        return Ok(());
+    }
+    let (name, run_on) = (&target.name, target.run_on());
+    let message = format!(
+        "{name} has `run-on: {run_on}`, and only tasks can go through a proxy so far: nothing was sent; \
+         use a task, or --direct to connect to {name} from this node"
+    );
+    Err(Failure::new("devgate/behind-proxy", message).with("run_on", run_on))
 }
 
 /// That a target cannot be reached as a device.

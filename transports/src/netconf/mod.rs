@@ -19,6 +19,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 mod xml;
+mod xpath;
 
 pub use capabilities::{Capabilities, Capability};
 pub use change::{Change, Changed, Check};

@@ -2,6 +2,7 @@
 
 use super::operation::{Datastore, Filter, Operation};
 use super::xml::Element;
+use super::xpath::Prefixed;
 use crate::{Error, Result};
 
 /// What a user asks for.
@@ -25,7 +26,7 @@ enum Words {
     All,
     Subtree(Vec<Element>),
     XPath {
-        select: String,
+        path: Prefixed,
         /// The prefixes that it declares itself, with their namespaces.
         declared: Vec<(String, String)>,
     },
@@ -50,12 +51,15 @@ impl Query {
         };
         let filter = match filter.trim() {
             "" => Words::All,
-            xml if xml.starts_with('<') => xpath(xml).map_or_else(
-                || Ok(Words::Subtree(elements(xml, "filter")?)),
-                Ok::<_, Error>,
-            )?,
+            xml if xml.starts_with('<') => match xpath(xml) {
+                Some((select, declared)) => Words::XPath {
+                    path: prefixed(&select)?,
+                    declared,
+                },
+                None => Words::Subtree(elements(xml, "filter")?),
+            },
             path if path.starts_with('/') => Words::XPath {
-                select: path.to_owned(),
+                path: prefixed(path)?,
                 declared: Vec::new(),
             },
             other => {
@@ -71,10 +75,10 @@ impl Query {
 
     /// The prefixes of its XPath that it does not declare: names of the device's YANG modules.
     pub(super) fn modules(&self) -> Vec<String> {
-        let Words::XPath { select, declared } = &self.filter else {
+        let Words::XPath { path, declared } = &self.filter else {
             return Vec::new();
         };
-        let mut names = prefixes(select);
+        let mut names = path.prefixes.clone();
         names.retain(|name| declared.iter().all(|(prefix, _)| prefix != name));
         names
     }
@@ -85,9 +89,9 @@ impl Query {
         let filter = match &self.filter {
             Words::All => Filter::All,
             Words::Subtree(elements) => Filter::Subtree(elements.clone()),
-            Words::XPath { select, declared } => Filter::XPath {
+            Words::XPath { path, declared } => Filter::XPath {
                 namespaces: declared.iter().cloned().chain(modules).collect(),
-                select: select.clone(),
+                select: path.select.clone(),
             },
         };
         match self.source {
@@ -97,16 +101,30 @@ impl Query {
     }
 }
 
-/// The XPath in a `filter` as RFC 6241, 8.9.5 has it; `None` where the text is something else.
-fn xpath(xml: &str) -> Option<Words> {
+/// An XPath whose names all have a prefix.
+///
+/// # Errors
+/// [`Error::Unsupported`], saying which name has none, or what is no XPath.
+fn prefixed(path: &str) -> Result<Prefixed> {
+    Prefixed::read(path).map_err(|problem| {
+        Error::Unsupported(format!(
+            "the XPath `{path}`: {problem}; names of data have a prefix, the name of their YANG module \
+             (`/ietf-interfaces:interfaces/interface`); a child needs none where it is in the namespace \
+             of its parent"
+        ))
+    })
+}
+
+/// The XPath in a `filter` as RFC 6241, 8.9.5 has it, with the prefixes that it declares; `None` where
+/// the text is something else.
+fn xpath(xml: &str) -> Option<(String, Vec<(String, String)>)> {
     let filter = Element::parse(xml).ok()?;
     let select = filter.attribute_value("select")?;
     let declared = filter.prefixes();
     let declared = declared.map(|(prefix, namespace)| (prefix.to_owned(), namespace.to_owned()));
-    filter.is_base("filter").then(|| Words::XPath {
-        select: select.to_owned(),
-        declared: declared.collect(),
-    })
+    filter
+        .is_base("filter")
+        .then(|| (select.to_owned(), declared.collect()))
 }
 
 /// What to do where a device refuses an XPath, of whose prefixes `unknown` has no namespace.
@@ -142,43 +160,6 @@ pub(super) fn elements(text: &str, wrapper: &str) -> Result<Vec<Element>> {
         elements = elements.remove(0).into_children();
     }
     Ok(elements)
-}
-
-/// The prefixes in an XPath, each once.
-fn prefixes(path: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let mut quoted = None;
-    let mut word = String::new();
-    let mut characters = path.chars().peekable();
-    while let Some(character) = characters.next() {
-        match (quoted, character) {
-            (Some(quote), _) => {
-                if character == quote {
-                    quoted = None;
-                }
-            }
-            (None, '"' | '\'') => {
-                quoted = Some(character);
-                word.clear();
-            }
-            // `::` is behind an axis.
-            (None, ':') if characters.peek() == Some(&':') => {
-                characters.next();
-                word.clear();
-            }
-            (None, ':') => {
-                let prefix = std::mem::take(&mut word);
-                if !prefix.is_empty() && !found.contains(&prefix) {
-                    found.push(prefix);
-                }
-            }
-            (None, character) if character.is_alphanumeric() || "_-.".contains(character) => {
-                word.push(character);
-            }
-            (None, _) => word.clear(),
-        }
-    }
-    found
 }
 
 #[cfg(test)]
@@ -225,6 +206,25 @@ mod tests {
         let query = Query::parse("/a:b/a:c[self::d:e]").expect("a query");
         assert_eq!(query.modules(), ["a", "d"]);
         assert!(Query::parse("").expect("a query").modules().is_empty());
+    }
+
+    #[test]
+    fn every_name_that_is_sent_has_a_prefix_that_is_declared() {
+        assert_eq!(
+            written("state /ietf-interfaces:interfaces/interface[name=\"eth0\"]"),
+            "<get><filter type=\"xpath\" xmlns:ietf-interfaces=\"urn:if\" \
+             select=\"/ietf-interfaces:interfaces/ietf-interfaces:interface[ietf-interfaces:name=\
+             &quot;eth0&quot;]\"/></get>"
+        );
+        assert_eq!(
+            written("<filter type='xpath' xmlns:i='urn:if' select='/i:interfaces/interface'/>"),
+            "<get-config><source><running/></source><filter type=\"xpath\" xmlns:i=\"urn:if\" \
+             select=\"/i:interfaces/i:interface\"/></get-config>"
+        );
+        for what in ["/interfaces/interface", "<filter select='//interface'/>"] {
+            let error = Query::parse(what).expect_err("no namespace").to_string();
+            assert!(error.contains("needs a prefix"), "{error}");
+        }
     }
 
     #[test]

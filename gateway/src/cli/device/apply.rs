@@ -49,7 +49,7 @@ pub(crate) async fn apply(
     codes: &Codes,
     output: &Output,
 ) -> anyhow::Result<Ending> {
-    // A manifest that is wrong for any of the devices changes none of them.
+    // What is wrong with it whatever a device holds is known before any is asked.
     let catalog = wish.manifest.read(&setting.registry)?;
     if !catalog.left_out.is_empty() {
         let names: Vec<String> = catalog.left_out.iter().map(Ref::to_string).collect();

@@ -10,10 +10,11 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 
 use super::setting::missing;
+use super::targets::Direct;
 use super::{Ending, Global, Setting, complete};
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
-use crate::inventory::{Overrides, Target};
+use crate::inventory::Target;
 use crate::output::Output;
 use crate::run::{Job, interrupted};
 use crate::session::{self, Asked, Borrowed};
@@ -67,6 +68,8 @@ struct With {
     /// The target, one: a session is opened for it, unless one with it is lent to this program
     #[arg(short, long, value_name = "TARGET", add = complete::targets())]
     target: Option<String>,
+    #[command(flatten)]
+    direct: Direct,
 }
 
 impl Session {
@@ -92,7 +95,7 @@ impl With {
             return lent(work).await;
         };
         let setting = Setting::load(global, output)?;
-        let target = one(&setting, target).await?;
+        let target = one(&setting, target, self.direct).await?;
         alone(&setting, &target, output, work).await
     }
 }
@@ -142,10 +145,10 @@ async fn alone(
 }
 
 /// The one target that a word names.
-async fn one(setting: &Setting, word: &str) -> anyhow::Result<Arc<Target>> {
+async fn one(setting: &Setting, word: &str, direct: Direct) -> anyhow::Result<Arc<Target>> {
     let words = [word.to_owned()];
     let inventory = setting.inventory().await?;
-    let overrides = Overrides::default();
+    let overrides = direct.overrides();
     let targets = setting.choose_from(&inventory, &words, &overrides).await?;
     match targets.as_slice() {
         [target] => Ok(Arc::clone(target)),

@@ -7,6 +7,7 @@ use clap::Args;
 use devgate_schemas::Sensitive;
 use devgate_transports::Mode;
 
+use crate::cli::targets::Direct;
 use crate::cli::{Ending, Setting, complete};
 use crate::process::{self, Program};
 use crate::run::Job;
@@ -19,6 +20,8 @@ pub(in crate::cli) struct Run {
     /// The target: one
     #[arg(short, long, value_name = "TARGET", add = complete::targets())]
     target: String,
+    #[command(flatten)]
+    direct: Direct,
     /// Refuse `devgate session exec --config` and `devgate session set`, as a task is refused under
     /// --noop
     #[arg(long)]
@@ -30,9 +33,9 @@ pub(in crate::cli) struct Run {
 
 impl Run {
     pub(super) async fn run(self, setting: &Setting) -> anyhow::Result<Ending> {
-        let target = super::one(setting, &self.target).await?;
+        let target = super::one(setting, &self.target, self.direct).await?;
         let job = Job::new(&target, setting, Stopper::default().stop());
-        let reach = Reach::of(&setting.registry, &job)?;
+        let reach = Reach::from_here(&setting.registry, &job)?;
         let mode = if self.noop { Mode::Noop } else { Mode::Enforce };
         let shown = self.program[0].display().to_string();
         let ctx = job.context();

@@ -2,6 +2,7 @@
 
 mod containers;
 mod device;
+mod foresee;
 mod order;
 mod provider;
 mod telling;
