@@ -31,6 +31,36 @@ fn results_that_cannot_be_printed_are_no_success() {
 }
 
 #[test]
+fn the_forms_of_files_and_documents_are_exported_as_json_schema() {
+    let project = Project::new();
+    let schema = |what: &str| {
+        let schema = document(&project.devgate(&["schema", "export", what]));
+        assert!(
+            schema["description"].is_string() && schema["title"].is_string(),
+            "{schema}"
+        );
+        jsonschema::validator_for(&schema).expect("it is a schema")
+    };
+    let task = schema("task");
+    assert!(task.is_valid(&json!({ "supports_noop": true, "parameters": { "a": {} } })));
+    assert!(!task.is_valid(&json!({ "supports_noop": "yes" })));
+    let refused = project.devgate(&["task", "run", "nothing", "-t", "r1", "--format", "json"]);
+    let error = schema("error");
+    assert!(error.is_valid(&document(&refused)["_error"]));
+    assert!(!error.is_valid(&json!({ "kind": "a/b" })));
+    let metadata = document(&project.devgate(&["pxp", "serve"]));
+    assert!(schema("pxp-metadata").is_valid(&metadata));
+    assert!(schema("pxp-request").is_valid(&json!({ "input": {} })));
+    assert!(!schema("pxp-request").is_valid(&json!({ "inputs": {} })));
+    let version = project.devgate(&["--version"]);
+    let version = String::from_utf8_lossy(&version.stdout).into_owned();
+    assert!(
+        version.contains("Puppet task specification: version 1, revision 6"),
+        "{version}"
+    );
+}
+
+#[test]
 fn the_projects_format_is_that_of_refusals_too() {
     let project = Project::new();
     project.write("bolt-project.yaml", "format: json\n");

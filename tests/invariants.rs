@@ -232,6 +232,25 @@ fn every_test_that_the_conformance_names_exists() {
         .filter(|name| !tests.contains(&format!("fn {name}(")))
         .collect();
     assert!(lost.is_empty(), "docs/conformance.md names {lost:?}");
+    let mut tables = 0;
+    let mut is_binding = false;
+    for line in conformance.lines() {
+        match line.strip_suffix(" |") {
+            Some(row) if row.ends_with("| Here | Tests") => {
+                tables += 1;
+                is_binding = true;
+            }
+            Some(row) => {
+                let tests = row.rsplit(" | ").next().unwrap_or_default();
+                let names_one = named
+                    .iter()
+                    .any(|name| tests.contains(&format!("`{name}`")));
+                assert!(!is_binding || names_one, "no test is named: {line}");
+            }
+            None => is_binding &= line.starts_with('|'),
+        }
+    }
+    assert!(tables > 8, "{tables} tables name tests");
 }
 
 #[test]

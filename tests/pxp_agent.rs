@@ -19,6 +19,7 @@ fn it_loads_what_answers_to_metadata_without_a_word_on_stderr() {
     let loaded = [
         "bare",
         "careless",
+        "drafts",
         "greet",
         "reverse",
         "runner",
@@ -27,13 +28,9 @@ fn it_loads_what_answers_to_metadata_without_a_word_on_stderr() {
     ];
     assert_eq!(agent.modules(), loaded);
     assert_eq!(agent.actions("reverse"), ["raise", "string"]);
-    for (name, why) in [
-        ("first_form", "failed to load external module metadata"),
-        ("drafts", "invalid schemas of 'drafts draft6'"),
-    ] {
-        assert_eq!(agent.failed.get(name).map(String::as_str), Some(why));
-    }
-    assert_eq!(agent.failed.len(), 2, "{:?}", agent.failed);
+    let why = agent.failed.get("first_form").map(String::as_str);
+    assert_eq!(why, Some("failed to load external module metadata"));
+    assert_eq!(agent.failed.len(), 1, "{:?}", agent.failed);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::project::Project;
 use crate::support::pxp::{ended, run};
@@ -30,7 +30,8 @@ fn good_modules_of_all_languages_are_run() {
         ),
         ("first_form nod", json!(true)),
         ("second_form nod", json!(true)),
-        ("bare nothing", Value::Null),
+        ("bare nothing", json!({})),
+        ("bare quiet", json!({})),
         ("bare list", json!([1, "two", null])),
         ("bare pretty", json!({ "lines": 3 })),
         (
@@ -52,6 +53,17 @@ fn good_modules_of_all_languages_are_run() {
     assert_eq!(
         large.pointer("/results/rows/199999"),
         Some(&json!("row 199999 äöü"))
+    );
+}
+
+#[test]
+fn nothing_on_stdout_and_null_are_an_empty_object_as_they_are_to_the_agent() {
+    let project = Project::new();
+    let document = run(&project, "modules", "run bare null").failed().json();
+    let message = document["_error"]["msg"].as_str().unwrap_or_default();
+    assert!(
+        message.contains("counts as {}: the value is not of type \"null\""),
+        "{message}"
     );
 }
 

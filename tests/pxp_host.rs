@@ -71,6 +71,17 @@ fn input_does_not_stay_on_the_command_line() {
 }
 
 #[test]
+fn a_module_inherits_the_locale_of_its_caller() {
+    let project = module(r#"echo "\"$LC_ALL $LANG\"""#);
+    for (all, lang) in [("C.UTF-8", "de_DE.UTF-8"), ("", "")] {
+        let mut command = project.command(&[&ACT[..], &["--format", "json"]].concat());
+        let output = command.env("LC_ALL", all).env("LANG", lang).output();
+        let results = &document(&output.expect("the binary starts"))["results"];
+        assert_eq!(results, &format!("{all} {lang}"));
+    }
+}
+
+#[test]
 fn input_comes_from_the_command_line_a_file_or_stdin() {
     let project = module("cat");
     let input = r#"{"a": [1, "x", {"b": null}]}"#;

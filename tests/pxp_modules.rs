@@ -151,6 +151,46 @@ fn a_broken_module_that_is_asked_for_is_told_as_it_is_listed() {
     }
 }
 
+#[test]
+fn a_module_behind_a_link_has_the_name_and_the_configuration_of_what_it_leads_to() {
+    let mut project = Project::new();
+    let links = project.path().join("links");
+    fs::create_dir(&links).expect("a folder can be made");
+    let link = |to: &str, name: &str| {
+        symlink(pxp(to), links.join(name)).expect("a link can be made");
+    };
+    link("kinds/strict", "lax");
+    link("modules/greet", "welcome.d");
+    link("modules/notes.txt", "notes");
+    link("modules/library", "library");
+    project.write("conf/strict.conf", r#"{"user": "ada"}"#);
+    project.write("conf/lax.conf", "no JSON");
+    let folders = "--modules-dir links --config-dir conf --format json";
+    let listed = |project: &Project| {
+        let listed = project.devgate(&format!("pxp list {folders}"));
+        let listed = listed.succeeded().json()["modules"].take();
+        let modules = listed.as_array().expect("a list").iter();
+        modules
+            .map(|module| format!("{}: {}", module["name"], module["available"]))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&project), ["\"greet\": true", "\"strict\": true"]);
+    let keys = project.devgate(&format!("pxp run strict keys {folders}"));
+    let keys = keys.succeeded().json();
+    assert_eq!(
+        keys["results"]["keys"],
+        serde_json::json!(["input", "configuration"])
+    );
+    project.devgate(&format!("pxp show lax {folders}")).failed();
+    // The same file twice is one module, another of its name is one too many.
+    link("kinds/strict", "again");
+    assert_eq!(listed(&project).len(), 2);
+    project.write("links/strict", "#!/bin/sh\n");
+    assert_eq!(listed(&project), ["\"greet\": true", "\"strict\": false"]);
+    let refused = project.devgate(&format!("pxp show strict {folders}"));
+    refused.failed().says(&["kinds/strict", "keep one of them"]);
+}
+
 /// The actions of a broken module, which are those of its table.
 fn actions(project: &Project, module: &str, answers: &Answers) -> Vec<String> {
     let shown = run(project, "broken", &format!("show {module}"))

@@ -3,6 +3,7 @@
 mod answers;
 mod ends;
 mod files;
+mod full;
 mod large;
 mod module;
 mod requests;

@@ -1,5 +1,6 @@
 //! The whole, through the binary: against the lab's devices, which `tests/run` starts, and without any.
 
+mod benches;
 mod contract;
 mod device_conf;
 mod external;
@@ -13,6 +14,7 @@ mod lab_faults;
 mod lab_fleet;
 mod lab_frr;
 mod lab_hosts;
+mod lab_lease;
 mod lab_legacyssh;
 mod lab_links;
 mod lab_manifests;

@@ -18,19 +18,20 @@ from pathlib import Path
 PR_SET_CHILD_SUBREAPER = 36
 
 
+def shown(path, names=False):
+    """What /proc shows there: the text of a file, or the names in a folder. Nothing once its process has ended."""
+    try:
+        return os.listdir(path) if names else Path(path).read_text()
+    except OSError:
+        return [] if names else ""
+
+
 def held(pid):
     """What the descendants of a process hold now, in KiB."""
     total = 0
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = task.read_text().split()
-        except OSError:
-            continue
-        for child in children:
-            try:
-                lines = Path(f"/proc/{child}/smaps_rollup").read_text().splitlines()
-            except OSError:
-                continue
+    for task in shown(f"/proc/{pid}/task", names=True):
+        for child in shown(f"/proc/{pid}/task/{task}/children").split():
+            lines = shown(f"/proc/{child}/smaps_rollup").splitlines()
             total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
             total += held(child)
     return total

@@ -79,6 +79,26 @@ impl Failure {
         self.details.contains_key(DOWN)
     }
 
+    /// The form of a failure as JSON Schema, of any draft.
+    pub(crate) fn json_schema() -> Json {
+        json!({
+            "type": "object",
+            "description": "Why it failed",
+            "properties": {
+                "kind": {
+                    "type": "string",
+                    "description": "What kind of failure it is: puppetlabs.tasks/connect-error",
+                },
+                "msg": {
+                    "type": "string",
+                    "description": "What happened, and what to do about it, for people",
+                },
+                "details": { "type": "object", "description": "More, for programs", "properties": {} },
+            },
+            "required": ["kind", "msg"],
+        })
+    }
+
     /// The result value of a target that failed.
     pub(crate) fn into_value(self) -> Json {
         json!({ "_error": self })

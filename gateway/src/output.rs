@@ -138,9 +138,15 @@ impl Output {
             if lost.is_some() {
                 return;
             }
-            let printed = taken(&io::stdout())
-                .and_then(|()| stdout.write_all(chunk))
-                .and_then(|()| stdout.flush());
+            let written = |()| match self.format() {
+                Format::Human => stdout.write_all(chunk).and_then(|()| stdout.flush()),
+                // Nothing is taken out of what a program reads: U+007F is a character, too.
+                Format::Json | Format::Jsonl => {
+                    let mut stdout = io::stdout();
+                    stdout.write_all(chunk).and_then(|()| stdout.flush())
+                }
+            };
+            let printed = taken(&io::stdout()).and_then(written);
             match printed {
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return,
                 printed => *lost = printed.err(),

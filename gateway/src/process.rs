@@ -3,6 +3,7 @@
 
 mod anew;
 mod dialogue;
+mod guard;
 mod identity;
 mod kin;
 mod pieces;
@@ -29,6 +30,8 @@ use tokio::time::timeout;
 
 pub(crate) use self::anew::{anew, own};
 pub(crate) use self::dialogue::{Broken, Dialogue};
+use self::guard::Guarded;
+pub(crate) use self::guard::guard;
 pub(crate) use self::identity::Identity;
 use self::kin::Kin;
 pub(crate) use self::pieces::{Pieces, piped};
@@ -171,13 +174,13 @@ pub(crate) async fn run<H: Hear + ?Sized>(
     stop: &Stop,
     hear: &H,
 ) -> Result<Outcome, Failure> {
-    let mark = kin::mark();
-    let started = room::wait(|| start(program, &mark), stop).await;
+    let guarded = Guarded::new();
+    let started = room::wait(|| start(program, guarded.mark()), stop).await;
     let (mut child, _running) = started.map_err(|error| match error {
         Some(error) => Failure::Start(error),
         None => Failure::Ended(Box::default()),
     })?;
-    let mut kin = Kin::of(&child, mark);
+    let mut kin = Kin::of(&child, guarded);
     let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
     let talk = async {
@@ -263,8 +266,8 @@ pub(crate) async fn attached(program: &Program) -> io::Result<(Exit, Option<Sign
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
     let at_terminal = io::stdin().is_terminal();
-    let mark = kin::mark();
-    let mut command = command(program, &mark)?;
+    let guarded = Guarded::new();
+    let mut command = command(program, guarded.mark())?;
     if !at_terminal {
         command.process_group(0);
     }
@@ -273,7 +276,7 @@ pub(crate) async fn attached(program: &Program) -> io::Result<(Exit, Option<Sign
     let Some(leader) = id.map(Pid::from_raw) else {
         return child.wait().await.map(|status| (exit(status), None));
     };
-    let mut kin = (!at_terminal).then(|| Kin::of(&child, mark));
+    let mut kin = (!at_terminal).then(|| Kin::of(&child, guarded));
     loop {
         let signal = tokio::select! {
             status = child.wait() => {

@@ -9,6 +9,7 @@ mod facts;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod hocon;
+mod json_document;
 mod mask;
 mod nearest;
 mod problem;
@@ -32,6 +33,7 @@ pub use attribute::{Attribute, Behaviour, Compare};
 pub use event::{Course, Event, Level, Listen, Silence};
 pub use extent::{MOST_VALUES, read_json, values};
 pub use facts::Facts;
+pub use json_document::json_document;
 pub use mask::Mask;
 pub use nearest::{did_you_mean, nearest, suggest};
 pub use problem::{Problem, Problems};

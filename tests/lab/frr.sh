@@ -3,6 +3,7 @@
 #   frr.sh start DIR     starts FRR_N (4) of them and writes DIR/lab.json: all that a client needs to know
 #   frr.sh stop DIR      ends what start started; DIR stays, for its logs
 #   frr.sh status DIR    says which are up
+#   frr.sh renew DIR/dN  makes one what it was when it was started, if it is anything else
 # README.md tells what a device is made of.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
@@ -10,6 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 N=${FRR_N:-4}
 DAEMONS="zebra staticd bgpd"
+SERVERS="ssh keyboard_interactive legacy"
 ADMIN_PASSWORD=lab-canary-pass
 OPER_PASSWORD=lab-canary-oper
 TELNET_USER_PASSWORD=lab-canary-vty-user
@@ -29,7 +31,7 @@ device_init() {
     mount --bind "$D/run" /run/frr
     unshare --net "$0" __daemons "$D" >>"$D/log/daemons.log" 2>&1 </dev/null &
     wait_for 20 test -e "$D/run/configured"
-    for server in ssh keyboard_interactive legacy; do
+    for server in $SERVERS; do
         /usr/sbin/sshd -f "$D/etc/$server.conf" -E "$D/log/$server.log"
     done
     socat TCP-LISTEN:"$(cat "$D/etc/vty.port")",bind=127.0.0.1,reuseaddr,fork UNIX-CONNECT:/run/frr/zebra.telnet &
@@ -80,11 +82,27 @@ X
     /usr/sbin/sshd -t -f "$1/etc/$2.conf" || die "sshd refuses the configuration $1/etc/$2.conf"
 }
 
+# restore_files D: what the device finds when it starts, whatever it has saved since.
+restore_files() {
+    rm -rf "$1"/run/* "$1"/etc/frr/*
+    cp "$1/new/frr.conf" "$1/etc/frr/frr.conf"
+    echo "service integrated-vtysh-config" >"$1/etc/frr/vtysh.conf"
+    chown -R frr:frrvty "$1/etc/frr"
+    chmod 2775 "$1/etc/frr"
+    chmod 660 "$1/etc/frr"/*
+}
+
+# state D: all that a test can leave behind in a device: what it holds, and what it has saved.
+state() {
+    timeout 20 vtysh --vty_socket "$1/run" --config_dir "$1/etc/frr" -c 'show running-config' -c 'show interface brief' &&
+        cat "$1"/etc/frr/*
+}
+
 # make_device NAME NUMBER: its files, under DIR/NAME; sets SSH_PORT, KBD_PORT, LEGACY_PORT and VTY_PORT.
 make_device() {
     local D=$DIR/$1 port frrvty
     rm -rf "$D"
-    mkdir -p "$D"/{etc/frr,run,log,home,bin}
+    mkdir -p "$D"/{etc/frr,new,run,log,home,bin}
     cp /etc/passwd /etc/group "$D/etc/"
     grep -E '^(root|sshd|frr|nobody):' /etc/shadow >"$D/etc/shadow"
     chgrp shadow "$D/etc/shadow" # vtysh's PAM account check reads it as a member of this group
@@ -100,7 +118,7 @@ make_device() {
     add_user "$D" vty 7002 "$frrvty" "$D/home/vty" "$D/bin/zebra-vty" "$TELNET_USER_PASSWORD"
     add_user "$D" oper 7001 "$frrvty" "$D/home/oper" "$D/bin/vtysh-view" "$OPER_PASSWORD"
 
-    cat >"$D/etc/frr/frr.conf" <<X
+    cat >"$D/new/frr.conf" <<X
 frr defaults traditional
 hostname $1
 password $VTY_PASSWORD
@@ -118,11 +136,8 @@ router bgp $((65000 + $2))
  no bgp ebgp-requires-policy
 !
 X
-    echo "service integrated-vtysh-config" >"$D/etc/frr/vtysh.conf"
     chown -R frr:frr "$D/run" "$D/log"
-    chown -R frr:frrvty "$D/etc/frr"
-    chmod 2775 "$D/etc/frr"
-    chmod 660 "$D/etc/frr"/*
+    restore_files "$D"
 
     ssh-keygen -q -t ed25519 -N '' -C "$1" -f "$D/etc/host_ed25519"
     take_port; SSH_PORT=$PORT
@@ -177,6 +192,7 @@ lab_json() { # DEVICES
   "private_key": "$DIR/id_ed25519",
   "known_hosts": "$DIR/known_hosts",
   "fault": "$here/fault.sh",
+  "renew": "$here/frr.sh",
   "devices": [
 $1
   ]
@@ -188,7 +204,7 @@ X
 ready() {
     local D=$DIR/$1 server port banner daemon answer
     noted "$D/process" >/dev/null || { tail -n 20 "$D"/log/*.log >&2; die "$1 ended while it started (logs: $D/log)"; }
-    for server in ssh keyboard_interactive legacy; do
+    for server in $SERVERS; do
         [ -s "$D/run/sshd-$server.pid" ] || return 1
         port=$(sed -n 's/^ListenAddress .*://p' "$D/etc/$server.conf")
         banner=
@@ -219,9 +235,40 @@ start() {
     done
     # shellcheck disable=SC2046 # one word a device
     await_machines $(seq -f 'd%.0f' 1 "$N")
+    for i in $(seq 1 "$N"); do remember "$DIR/d$i"; done
     lab_json "$devices" >"$DIR/lab.json"
     say "$N devices are ready after $SECONDS s: $DIR/lab.json"
 }
+
+# remember D: its state, once it stays the same: ports come up when their daemon has started.
+remember() {
+    state "$1" >"$1/new/state" && wait_for 20 unchanged "$1" || die "$1 does not come to rest"
+}
+unchanged() {
+    sleep 0.1
+    state "$1" >"$1/new/now"
+    cmp -s "$1/new/now" "$1/new/state" && return
+    mv "$1/new/now" "$1/new/state"
+    return 1
+}
+is_new() { state "$1" | cmp -s - "$1/new/state"; }
+
+# renew D: started again if it is not as it was. Who fails or is killed leaves the lease marked: then it is started
+# again in any case, for what still runs of that test may change it at any time.
+renew() {
+    local D name port
+    need_root
+    D=$(cd "$1" && pwd -P) && DIR=$(dirname "$D") name=$(basename "$D") || die "there is no device $1"
+    [ ! -s "$D/lease" ] && is_new "$D" && return
+    if noted "$D/process" >/dev/null; then "$here/fault.sh" clear "$D"; fi
+    end_machine "$name"
+    for port in $(ports_of "$D"); do wait_for 10 port_is_free "$port" || die "port $port of $name is still used"; done
+    restore_files "$D"
+    open_machine "$name"
+    await_machines "$name"
+    remember "$D"
+}
+port_is_free() { [ -z "$(ss -Htln "sport = :$1")" ]; }
 
 stop() {
     local home
@@ -235,5 +282,6 @@ case ${1:-} in
 __init) device_init "$2" "$3" ;;
 __daemons) device_daemons "$2" ;;
 start | stop | status) machine_verbs "$@" ;;
-*) die "usage: $0 start|stop|status DIR" ;;
+renew) renew "$2" ;;
+*) die "usage: $0 start|stop|status DIR, or renew DIR/dN" ;;
 esac

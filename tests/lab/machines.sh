@@ -18,13 +18,21 @@ await_machines() {
     done
 }
 
-# end_machines: ends those that open_machine has started. The kernel ends a process namespace with its first process.
+# end_machine NAME: ends what open_machine has started. The kernel ends a process namespace with its first process.
+end_machine() {
+    local record=$DIR/$1/process pid
+    if pid=$(noted "$record"); then
+        kill -KILL "$pid"
+        wait_for 10 gone "$pid" || say "process $pid does not end"
+    fi
+}
+
+# end_machines: ends all, and gives their ports back.
 end_machines() {
-    local record pid port
+    local record port
     for record in "$DIR"/*/process; do
-        if pid=$(noted "$record"); then
-            kill -KILL "$pid"
-            wait_for 10 gone "$pid" || say "process $pid does not end"
+        if noted "$record" >/dev/null; then
+            end_machine "$(basename "$(dirname "$record")")"
             for port in $(ports_of "$(dirname "$record")"); do rm -f "$TAKEN/$port"; done
         fi
         rm -f "$record"

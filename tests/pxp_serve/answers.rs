@@ -50,6 +50,18 @@ fn a_module_knows_its_actions_and_another_name_is_no_other_command_line() {
 }
 
 #[test]
+fn every_character_of_a_result_arrives_as_it_is() {
+    let mut module = Module::new();
+    let odd: String = ('\u{1}'..='\u{a0}').collect();
+    let text = serde_json::json!({ "odd": odd }).to_string();
+    module.task("odd", &format!("cat <<'X'\n{text}\nX\n"));
+    module.targets(&["sw1".to_owned()]);
+    let request = module.request(serde_json::json!({"targets": "sw1", "task": "m::odd"}));
+    let run = module.call("run_task", &request).succeeded();
+    assert_eq!(run.item()["value"]["odd"], odd);
+}
+
+#[test]
 fn by_its_own_name_devgate_is_no_module_and_says_what_to_do() {
     let run = Project::new().devgate("metadata").failed();
     run.says(&["link to it as", "pxp serve"]);

@@ -183,14 +183,13 @@ fn what_is_no_file_is_left_as_it_is() {
 }
 
 #[test]
-fn kill_9_leaves_nothing_beside_the_files() {
+fn kill_9_ends_the_task_and_leaves_nothing_beside_the_files() {
     let (mut module, request, _) = module();
     let running = module.start("run_task", &request);
     let task = module.wait_for("begun");
     running.signal(Signal::SIGKILL);
     running.finish();
-    // Nobody waits for the task any more.
-    module.project.write("go", "");
+    // It waits for what does not come, and is ended all the same.
     end(&task);
     assert_eq!(entries(&module.path().join("spool")), [""; 0]);
 }

@@ -1,34 +1,53 @@
 //! The lab as `tests/lab/frr.sh` describes it in `lab.json`, and its devices, lent to one test at a time.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// A device that this test has for itself, over all test processes; given back, healed, when it is dropped.
+/// A device that this test has for itself, over all test processes, and as it was when the lab was started: nothing
+/// of any test before is in it. Given back, healed, when it is dropped.
 pub(crate) struct Device {
     lab: Value,
     device: Value,
-    _lease: File,
+    /// Locked while the device is leased; it says so as well, which outlives a test that is killed.
+    lease: File,
 }
 
 impl Device {
     /// Waits for a device that no other test uses.
     pub(crate) fn lease() -> Self {
+        Self::lease_one(|_| true)
+    }
+
+    /// Waits for the device of this name.
+    pub(crate) fn lease_named(name: &str) -> Self {
+        Self::lease_one(|device| text(device, "name") == name)
+    }
+
+    fn lease_one(is_wanted: impl Fn(&Value) -> bool) -> Self {
         let (root, lab) = described("frr");
         let devices = lab["devices"].as_array().expect("lab.json lists devices");
         loop {
-            for device in devices {
-                let lease = File::create(Path::new(text(device, "dir")).join("lease"))
+            for device in devices.iter().filter(|device| is_wanted(device)) {
+                let dir = text(device, "dir");
+                // What it says is of the test before.
+                let mut lease = File::options()
+                    .create(true)
+                    .append(true)
+                    .open(Path::new(dir).join("lease"))
                     .expect("a lease can be made");
                 if lease.try_lock().is_ok() {
+                    output(command_for(text(&lab, "renew")).args(["renew", dir]));
+                    lease.write_all(b"leased\n").expect("a lease can be noted");
                     meet(&root, text(device, "name"));
                     return Self {
                         device: device.clone(),
                         lab,
-                        _lease: lease,
+                        lease,
                     };
                 }
             }
@@ -142,7 +161,11 @@ impl Device {
 impl Drop for Device {
     fn drop(&mut self) {
         // The test may be failing already: that must stay what is told.
-        let _ = self.fault_command("clear").status();
+        let cleared = self.fault_command("clear").status();
+        // What a failed test has left running may change the device later: it keeps the note of its lease.
+        if !std::thread::panicking() && cleared.is_ok_and(|status| status.success()) {
+            let _ = self.lease.set_len(0);
+        }
     }
 }
 

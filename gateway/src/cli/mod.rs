@@ -274,6 +274,9 @@ enum Command {
     /// What pxp-agent asks a module, which has another name
     #[command(hide = true)]
     Metadata,
+    /// End what another devgate has started, should it be killed: it starts this itself
+    #[command(hide = true)]
+    Guard,
     /// Print completions for a shell
     Completions(complete::Completions),
     Help(help::Help),
@@ -335,6 +338,10 @@ pub(crate) async fn answer(cli: Cli, output: &Output) -> anyhow::Result<Ending> 
         Command::Resource(resource) => resource.run(&Setting::load(&global, output)?, output),
         Command::Schema(schema) => schema.run(output),
         Command::Metadata => Err(pxp::not_by_this_name().into()),
+        Command::Guard => {
+            crate::process::guard().await;
+            Ok(Ending::Well)
+        }
         Command::Completions(completions) => completions.run(output),
         Command::Help(help) => Ok(help.run()?),
     }

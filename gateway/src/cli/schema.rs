@@ -1,14 +1,16 @@
-//! `devgate schema check`: values against Puppet data types.
+//! `devgate schema`: values against Puppet data types, and the forms of files and documents as JSON Schema.
 
 use std::io::{self, BufRead};
 
-use clap::Subcommand;
-use devgate_schemas::types;
+use clap::{Subcommand, ValueEnum};
+use devgate_schemas::{json_document, pxp, task, types};
+use serde_json::Value as Json;
 
 use super::Ending;
+use crate::failure::Failure;
 use crate::output::Output;
 
-/// Check values against Puppet data types.
+/// Check values against Puppet data types; print the JSON Schemas of files and documents
 #[derive(Debug, Subcommand)]
 #[command(
     after_help = "Example:\n  echo '{\"type\": \"Integer[0, 10]\", \"value\": 11}' | devgate schema check"
@@ -24,11 +26,36 @@ pub(super) enum Schema {
                             schema check"
     )]
     Check,
+    /// Print the form of a file or a document as JSON Schema, for editors, forms and checks elsewhere
+    ///
+    /// What JSON Schema cannot say stands in descriptions. The schemas of transports: `devgate transport
+    /// show NAME --json-schema`; those of a module's actions: `devgate pxp serve`.
+    #[command(after_help = "Example:\n  devgate schema export task >task.json")]
+    Export {
+        /// What is to be described
+        what: Document,
+    },
+}
+
+/// What has a form.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Document {
+    /// The metadata of a task, TASK.json
+    Task,
+    /// Why something failed: `_error` in results
+    Error,
+    /// What a PXP module says of itself
+    PxpMetadata,
+    /// What a PXP module reads on stdin
+    PxpRequest,
 }
 
 impl Schema {
     pub(super) fn run(self, output: &Output) -> anyhow::Result<Ending> {
-        let Self::Check = self;
+        if let Self::Export { what } = self {
+            output.text(&format!("{:#}\n", what.json_schema()));
+            return Ok(Ending::Well);
+        }
         for line in io::stdin().lock().lines() {
             let line = line?;
             if !line.trim().is_empty() {
@@ -36,5 +63,16 @@ impl Schema {
             }
         }
         Ok(Ending::Well)
+    }
+}
+
+impl Document {
+    fn json_schema(self) -> Json {
+        match self {
+            Self::Task => task::Metadata::json_schema(),
+            Self::Error => json_document("_error", Failure::json_schema()),
+            Self::PxpMetadata => pxp::Metadata::json_schema(),
+            Self::PxpRequest => pxp::Request::json_schema(),
+        }
     }
 }

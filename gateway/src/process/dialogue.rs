@@ -11,7 +11,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::ChildStdin;
 use tokio::time::timeout;
 
-use super::kin::{self, Kin};
+use super::guard::Guarded;
+use super::kin::Kin;
 use super::{GRACE, Limits, Pieces, Program, pieces};
 use crate::stop::Stopper;
 
@@ -50,11 +51,11 @@ impl Dialogue {
     /// # Errors
     /// It cannot be started.
     pub(crate) async fn begin(program: &Program) -> io::Result<Self> {
-        let mark = kin::mark();
-        let (stdin, mut pieces) = pieces::marked(program, &mark).await?;
+        let guarded = Guarded::new();
+        let (stdin, mut pieces) = pieces::marked(program, guarded.mark()).await?;
         Ok(Self {
             stdin,
-            kin: Kin::of(pieces.child(), mark),
+            kin: Kin::of(pieces.child(), guarded),
             pieces,
             heard: Heard::default(),
         })

@@ -17,6 +17,7 @@ use nix::unistd::Pid;
 use tokio::process::Child;
 use tokio::time::timeout;
 
+use super::guard::Guarded;
 use super::identity::Stat;
 use crate::lock::locked;
 use crate::stop::{Stage, Stop};
@@ -36,6 +37,8 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(super) struct Kin {
     leader: Option<Pid>,
     mark: String,
+    /// Ends it should we be killed.
+    guarded: Option<Guarded>,
 }
 
 /// All processes of this host at one time.
@@ -62,6 +65,11 @@ pub(super) fn mark() -> String {
     format!("{high:016x}{low:016x}-{count}.")
 }
 
+/// The number of a child, as long as nobody has waited for it.
+pub(super) fn leader(child: &Child) -> Option<i32> {
+    child.id().and_then(|id| i32::try_from(id).ok())
+}
+
 /// The value of the variable, for a child with this mark.
 pub(super) fn marked(mark: &str) -> String {
     static OUTER: LazyLock<String> = LazyLock::new(|| std::env::var(MARK).unwrap_or_default());
@@ -69,22 +77,29 @@ pub(super) fn marked(mark: &str) -> String {
 }
 
 impl Kin {
-    /// The kin of a child that leads a process group.
-    pub(super) fn of(child: &Child, mark: String) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        let leader = id.map(Pid::from_raw);
-        Self { leader, mark }
+    /// The kin of a child that leads a process group, which ends with us, also where we are killed.
+    pub(super) fn of(child: &Child, guarded: Guarded) -> Self {
+        let mut kin = Self::of_other(leader(child), guarded.mark().to_owned());
+        if let Some(leader) = kin.leader {
+            guarded.led_by(leader);
+            kin.guarded = Some(guarded);
+        }
+        kin
     }
 
-    /// The kin of a process that is not our child, and leads a process group, if it still lives.
+    /// The kin of a process that leads a process group, if it still lives, and is not our child, or is to outlive us.
     pub(super) fn of_other(leader: Option<i32>, mark: String) -> Self {
-        let leader = leader.map(Pid::from_raw);
-        Self { leader, mark }
+        Self {
+            leader: leader.map(Pid::from_raw),
+            mark,
+            guarded: None,
+        }
     }
 
     /// The child has ended by itself and was waited for: what it has left behind may live.
     pub(super) fn ended(&mut self) {
         self.leader = None;
+        self.guarded = None;
     }
 
     /// Asks everything to end, and kills what has not after a grace, or when the run is to be killed.

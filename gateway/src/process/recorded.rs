@@ -122,7 +122,8 @@ impl Recorded {
         let started = Self {
             stdin: child.stdin.take(),
             input: program.stdin,
-            kin: Kin::of(&child, mark.clone()),
+            // Where we are killed it goes on: it is written down, and somebody else finds it.
+            kin: Kin::of_other(kin::leader(&child), mark.clone()),
             _running: running,
             child,
         };

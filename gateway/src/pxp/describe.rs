@@ -36,18 +36,16 @@ pub(super) async fn ask(file: &Path, stop: &Stop) -> Result<(Metadata, Vec<Strin
     }
 }
 
-/// How a module is started: with one word at most, and in the locale C, in which pxp-agent starts modules, so that
-/// what they read of other programs is the same whoever calls.
+/// How a module is started: with one word at most. It inherits our locale, as it would pxp-agent's.
 pub(super) fn program(
     file: &Path,
     word: Option<&str>,
     stdin: Option<Sensitive<Vec<u8>>>,
 ) -> Program {
     let words = std::iter::once(file.into()).chain(word.map(Into::into));
-    let locale = ["LC_ALL", "LANG"].map(|name| (name.to_owned(), Sensitive::new("C".to_owned())));
     Program {
         words: words.collect(),
-        environment: locale.into(),
+        environment: Vec::new(),
         stdin,
     }
 }

@@ -1,7 +1,9 @@
 //! The modules of a folder: which there are, and what each says of itself.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use devgate_schemas::nearest;
 use devgate_schemas::pxp::Metadata;
@@ -21,7 +23,7 @@ pub(crate) struct ModulesDir {
 
 /// A module that can be used.
 pub(crate) struct Module {
-    /// Its name, which is that of its file.
+    /// Its name, which is that of its file, whatever link leads there.
     pub(crate) name: String,
     /// The program.
     pub(crate) file: PathBuf,
@@ -60,25 +62,28 @@ impl ModulesDir {
         })
     }
 
-    /// The names of all modules: of every file without an extension, as pxp-agent finds them.
+    /// The files of all modules by their names: every file without an extension is one, as pxp-agent finds them. A
+    /// link stands for the file to which it leads.
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub(crate) fn names(&self) -> Result<Vec<String>, Failure> {
+    fn files(&self) -> Result<BTreeMap<String, BTreeSet<PathBuf>>, Failure> {
         let unreadable = |error| {
             let message = format!("cannot read {}: {error}", self.folder.display());
             Failure::new("devgate/no-such-folder", message)
         };
-        let mut names = Vec::new();
+        let mut files: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
         for entry in fs::read_dir(&self.folder).map_err(unreadable)? {
-            let entry = entry.map_err(unreadable)?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if !name.contains('.') && !entry.path().is_dir() {
-                names.push(name);
+            let found = entry.map_err(unreadable)?.path();
+            // What leads nowhere is named by the link, so that somebody hears of it.
+            let file = fs::canonicalize(&found).unwrap_or(found);
+            let name = file.file_name().map(OsStr::to_string_lossy);
+            let name = name.unwrap_or_default().into_owned();
+            if !name.contains('.') && !file.is_dir() {
+                files.entry(name).or_default().insert(file);
             }
         }
-        names.sort();
-        Ok(names)
+        Ok(files)
     }
 
     /// Asks all modules what they are, some at once: each, or why it is not available.
@@ -89,8 +94,8 @@ impl ModulesDir {
         &self,
         stop: &Stop,
     ) -> Result<Vec<(String, Result<Module, String>)>, Failure> {
-        let modules = stream::iter(self.names()?).map(async |name| {
-            let module = self.describe(&name, stop).await;
+        let modules = stream::iter(self.files()?).map(async |(name, files)| {
+            let module = self.describe(&name, &files, stop).await;
             (name, module)
         });
         // In the order of their answers: one that takes its time holds nobody up.
@@ -104,25 +109,30 @@ impl ModulesDir {
     /// # Errors
     /// There is no such module, or why it is not available.
     pub(crate) async fn load(&self, name: &str, stop: &Stop) -> Result<Module, Failure> {
-        let names = self.names()?;
-        if !names.iter().any(|known| known == name) {
-            return Err(self.unknown(name, &names));
-        }
-        self.describe(name, stop).await.map_err(|problem| {
+        let files = self.files()?;
+        let Some(found) = files.get(name) else {
+            return Err(self.unknown(name, &files));
+        };
+        self.describe(name, found, stop).await.map_err(|problem| {
             let message = format!("the module `{name}` is not available: {problem}");
             Failure::new(NOT_AVAILABLE, message)
         })
     }
 
-    async fn describe(&self, name: &str, stop: &Stop) -> Result<Module, String> {
-        let file = self.folder.join(name);
+    async fn describe(
+        &self,
+        name: &str,
+        files: &BTreeSet<PathBuf>,
+        stop: &Stop,
+    ) -> Result<Module, String> {
+        let file = only(files)?;
         if !file.exists() {
             return Err(format!(
                 "{} leads nowhere: it is a link to what is not there",
                 file.display()
             ));
         }
-        let (metadata, mut remarks) = describe::ask(&file, stop).await?;
+        let (metadata, mut remarks) = describe::ask(file, stop).await?;
         remarks.extend(metadata.remarks.iter().cloned());
         let configuration = match &self.configuration {
             None => configuration::Configuration::default(),
@@ -134,16 +144,16 @@ impl ModulesDir {
         remarks.extend(configuration.remark);
         Ok(Module {
             name: name.to_owned(),
-            file,
+            file: file.to_owned(),
             metadata,
             configuration: configuration.members,
             remarks,
         })
     }
 
-    fn unknown(&self, name: &str, names: &[String]) -> Failure {
+    fn unknown(&self, name: &str, files: &BTreeMap<String, BTreeSet<PathBuf>>) -> Failure {
         let folder = self.folder.display();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let names: Vec<&str> = files.keys().map(String::as_str).collect();
         let hint = match nearest(name, &names) {
             Some(nearest) => format!("; did you mean `{nearest}`?"),
             None if names.is_empty() => format!("; there is no module in {folder}"),
@@ -153,5 +163,23 @@ impl ModulesDir {
             "devgate/unknown-module",
             format!("unknown module: {name}{hint}"),
         )
+    }
+}
+
+/// The only file of a name.
+fn only(files: &BTreeSet<PathBuf>) -> Result<&Path, String> {
+    let mut paths = files.iter().map(PathBuf::as_path);
+    match (paths.next(), paths.next()) {
+        (Some(file), None) => Ok(file),
+        _ => {
+            let paths: Vec<String> = files
+                .iter()
+                .map(|file| file.display().to_string())
+                .collect();
+            Err(format!(
+                "links lead to several files of its name: {}; keep one of them",
+                paths.join(", ")
+            ))
+        }
     }
 }

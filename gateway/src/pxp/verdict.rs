@@ -3,7 +3,7 @@
 use devgate_schemas::pxp::JsonSchema;
 use devgate_schemas::read_json;
 use devgate_schemas::task::{Captured, Exit, Outcome};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::failure::Failure;
 
@@ -64,7 +64,7 @@ impl Verdict {
     }
 }
 
-/// The results on an action's stdout; nothing there is `null`, as pxp-agent has it.
+/// The results on an action's stdout; to pxp-agent nothing there, or `null`, is `{}`.
 ///
 /// # Errors
 /// Why they cannot be used. They are not quoted: they may hold what a device keeps secret.
@@ -81,9 +81,13 @@ fn results(schema: &JsonSchema, stdout: &Captured) -> Result<Json, String> {
         read_json(&stdout.bytes)
             .map_err(|error| format!("it returned invalid JSON on stdout: {error}"))?
     };
+    let nothing = results.is_null();
+    let results = if nothing { json!({}) } else { results };
     match schema.check(&results) {
         Ok(()) => Ok(results),
-        Err(misfit) if results.is_null() => Err(format!("it returned nothing on stdout: {misfit}")),
+        Err(misfit) if nothing => Err(format!(
+            "it returned nothing on stdout, which counts as {{}}: {misfit}"
+        )),
         Err(misfit) => Err(format!("its results do not fit their schema: {misfit}")),
     }
 }

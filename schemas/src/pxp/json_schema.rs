@@ -40,6 +40,24 @@ const DRAFTS: [Draft; 5] = [
     Draft::Draft202012,
 ];
 
+/// Keywords whose objects are no schemas, but have one under each name.
+const BY_NAME: [&str; 4] = [
+    "properties",
+    "patternProperties",
+    "dependencies",
+    "dependentSchemas",
+];
+
+/// Keywords that hold values, or what only references would use.
+const NO_SCHEMAS: [&str; 6] = [
+    "enum",
+    "const",
+    "default",
+    "examples",
+    "definitions",
+    "$defs",
+];
+
 /// What stands for a value in a sentence.
 const VALUE: &str = "the value";
 
@@ -47,11 +65,17 @@ impl JsonSchema {
     /// Reads a schema of the draft that its `$schema` names. One that names none, or one that nobody here
     /// knows, is read as Draft 4, as pxp-agent reads all; where it is none of that, as draft 2020-12.
     ///
-    /// References lead into the schema itself: nothing is fetched.
+    /// References are refused, as pxp-agent refuses them.
     ///
     /// # Errors
     /// Why it is no schema.
     pub fn new(schema: &Json) -> Result<Self, SchemaProblem> {
+        if let Some(path) = reference(schema) {
+            let message = "support for JSON References (`$ref`) is not enabled, as in pxp-agent: write the schema \
+                           that is meant in their place"
+                .to_owned();
+            return Err(SchemaProblem { path, message });
+        }
         // A format is a remark, as it is to pxp-agent.
         let options = jsonschema::options()
             .offline()
@@ -120,6 +144,40 @@ impl fmt::Display for Misfit {
         }
         Ok(())
     }
+}
+
+/// Where a schema refers to another, as a JSON pointer: the first place. What only references would use
+/// (`definitions`) is not looked at, and neither are values.
+fn reference(schema: &Json) -> Option<String> {
+    match schema {
+        Json::Object(keywords) if keywords.get("$ref").is_some_and(Json::is_string) => {
+            Some(String::new())
+        }
+        Json::Object(keywords) => {
+            let mut inner = keywords
+                .iter()
+                .filter(|(keyword, _)| !NO_SCHEMAS.contains(&keyword.as_str()));
+            inner.find_map(|(keyword, value)| {
+                let path = match value {
+                    Json::Object(named) if BY_NAME.contains(&keyword.as_str()) => {
+                        named.iter().find_map(|(name, schema)| below(name, schema))
+                    }
+                    value => reference(value),
+                };
+                path.map(|path| format!("/{keyword}{path}"))
+            })
+        }
+        Json::Array(schemas) => {
+            let mut schemas = schemas.iter().enumerate();
+            schemas.find_map(|(index, schema)| below(&index.to_string(), schema))
+        }
+        _ => None,
+    }
+}
+
+fn below(name: &str, schema: &Json) -> Option<String> {
+    let name = name.replace('~', "~0").replace('/', "~1");
+    reference(schema).map(|path| format!("/{name}{path}"))
 }
 
 /// What says most: where a schema can be written in several ways, why it is not written in the first of them.
@@ -221,12 +279,41 @@ mod tests {
             ),
             (json!({"properties": []}), "/properties"),
             (json!({"pattern": "(["}), ""),
-            (json!({"$ref": "#/definitions/nowhere"}), ""),
-            (json!({"$ref": "http://example.com/schema"}), ""),
         ] {
             let problem = JsonSchema::new(&wrong).expect_err(&wrong.to_string());
             assert!(problem.path.starts_with(place), "{wrong}: {problem:?}");
             assert!(!problem.message.is_empty());
+        }
+    }
+
+    #[test]
+    fn references_are_refused_wherever_a_schema_stands_and_nowhere_else() {
+        let to_self = json!({"$ref": "#/definitions/a"});
+        for (refers, place) in [
+            (to_self.clone(), ""),
+            (json!({"$ref": "http://example.com/schema"}), ""),
+            (json!({"properties": {"a/b": to_self}}), "/properties/a~1b"),
+            (json!({"properties": {"$ref": to_self}}), "/properties/$ref"),
+            (json!({"items": [{}, {"not": to_self}]}), "/items/1/not"),
+            (
+                json!({"anyOf": [{"additionalProperties": to_self}]}),
+                "/anyOf/0/additionalProperties",
+            ),
+            (
+                json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "prefixItems": [to_self]}),
+                "/prefixItems/0",
+            ),
+        ] {
+            let problem = JsonSchema::new(&refers).expect_err(&refers.to_string());
+            assert_eq!(problem.path, place, "{refers}");
+            assert!(problem.message.contains("JSON References"), "{problem}");
+        }
+        for plain in [
+            json!({"properties": {"$ref": {"type": "string"}}}),
+            json!({"enum": [to_self], "default": to_self}),
+            json!({"definitions": {"a": to_self}}),
+        ] {
+            schema(plain);
         }
     }
 }

@@ -34,8 +34,8 @@ pub struct Action {
     pub results: JsonSchema,
 }
 
-const KEYS: [&str; 3] = ["description", "configuration", "actions"];
-const ACTION_KEYS: [&str; 4] = ["name", "description", "input", "results"];
+pub(super) const KEYS: [&str; 3] = ["description", "configuration", "actions"];
+pub(super) const ACTION_KEYS: [&str; 4] = ["name", "description", "input", "results"];
 
 impl Metadata {
     /// Reads what a module has printed.

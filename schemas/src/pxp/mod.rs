@@ -1,6 +1,7 @@
 //! PXP modules, as the PXP module specification has them and as pxp-agent reads them: what a module
 //! says of itself (its metadata), and what it is given when an action is invoked.
 
+mod document;
 mod json_schema;
 mod metadata;
 mod request;

@@ -41,7 +41,7 @@ pub struct InvalidRequest {
     pub output_files: Option<OutputFiles>,
 }
 
-const KEYS: [&str; 3] = ["input", "configuration", "output_files"];
+pub(super) const KEYS: [&str; 3] = ["input", "configuration", "output_files"];
 
 impl Request {
     /// Reads a request. Its schema is closed: a key that the specification does not know is a mistake.
@@ -108,6 +108,8 @@ impl Request {
 }
 
 impl OutputFiles {
+    pub(super) const KEYS: [&str; 3] = ["stdout", "stderr", "exitcode"];
+
     fn read(mut files: Map<String, Json>) -> Result<Self, InvalidRequest> {
         let mut path = |key: &str| match files.shift_remove(key) {
             Some(Json::String(path)) if !path.is_empty() => Ok(PathBuf::from(path)),
@@ -121,7 +123,8 @@ impl OutputFiles {
         match files.keys().next() {
             None => Ok(read),
             Some(key) => wrong(format!(
-                "there is no key `output_files.{key}`: expected stdout, stderr, exitcode"
+                "there is no key `output_files.{key}`: expected {}",
+                Self::KEYS.join(", ")
             )),
         }
     }

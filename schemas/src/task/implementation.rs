@@ -1,5 +1,6 @@
 //! One implementation of a task, as its metadata declare it, and how it wants its parameters.
 
+use super::key::{Key, Kind};
 use super::section::{Findings, Section};
 
 /// One implementation of a task (Task Specification, "Task implementations").
@@ -30,7 +31,34 @@ pub enum InputMethod {
     Powershell,
 }
 
-const KEYS: [&str; 5] = ["name", "requirements", "input_method", "files", "remote"];
+/// What an implementation in a metadata file may hold.
+pub(super) const KEYS: [Key; 5] = [
+    Key::new(
+        "name",
+        Kind::Text,
+        "Its file, in the folder `tasks` of the module",
+    ),
+    Key::new(
+        "requirements",
+        Kind::Texts,
+        "The features that a target must have: `shell`, `powershell`, `puppet-agent`",
+    ),
+    Key::new(
+        "input_method",
+        Kind::InputMethod,
+        "How it takes its parameters, if not as the task says",
+    ),
+    Key::new(
+        "files",
+        Kind::Texts,
+        "Files that it needs, beside those of the task",
+    ),
+    Key::new(
+        "remote",
+        Kind::Flag,
+        "Whether it acts on a remote target, if not as the task says",
+    ),
+];
 
 /// Every implementation in a metadata file; `None` where it says nothing of them.
 pub(super) fn read_all(
@@ -60,6 +88,14 @@ pub(super) fn read_all(
 }
 
 impl InputMethod {
+    /// The words for them.
+    pub(super) const WORDS: [(&str, Self); 4] = [
+        ("stdin", Self::Stdin),
+        ("environment", Self::Environment),
+        ("both", Self::Both),
+        ("powershell", Self::Powershell),
+    ];
+
     /// The method that a task or an implementation asks for.
     pub(super) fn read(section: &Section<'_>, findings: &mut Findings) -> Option<Self> {
         // The specification gives an implementation's default as an empty list.
@@ -70,17 +106,12 @@ impl InputMethod {
         {
             return None;
         }
-        let method = match section.text("input_method", findings)?.as_str() {
-            "stdin" => Self::Stdin,
-            "environment" => Self::Environment,
-            "both" => Self::Both,
-            "powershell" => Self::Powershell,
-            _ => {
-                let place = section.place("input_method");
-                findings.problem(&place, "expected stdin, environment, both or powershell");
-                return None;
-            }
-        };
-        Some(method)
+        let asked = section.text("input_method", findings)?;
+        let method = Self::WORDS.iter().find(|(word, _)| *word == asked);
+        if method.is_none() {
+            let place = section.place("input_method");
+            findings.problem(&place, "expected stdin, environment, both or powershell");
+        }
+        method.map(|(_, method)| *method)
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
+use super::key::{Key, Kind};
 use super::section::{Findings, Section};
 use super::{Implementation, InputMethod, Parameter, implementation, parameter};
 use crate::REDACTED;
@@ -48,18 +49,59 @@ pub enum MetadataError {
     Invalid(Vec<String>),
 }
 
-const KEYS: [&str; 11] = [
-    "description",
-    "puppet_task_version",
-    "supports_noop",
-    "input_method",
-    "parameters",
-    "files",
-    "implementations",
-    "private",
-    "remote",
-    "extensions",
-    "identifiers",
+/// What a metadata file may hold.
+pub(super) const KEYS: [Key; 11] = [
+    Key::new("description", Kind::Text, "What the task does"),
+    Key::new(
+        "puppet_task_version",
+        Kind::WholeNumber,
+        "The version of the specification that the task was written for",
+    ),
+    Key::new(
+        "supports_noop",
+        Kind::Flag,
+        "Whether the task respects `_noop`; without it, it is refused under noop",
+    ),
+    Key::new(
+        "input_method",
+        Kind::InputMethod,
+        "How the task takes its parameters, where an implementation does not say otherwise",
+    ),
+    Key::new(
+        "parameters",
+        Kind::Named(&parameter::KEYS),
+        "What the task takes, by name; without it, anything",
+    ),
+    Key::new(
+        "files",
+        Kind::Texts,
+        "Files of modules that the task needs beside it: `module/files/path`, a folder with `/` at its end",
+    ),
+    Key::new(
+        "implementations",
+        Kind::Sections(&implementation::KEYS),
+        "The task's implementations; the first runs whose requirements are met",
+    ),
+    Key::new(
+        "private",
+        Kind::Flag,
+        "Whether the task is hidden from lists",
+    ),
+    Key::new(
+        "remote",
+        Kind::Flag,
+        "Whether the task acts on a remote target, through `_target`",
+    ),
+    Key::new(
+        "extensions",
+        Kind::Object,
+        "Settings of task runners, by their names; each reads its own alone",
+    ),
+    Key::new(
+        "identifiers",
+        Kind::Object,
+        "Free words for tools that catalogue tasks",
+    ),
 ];
 
 impl Metadata {

@@ -2,6 +2,7 @@
 //! and what their output means. Nothing here reads a file or starts a process.
 
 mod implementation;
+mod key;
 mod metadata;
 mod name;
 mod outcome;

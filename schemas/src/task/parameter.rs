@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use super::is_name;
+use super::key::{Key, Kind};
 use super::section::{Findings, Section};
 use crate::{DataType, Mismatch, Value};
 
@@ -19,7 +20,21 @@ pub struct Parameter {
     pub default: Option<Value>,
 }
 
-const KEYS: [&str; 4] = ["type", "description", "sensitive", "default"];
+/// What a parameter in a metadata file may hold.
+pub(super) const KEYS: [Key; 4] = [
+    Key::new(
+        "type",
+        Kind::Text,
+        "The Puppet data type of its values; `Data` without it",
+    ),
+    Key::new("description", Kind::Text, "What it is for"),
+    Key::new("sensitive", Kind::Flag, "Whether its value is a secret"),
+    Key::new(
+        "default",
+        Kind::Any,
+        "The value where none is given; it must fit the type",
+    ),
+];
 
 const NAME_WANTED: &str =
     "a parameter's name is a lowercase letter, then lowercase letters, digits and underscores";

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value as Json};
 
+use super::key::Key;
+
 /// What was found wrong and what was found strange while a metadata file was read.
 #[derive(Default)]
 pub(super) struct Findings {
@@ -56,12 +58,9 @@ impl<'a> Section<'a> {
     }
 
     /// Warns of the keys that the specification does not know: they may come from a later revision.
-    pub(super) fn warn_unknown(&self, known: &[&str], findings: &mut Findings) {
-        for key in self
-            .pairs
-            .keys()
-            .filter(|key| !known.contains(&key.as_str()))
-        {
+    pub(super) fn warn_unknown(&self, known: &[Key], findings: &mut Findings) {
+        let is_known = |key: &str| known.iter().any(|known| known.name == key);
+        for key in self.pairs.keys().filter(|key| !is_known(key)) {
             findings
                 .warnings
                 .push(format!("{}: unknown key, ignored", self.place(key)));

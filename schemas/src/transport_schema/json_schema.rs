@@ -4,9 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{Group, Rule, TransportSchema};
 use crate::Attribute;
-
-/// The dialect of JSON Schema that is written.
-const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+use crate::json_document::DRAFT;
 
 /// What holds for all connection info, and no keyword can say.
 const REMARKS: &str = "What a target's URI says (host, port, user, password, protocol) counts as \

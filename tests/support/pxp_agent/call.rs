@@ -38,6 +38,11 @@ impl Response {
         let text = if stdout.is_empty() { b"null" } else { stdout };
         let results = serde_json::from_slice(text)
             .map_err(|error| format!("returned invalid JSON on stdout: {error}"))
+            // Its library for JSON has no container that is null.
+            .map(|results| match results {
+                Value::Null => json!({}),
+                results => results,
+            })
             .and_then(|results: Value| match schema.validate(&results) {
                 Ok(()) => Ok(results),
                 Err(error) => Err(format!("returned invalid results: {error}")),

@@ -222,10 +222,24 @@ fn metadata_schema() -> Value {
     })
 }
 
-/// The agent's library knows Draft 4, and fetches nothing.
+/// The agent's library knows Drafts 4 and 6, whatever the schema names, and no references.
 fn schema(schema: &Value) -> Result<Validator, String> {
-    let options = jsonschema::options().with_draft(Draft::Draft4).offline();
-    options.build(schema).map_err(|error| error.to_string())
+    if schema.to_string().contains("\"$ref\":\"") {
+        return Err("Support for JSON References not enabled.".to_owned());
+    }
+    let mut plain = schema.clone();
+    if let Some(schema) = plain.as_object_mut() {
+        schema.remove("$schema");
+    }
+    let build = |draft| {
+        jsonschema::options()
+            .with_draft(draft)
+            .offline()
+            .build(&plain)
+    };
+    build(Draft::Draft4)
+        .or_else(|_| build(Draft::Draft6))
+        .map_err(|error| error.to_string())
 }
 
 /// A module's process: one argument, the agent's folder, and an environment with little in it.
@@ -245,7 +259,6 @@ fn command(path: &Path, argument: &str) -> Command {
             "PATH",
             "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         )
-        .envs([("LC_ALL", "C"), ("LANG", "C")])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     command

@@ -12,7 +12,9 @@ use anyhow::Context as _;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
+use crate::cli::Ending;
 use crate::failure::Failure;
+use crate::output::Output;
 use crate::pxp::whole;
 use crate::store;
 
@@ -70,6 +72,20 @@ pub(super) fn fit(printed: String, limit: usize) -> (String, Result<(), Failure>
     }
 }
 
+/// How an action ends whose results could be kept, or could not: then it has failed, and says why.
+pub(super) fn ending(ending: Ending, kept: &Result<(), Failure>, output: &Output) -> Ending {
+    match kept {
+        Ok(()) => ending,
+        Err(failure) => {
+            output.complain(&failure.msg);
+            match ending {
+                Ending::Well => Ending::Badly,
+                ending => ending,
+            }
+        }
+    }
+}
+
 /// `$XDG_STATE_HOME/devgate/pxp/results`, or its place below the home.
 fn folder() -> anyhow::Result<PathBuf> {
     let place = store::place("XDG_STATE_HOME", ".local/state")?;
@@ -115,27 +131,25 @@ fn replaced(mut results: Json, limit: usize, folder: &Path) -> (Json, Vec<Kept>)
 /// far as there is room.
 fn summary(results: &Json, whole: &Kept, limit: usize) -> Json {
     let mut summary = whole.reference.clone();
-    for key in ["target_count", "elapsed_time"] {
+    for key in ["target_count", "elapsed_time", "statuses"] {
         if let Some(value) = results.get(key) {
             summary[key] = value.clone();
         }
     }
-    let Some(items) = results["items"].as_array() else {
-        return summary;
+    let failed: Vec<Json> = match (results["items"].as_array(), results["failed"].as_array()) {
+        (Some(items), _) => {
+            let of = |status| items.iter().filter(move |item| item["status"] == status);
+            summary["statuses"] =
+                json!({ "success": of("success").count(), "failure": of("failure").count() });
+            of("failure").map(failure_of).collect()
+        }
+        // They are a summary themselves, for which there was more room.
+        (None, Some(failed)) => failed.clone(),
+        (None, None) => return summary,
     };
-    let of = |status| items.iter().filter(move |item| item["status"] == status);
-    summary["statuses"] =
-        json!({ "success": of("success").count(), "failure": of("failure").count() });
     summary["failed"] = json!([]);
     let mut room = limit.saturating_sub(summary.to_string().len());
-    let failed = of("failure").map(|item| {
-        let mut failed = json!({ "target": item["target"] });
-        if let Some(error) = item["value"].get("_error") {
-            failed["_error"] = shortened(error);
-        }
-        failed
-    });
-    let failed = failed.take_while(|failed| {
+    let failed = failed.into_iter().take_while(|failed| {
         // With its comma.
         let size = failed.to_string().len() + 1;
         let fits = size <= room;
@@ -144,6 +158,15 @@ fn summary(results: &Json, whole: &Kept, limit: usize) -> Json {
     });
     summary["failed"] = failed.collect();
     summary
+}
+
+/// Which target failed, and why.
+fn failure_of(item: &Json) -> Json {
+    let mut failed = json!({ "target": item["target"] });
+    if let Some(error) = item["value"].get("_error") {
+        failed["_error"] = shortened(error);
+    }
+    failed
 }
 
 /// An error without its details, and with the beginning of its message.

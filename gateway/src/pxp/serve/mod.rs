@@ -111,14 +111,8 @@ async fn act(
     };
     let done = work(action, request.input, &configuration, global).await;
     let (printed, ending) = done.unwrap_or_else(|error| refuse(error.into(), output));
-    match large::fit(printed, configuration.limits.results) {
-        (results, Ok(())) => (results, ending),
-        (results, Err(failure)) => {
-            output.complain(&failure.msg);
-            let badly = matches!(ending, Ending::Well);
-            (results, if badly { Ending::Badly } else { ending })
-        }
-    }
+    let (results, kept) = large::fit(printed, configuration.limits.results);
+    (results, large::ending(ending, &kept, output))
 }
 
 /// Does an action: what it prints, and how it ended.

@@ -1,7 +1,8 @@
 //! Where results, words and exit code go: the streams, or files that are there whole or not at all.
 //!
 //! Whoever waits for the files reads them once `exitcode` is there ("Results, error messages, and exit
-//! code on file"), so that comes last, when the others are on the disk.
+//! code on file"), so that comes last, when the others are on the disk. Room for a summary is taken on the disk before
+//! anything is begun: a disk that fills up meanwhile takes the results, and not what became of the targets.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -13,11 +14,20 @@ use std::path::Path;
 
 use devgate_schemas::pxp::{FILES_NOT_WRITTEN, OutputFiles};
 use nix::unistd::dup2_stderr;
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 
+use super::large;
 use crate::cli::Ending;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::pxp::whole;
+
+/// How large results are at most that have no room but that which was taken beforehand.
+const SUMMARY: usize = 128 << 10;
+
+/// The room that is taken for each file: on a file system, a text may need more than its bytes.
+const ROOM: [u64; 3] = [2 * SUMMARY as u64, 64 << 10, 4 << 10];
 
 /// Where the answer goes.
 pub(super) enum Reply {
@@ -28,8 +38,11 @@ pub(super) enum Reply {
 /// The files of a request, none of which is there yet.
 pub(super) struct Files {
     places: OutputFiles,
-    /// Takes what is said meanwhile; it has no name, so nothing is left of it, however this process ends.
+    /// Takes what is said meanwhile, and keeps the room for it; it has no name, as those below have none, so nothing
+    /// is left of it, however this process ends.
     said: File,
+    /// Keep the room for results and exit code.
+    kept: [File; 2],
     /// Where words went before.
     terminal: OwnedFd,
 }
@@ -59,9 +72,13 @@ impl Reply {
                 output.line(results.trim_end());
                 ending
             }
-            Self::Files(files) => match files.end(results, ending.code()) {
-                Ok(()) => ending,
-                Err(failure) => not_written(&failure, output),
+            Self::Files(files) => match files.end(results, ending, output) {
+                Ok(ending) => ending,
+                Err(failure) => {
+                    // Who has called may log it, as pxp-agent does.
+                    output.line(large::fit(results.to_owned(), SUMMARY).0);
+                    not_written(&failure, output)
+                }
             },
         }
     }
@@ -84,44 +101,97 @@ impl Files {
             }
             _ => {}
         }
+        let [results, said, code] = [
+            (&places.stdout, 0),
+            (&places.stderr, 1),
+            (&places.exitcode, 2),
+        ]
+        .map(|(place, at)| room(place, ROOM[at]).map_err(|error| unwritten(place, &error)));
+        let (kept, said) = ([results?, code?], said?);
         let of_stderr = |error| unwritten(&places.stderr, &error);
-        let said = tempfile::tempfile_in(whole::folder(&places.stderr)).map_err(of_stderr)?;
         let terminal = io::stderr().as_fd().try_clone_to_owned();
         let terminal = terminal.map_err(of_stderr)?;
         dup2_stderr(&said).map_err(|error| of_stderr(error.into()))?;
         Ok(Self {
             places,
             said,
+            kept,
             terminal,
         })
     }
 
-    fn end(mut self, results: &str, code: u8) -> Result<(), Failure> {
-        let places = &self.places;
-        let mut words = Vec::new();
-        // What is said from here on is of the files, not for them.
-        let said = dup2_stderr(&self.terminal).map_err(io::Error::from);
-        said.and_then(|()| self.said.rewind())
-            .and_then(|()| self.said.read_to_end(&mut words))
-            .map_err(|error| unwritten(&places.stderr, &error))?;
-        let [results, code] =
-            [results.trim_end(), &code.to_string()].map(|text| format!("{text}\n"));
-        let all = [
-            (&places.stdout, results.as_bytes()),
-            (&places.stderr, &words),
-            (&places.exitcode, code.as_bytes()),
-        ];
-        for (at, (place, bytes)) in all.iter().enumerate() {
-            if let Err(error) = whole::write(place, bytes) {
-                // Nobody is to take what is there of it for an answer, the exit code least of all.
-                for (there, _) in all[..=at].iter().rev() {
-                    let _ = fs::remove_file(there);
-                }
-                return Err(unwritten(place, &error));
+    fn end(self, results: &str, ending: Ending, output: &Output) -> Result<Ending, Failure> {
+        let (places, terminal) = (self.places.clone(), &self.terminal);
+        let said = self.said;
+        let [for_results, for_code] = self.kept;
+        let write = || {
+            let place = &places.stdout;
+            let ending = write_results(place, results, ending, for_results, output)
+                .map_err(|error| unwritten(place, &error))?;
+            let place = &places.stderr;
+            write_words(place, said, terminal).map_err(|error| unwritten(place, &error))?;
+            let (place, code) = (&places.exitcode, format!("{}\n", ending.code()));
+            into_room(place, code.as_bytes(), for_code)
+                .map_err(|error| unwritten(place, &error))?;
+            Ok(ending)
+        };
+        let written = write();
+        if written.is_err() {
+            let _ = dup2_stderr(terminal);
+            // Nobody is to take what is there of it for an answer, the exit code least of all.
+            for there in [&places.exitcode, &places.stderr, &places.stdout] {
+                let _ = fs::remove_file(there);
             }
         }
-        Ok(())
+        written
     }
+}
+
+/// Writes the results; where there is no room for them, as much of them as room was kept for.
+fn write_results(
+    place: &Path,
+    results: &str,
+    ending: Ending,
+    kept: File,
+    output: &Output,
+) -> io::Result<Ending> {
+    let line = |results: &str| format!("{}\n", results.trim_end());
+    let Err(error) = whole::write(place, line(results).as_bytes()) else {
+        return Ok(ending);
+    };
+    output.complain(&format!(
+        "cannot write all results to {}: {error}; the largest values, or all but a summary, are left out",
+        place.display()
+    ));
+    let (results, moved) = large::fit(results.to_owned(), SUMMARY);
+    let ending = large::ending(ending, &moved, output);
+    into_room(place, line(&results).as_bytes(), kept).map(|()| ending)
+}
+
+/// Writes what was said. What is said from here on is of the files, not for them.
+fn write_words(place: &Path, mut said: File, terminal: &OwnedFd) -> io::Result<()> {
+    let mut words = Vec::new();
+    dup2_stderr(terminal)?;
+    said.rewind()?;
+    said.read_to_end(&mut words)?;
+    into_room(place, &words, said)
+}
+
+/// A file without a name beside a place, which takes so many bytes of its disk for it.
+fn room(place: &Path, bytes: u64) -> io::Result<File> {
+    let kept = tempfile::tempfile_in(whole::folder(place))?;
+    match fallocate(&kept, FallocateFlags::KEEP_SIZE, 0, bytes) {
+        // Some file systems give room only to what is written.
+        Ok(()) | Err(Errno::OPNOTSUPP) => Ok(kept),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Writes a file into the room that was kept for it.
+fn into_room(place: &Path, bytes: &[u8], kept: File) -> io::Result<()> {
+    kept.set_len(0)?;
+    drop(kept);
+    whole::write(place, bytes)
 }
 
 /// Looks at a place before anything is done: what cannot be written there, and what would be lost.

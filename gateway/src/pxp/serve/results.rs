@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::schema::{both, closed, list, of_type, one_of, open, text, whole};
+use crate::failure::Failure;
 
 /// The value of a target: `properties` where it went well, why where it did not.
 pub(super) enum Value {
@@ -82,15 +83,9 @@ pub(super) fn schema(action: &str, value: Value, item: Json) -> Json {
 
 /// Why something failed.
 fn error() -> Json {
-    closed(
-        ERROR,
-        &["kind", "msg"],
-        json!({
-            "kind": text("What kind of failure it is: puppetlabs.tasks/connect-error"),
-            "msg": text("What happened, and what to do about it, for people"),
-            "details": open("More, for programs", json!({})),
-        }),
-    )
+    let mut schema = Failure::json_schema();
+    schema["additionalProperties"] = json!(false);
+    schema
 }
 
 /// What stands for that which is too large.

@@ -1,0 +1,149 @@
+//! Disks that are full: what could not be told is not begun, and what became of each target is told in any case.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::module::{Module, fits};
+use crate::support::lab::{command_for, output};
+use crate::support::run::Run;
+
+/// A module whose output files are on a disk of two megabytes.
+struct Small {
+    module: Module,
+    spool: PathBuf,
+}
+
+impl Small {
+    fn new() -> Self {
+        let mut module = Module::new();
+        module.targets(&["sw1".to_owned()]);
+        module.task(
+            "fill",
+            "echo $$ >\"$PT_dir/begun\"; while [ ! -e \"$PT_dir/go\" ]; do sleep 0.1; done
+             printf '{\"text\":\"'; head -c \"$PT_size\" /dev/zero | tr '\\0' x; printf '\"}'",
+        );
+        let spool = module.path().join("spool");
+        fs::create_dir(&spool).expect("a folder can be made");
+        output(
+            command_for("mount")
+                .args(["-t", "tmpfs", "-o", "size=2m", "none"])
+                .arg(&spool),
+        );
+        Self { module, spool }
+    }
+
+    /// Asks for a text of so many bytes; `meanwhile` comes when the task has begun.
+    fn call(&mut self, size: usize, meanwhile: impl FnOnce(&Path)) -> Run {
+        let parameters = json!({"size": size, "dir": self.module.path()});
+        let input = json!({"targets": "sw1", "task": "m::fill", "parameters": parameters});
+        let mut request = self.module.request(input);
+        let file = |name: &str| self.spool.join(name);
+        request["output_files"] = json!({"stdout": file("stdout"), "stderr": file("stderr"), "exitcode": file("exitcode")});
+        let running = self.module.start("run_task", &request);
+        self.module.wait_for("begun");
+        meanwhile(&self.spool);
+        self.module.project.write("go", "");
+        running.finish()
+    }
+
+    /// What is in an output file.
+    fn told(&self, name: &str) -> String {
+        fs::read_to_string(self.spool.join(name)).expect("it is there")
+    }
+
+    /// The only item of the results in the output file, which fit.
+    fn item(&self, mut run: Run) -> Value {
+        run.stdout = self.told("stdout");
+        fits("run_task", &run);
+        run.item()
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        // The test may be failing already: that must stay what is told.
+        let _ = command_for("umount").arg("-l").arg(&self.spool).status();
+    }
+}
+
+/// Takes what is left of a disk, but for so many bytes.
+fn fill(spool: &Path, but: u64) {
+    let mut file = File::create(spool.join("filler")).expect("it is ours");
+    while file.write_all(&[0; 4096]).is_ok() {}
+    let length = file.metadata().expect("it is ours").len();
+    file.set_len(length.saturating_sub(but))
+        .expect("it is ours");
+}
+
+#[test]
+fn an_action_whose_results_would_have_no_room_is_not_begun() {
+    let mut small = Small::new();
+    fill(&small.spool, 100 << 10);
+    let input = json!({"targets": "sw1", "task": "m::fill"});
+    let mut request = small.module.request(input);
+    let file = |name: &str| small.spool.join(name);
+    request["output_files"] =
+        json!({"stdout": file("stdout"), "stderr": file("stderr"), "exitcode": file("exitcode")});
+    let run = small.module.start("run_task", &request).finish();
+    assert_eq!(run.code(), Some(5), "{run}");
+    assert!(run.stderr.contains("No space left"), "{run}");
+    assert!(!small.module.path().join("begun").exists());
+    assert!(!small.spool.join("exitcode").exists());
+}
+
+#[test]
+fn results_that_are_told_with_no_room_left_are_told() {
+    let mut small = Small::new();
+    let run = small.call(50_000, |spool| fill(spool, 0)).succeeded();
+    assert_eq!(small.told("exitcode"), "0\n", "{run}");
+    let item = small.item(run);
+    assert_eq!(item["value"]["text"].as_str().map(str::len), Some(50_000));
+}
+
+#[test]
+fn results_that_are_larger_than_the_disk_are_kept_elsewhere_and_their_statuses_told() {
+    let mut small = Small::new();
+    let run = small.call(5_000_000, |_| ()).succeeded();
+    assert_eq!(small.told("exitcode"), "0\n", "{run}");
+    assert!(
+        small.told("stderr").contains("cannot write all results"),
+        "{run}"
+    );
+    let item = small.item(run);
+    assert_eq!(item["status"], "success", "{item}");
+    let path = item["value"]["_file"]["path"]
+        .as_str()
+        .expect("a reference");
+    assert!(fs::metadata(path).expect("it is kept").len() > 5_000_000);
+}
+
+#[test]
+fn what_has_room_nowhere_is_lost_and_the_statuses_are_told() {
+    let mut small = Small::new();
+    let state = small.module.path().join("home/.local");
+    symlink(&small.spool, state).expect("a link can be made");
+    let run = small.call(5_000_000, |_| ()).failed();
+    assert_eq!(small.told("exitcode"), "1\n", "{run}");
+    assert!(small.told("stderr").contains("are not kept"), "{run}");
+    let item = small.item(run);
+    assert_eq!(item["status"], "success", "{item}");
+    assert_eq!(
+        item["value"]["_error"]["kind"], "devgate/not-kept",
+        "{item}"
+    );
+}
+
+#[test]
+fn a_summary_is_on_standard_output_where_the_files_cannot_be_written() {
+    let mut small = Small::new();
+    let run = small.call(10, |spool| {
+        fs::create_dir(spool.join("exitcode")).expect("a folder can be made");
+    });
+    assert_eq!(run.code(), Some(5), "{run}");
+    assert_eq!(run.item()["status"], "success", "{run}");
+    fits("run_task", &run);
+}
