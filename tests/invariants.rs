@@ -136,6 +136,16 @@ fn only_the_gateway_prints_or_exits() {
     }
 }
 
+/// What others send is made harmless where texts are printed, and only marks of ours become colours there.
+#[test]
+fn colours_are_made_in_one_file() {
+    assert_absent(
+        "gateway/src",
+        &["AnsiColor", "anstyle::", "\\x1b["],
+        &["gateway/src/paint.rs"],
+    );
+}
+
 #[test]
 fn processes_are_started_in_one_file_and_slept_in_one() {
     for (layer, _) in LAYERS {

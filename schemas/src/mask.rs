@@ -276,13 +276,13 @@ mod tests {
     #[test]
     fn a_short_secret_stays_in_data_but_under_a_name_that_speaks_of_secrets() {
         let facts = serde_json::json!({
-            "os": {"vendor": "cisco", "text": "a cisco 2900", "cisco": 1},
+            "os": {"vendor": "cisco", "title": "a cisco 2900", "cisco": 1},
             "login": {"password": "cisco", "secrets": ["cisco"]},
             "_error": {"msg": "cisco refused", "details": {"said": "no cisco"}},
             "_output": "cisco",
         });
         let masked = serde_json::json!({
-            "os": {"vendor": "cisco", "text": "a cisco 2900", "cisco": 1},
+            "os": {"vendor": "cisco", "title": "a cisco 2900", "cisco": 1},
             "login": {"password": REDACTED, "secrets": [REDACTED]},
             "_error": {"msg": "******** refused", "details": {"said": "no ********"}},
             "_output": REDACTED,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::text::{one_line, seconds};
+use super::text::{quoted, seconds};
 
 /// What stood between a command and its end.
 #[derive(Debug)]
@@ -99,14 +99,14 @@ impl fmt::Display for Interrupted {
                  was seen during {doing}: ask fewer targets at once (`--concurrency`)"
             )?,
             Interruption::Asked(question) => {
-                write!(f, "{peer} asks `{}` during {doing}", one_line(question))?;
+                write!(f, "{peer} asks `{}` during {doing}", quoted(question))?;
             }
             Interruption::Unanswered(question) => write!(
                 f,
                 "{peer} asks `{}` during {doing}, and was not answered: give the answer with the \
                  command (`devgate session exec --answer`), or in its family's dialect, as `confirm`; as `login` before the \
                  first prompt",
-                one_line(question)
+                quoted(question)
             )?,
             Interruption::Configuring => {
                 return write!(
@@ -134,7 +134,7 @@ impl fmt::Display for Interrupted {
                 f,
                 "; partial output of {} bytes, its last line: `{}`",
                 partial.len(),
-                one_line(last)
+                quoted(last)
             )?,
         }
         if *changing {
@@ -148,3 +148,30 @@ impl fmt::Display for Interrupted {
 }
 
 impl std::error::Error for Interrupted {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_a_configuration_is_quoted_without_its_secret() {
+        let interrupted = |partial: &str| {
+            let interrupted = Interrupted {
+                peer: "192.0.2.1:22".to_owned(),
+                doing: "`show running-config`".to_owned(),
+                changing: false,
+                why: Interruption::Lost,
+                partial: partial.to_owned(),
+            };
+            interrupted.to_string()
+        };
+        for line in ["enable password canary", "snmp-server community canary RO"] {
+            let said = interrupted(&format!("hostname r1\n{line}\n"));
+            assert!(
+                !said.contains("canary") && said.contains("********"),
+                "{said}"
+            );
+        }
+        assert!(interrupted("interface swp1").contains("its last line: `interface swp1`"));
+    }
+}

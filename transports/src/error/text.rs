@@ -35,13 +35,14 @@ pub(crate) fn one_line(text: &str) -> String {
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();
-    shortened(&quotable(&lines.join(" / ")))
+    quoted(&lines.join(" / "))
 }
 
-pub(super) fn shortened(text: &str) -> String {
+/// A line of a peer, short enough and without what may be a secret.
+pub(super) fn quoted(line: &str) -> String {
     const LONGEST: usize = 400;
-    match text.char_indices().nth(LONGEST) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}...", &text[..end]),
+    match line.char_indices().nth(LONGEST) {
+        None => quotable(line),
+        Some((end, _)) => format!("{}...", quotable(&line[..end])),
     }
 }
