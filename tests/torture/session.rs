@@ -196,10 +196,18 @@ fn judge(device: &Torture, batch: &Batch, command: &str, came: Came) -> Judged {
     } else if times > 1 {
         Verdict::Wrong(format!("the device heard it {times} times"))
     } else {
-        match (expected.clone(), came) {
-            (Expected::Output(text), Ok(output)) if text == output => Verdict::Right,
+        match (&expected, came) {
+            (Expected::Output(text), Ok(output)) if *text == output => Verdict::Right,
+            (Expected::Question { refused, .. }, Ok(output)) if *refused == output => {
+                Verdict::Right
+            }
+            (Expected::Answered { begin, end }, Ok(output))
+                if output.starts_with(begin) && output.ends_with(end) =>
+            {
+                Verdict::Right
+            }
             (_, Ok(output)) => Verdict::Wrong(format!("output {output:?}")),
-            (Expected::Question(question), Err(why)) if why.contains(question.trim()) => {
+            (Expected::Question { question, .. }, Err(why)) if why.contains(question.trim()) => {
                 Verdict::Right
             }
             (_, Err(why)) => Verdict::Failed(why),

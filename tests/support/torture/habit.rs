@@ -8,7 +8,7 @@ pub(crate) struct Habit {
     pub(super) prompt: PromptStyle,
     /// What stands above each prompt.
     pub(super) above: &'static str,
-    /// Sent before and behind each prompt: sequences that show nothing.
+    /// Sent before and behind each prompt: sequences that show nothing; `{}` is the column behind the prompt.
     pub(super) around: (&'static str, &'static str),
     /// Sent when a line was entered, behind the line end.
     pub(super) entered: &'static str,
@@ -31,6 +31,8 @@ pub(super) enum PromptStyle {
     Clock,
     /// A number that counts commands stands in it.
     Counter,
+    /// The time of day stands behind the name.
+    ClockBehind,
     /// As it stands here, `{}` being the name.
     As(&'static str),
 }
@@ -44,6 +46,8 @@ pub(super) enum Echo {
     Nothing,
     /// By the terminal driver, when it arrives, whether somebody reads or not.
     Driver,
+    /// By the terminal driver while nobody reads, and again by the line editor that reads it then.
+    Twice,
     /// The line as a whole, when it is entered.
     Whole,
     /// The prompt and the line anew for each character.
@@ -52,6 +56,17 @@ pub(super) enum Echo {
     Wrapped { edge: &'static str, most: usize },
     /// A line that is too long for so many columns is drawn anew, its beginning as `$`.
     Scrolled { columns: usize },
+}
+
+/// What the line editor makes of control characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keys {
+    /// Backspace takes back a character, Ctrl-U all; others do nothing. With a bell where nothing is to be taken.
+    Edits { bell: bool },
+    /// The same, but Backspace alone: Ctrl-U does nothing.
+    TakesBack,
+    /// They are characters of the line.
+    Data,
 }
 
 /// What comes before the first prompt, or just behind it.
@@ -74,6 +89,8 @@ pub(super) enum LogMessages {
     AtPrompt {
         again: bool,
     },
+    /// Behind the prompt, and in words that no pattern knows.
+    Broadcast,
     /// In the middle of what is typed; whether the prompt and what was typed are shown again.
     AmidTyping {
         again: bool,
@@ -159,7 +176,14 @@ pub(crate) const HABITS: &[Habit] = &[
     Habit { name: "empty-above", above: "\n", ..PLAIN },
     Habit { name: "edit", above: "\n[edit]\n", ..PLAIN },
     Habit { name: "master", above: "\n{master:0}\n", prompt: PromptStyle::As("admin@{}> "), ..PLAIN },
+    Habit { name: "clock-behind", prompt: PromptStyle::ClockBehind, ..PLAIN },
+    Habit { name: "slashes", above: "\n[/]\n", prompt: PromptStyle::As("A:admin@{}# "), ..PLAIN },
+    Habit { name: "cursor", around: ("\x1b[24;1H\x1b[2K\x1b[24;1H\x1b[?25h\x1b[24;1H", "\x1b[24;1H\x1b[24;{}H\x1b[24;1H\x1b[?25h\x1b[24;{}H"), prompt: PromptStyle::As("{}# "), ..PLAIN },
+    Habit { name: "returns", around: ("\r\r\r\r", "\x1b[K"), echo: Echo::Redrawn, prompt: PromptStyle::As("[admin@{}] > "), ..PLAIN },
+    Habit { name: "asks-back", around: ("\x1b[6n\x1b[9999B", "\x1b[c"), prompt: PromptStyle::As("[user@{}] <SAFE> "), ..PLAIN },
     // The echo.
+    Habit { name: "twice", echo: Echo::Twice, ..PLAIN },
+    Habit { name: "twice-far", echo: Echo::Twice, link: Link { delay: (100, 400), ..QUICK }, ..PLAIN },
     Habit { name: "no-echo", echo: Echo::Nothing, ..PLAIN },
     Habit { name: "driver-echo", echo: Echo::Driver, ..PLAIN },
     Habit { name: "whole-echo", echo: Echo::Whole, ..PLAIN },
@@ -184,6 +208,7 @@ pub(crate) const HABITS: &[Habit] = &[
     Habit { name: "log-again", log: LogMessages::AtPrompt { again: true }, ..PLAIN },
     Habit { name: "log-amid", log: LogMessages::AmidTyping { again: false }, ..PLAIN },
     Habit { name: "log-amid-again", log: LogMessages::AmidTyping { again: true }, ..PLAIN },
+    Habit { name: "broadcast", log: LogMessages::Broadcast, ..PLAIN },
     // Pagers.
     Habit { name: "pager", pager: pager(" --More-- ", "\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08          \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08"), ..PLAIN },
     Habit { name: "pager-return", pager: pager("--More--", "\r        \r"), ..PLAIN },

@@ -20,6 +20,8 @@ use tokio::sync::oneshot;
 
 pub(crate) mod answer;
 pub(crate) mod dice;
+mod drawn;
+mod editor;
 pub(crate) mod habit;
 mod journal;
 mod ssh;

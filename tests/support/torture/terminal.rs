@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::time::timeout_at;
 
-use super::answer::{Answer, MESSAGES, Step};
+use super::answer::{Answer, Step};
 use super::dice::Dice;
-use super::habit::{Echo, LogMessages, Opening};
+use super::habit::{Echo, Opening};
 use super::journal::Journal;
 use super::world::World;
 
@@ -21,19 +21,23 @@ pub(super) struct Line {
 pub(super) struct Terminal {
     seed: u64,
     user: String,
-    world: World,
+    pub(super) world: World,
     line: Line,
     /// How wide the client says its terminal is.
-    width: usize,
-    journal: Journal,
-    dice: Dice,
-    unread: VecDeque<u8>,
-    after_return: bool,
+    pub(super) width: usize,
+    pub(super) journal: Journal,
+    pub(super) dice: Dice,
+    pub(super) unread: VecDeque<u8>,
+    pub(super) after_return: bool,
+    /// Whether a line editor or a question reads, and not only the terminal's driver.
+    pub(super) is_reading: bool,
+    /// What the driver has shown of a line.
+    pub(super) driven: usize,
     begun: Instant,
     /// How many lines were entered.
     count: usize,
     /// The prompt that stands.
-    prompt: String,
+    pub(super) prompt: String,
     /// How many lines the page has.
     page: usize,
 }
@@ -57,6 +61,8 @@ impl Terminal {
             dice: Dice::of(seed, &format!("session {session} of {user}")),
             unread: VecDeque::new(),
             after_return: false,
+            is_reading: false,
+            driven: 0,
             begun: Instant::now(),
             count: 0,
             prompt: String::new(),
@@ -120,13 +126,30 @@ impl Terminal {
                 Step::Rename(name) => self.world.name.clone_from(name),
                 Step::Ask(question) => {
                     self.print(question)?;
-                    let key = self.byte().await?;
+                    let Some(key) = self.consent(question).await? else {
+                        return Some(());
+                    };
                     self.journal.consent(&self.user, line, key);
-                    self.print("\n")?;
                 }
             }
         }
         Some(())
+    }
+
+    /// The key by which a question was consented to, if it was. One that wants a key takes any other for a no;
+    /// one that wants a line waits for its end.
+    async fn consent(&mut self, question: &str) -> Option<Option<u8>> {
+        self.is_reading = true;
+        let key = if question.ends_with("[confirm]") || question.ends_with("(y/n) ") {
+            let key = self.byte().await?;
+            self.print("\n")?;
+            b"\r\n yY".contains(&key).then_some(key)
+        } else {
+            let line = self.typed_line(None).await?;
+            Some(line.bytes().next().unwrap_or(b'\n'))
+        };
+        self.is_reading = false;
+        Some(key)
     }
 
     /// What answers are drawn by: a device that was renamed quotes its old prompts.
@@ -156,108 +179,16 @@ impl Terminal {
         Some(())
     }
 
-    fn prompt(&mut self) -> Option<()> {
+    pub(super) fn prompt(&mut self) -> Option<()> {
         self.prompt = self.world.prompt(self.begun.elapsed(), self.count);
         let (before, behind) = self.world.habit.around;
+        let behind = &behind.replace("{}", &(self.prompt.chars().count() + 1).to_string());
         let prompt = [self.world.habit.above, before, &self.prompt, behind].concat();
         self.print(&prompt)
     }
 
-    /// Reads a line, and echoes it as the habit has it.
-    async fn read_line(&mut self) -> Option<String> {
-        let mut line = Vec::new();
-        let log = self.world.habit.log;
-        if let LogMessages::AtPrompt { again } = log
-            && self.dice.chance(60)
-        {
-            let quiet = self.dice.between(0, 500);
-            if self.unread.is_empty() && self.is_left_alone(quiet).await? {
-                self.log_message(again, &line)?;
-            }
-        }
-        let amid = self.dice.chance(40).then(|| self.dice.between(0, 12));
-        loop {
-            let byte = self.byte().await?;
-            let after_return = std::mem::replace(&mut self.after_return, byte == b'\r');
-            if (byte == b'\n' && after_return) || byte == 0 {
-                continue;
-            }
-            if matches!(byte, b'\r' | b'\n') {
-                self.enter(&line)?;
-                return Some(String::from_utf8_lossy(&line).into_owned());
-            }
-            if let LogMessages::AmidTyping { again } = log
-                && amid == Some(line.len())
-            {
-                self.log_message(again, &line)?;
-            }
-            line.push(byte);
-            self.echo(&line)?;
-        }
-    }
-
-    fn log_message(&mut self, again: bool, line: &[u8]) -> Option<()> {
-        let message = *self.dice.pick(MESSAGES);
-        self.print(&format!("\n{message}\n"))?;
-        if again {
-            self.prompt()?;
-            self.send(line.to_vec())?;
-        }
-        Some(())
-    }
-
-    /// Shows the last character of a line that is being typed.
-    fn echo(&mut self, line: &[u8]) -> Option<()> {
-        let (last, column) = (
-            line[line.len() - 1],
-            self.prompt.chars().count() + line.len(),
-        );
-        match self.world.habit.echo {
-            Echo::Nothing | Echo::Driver | Echo::Whole => Some(()),
-            Echo::Editor => self.send(vec![last]),
-            Echo::Redrawn => {
-                let prompt = self.prompt.clone();
-                self.send([b"\r", prompt.as_bytes(), line, b"\x1b[K"].concat())
-            }
-            Echo::Wrapped { edge, most } => {
-                self.send(vec![last])?;
-                if column.is_multiple_of(self.width.min(most)) {
-                    self.send(edge.as_bytes().to_vec())?;
-                }
-                Some(())
-            }
-            Echo::Scrolled { columns } if column > columns => {
-                let room = columns - self.prompt.chars().count() - 1;
-                let prompt = self.prompt.clone();
-                self.send(
-                    [
-                        b"\r",
-                        prompt.as_bytes(),
-                        b"$",
-                        &line[line.len() - room..],
-                        b"\x1b[K",
-                    ]
-                    .concat(),
-                )
-            }
-            Echo::Scrolled { .. } => self.send(vec![last]),
-        }
-    }
-
-    fn enter(&mut self, line: &[u8]) -> Option<()> {
-        match self.world.habit.echo {
-            Echo::Driver => {}
-            Echo::Whole => {
-                self.send(line.to_vec())?;
-                self.print("\n")?;
-            }
-            _ => self.print("\n")?,
-        }
-        self.send(self.world.habit.entered.as_bytes().to_vec())
-    }
-
     /// The next byte that was typed.
-    async fn byte(&mut self) -> Option<u8> {
+    pub(super) async fn byte(&mut self) -> Option<u8> {
         while self.unread.is_empty() {
             let typed = self.line.typed.recv().await?;
             self.arrive(&typed)?;
@@ -267,13 +198,11 @@ impl Terminal {
 
     fn arrive(&mut self, typed: &[u8]) -> Option<()> {
         self.unread.extend(typed);
-        if self.world.habit.echo == Echo::Driver {
-            let text = String::from_utf8_lossy(typed)
-                .replace("\r\n", "\n")
-                .replace('\r', "\n");
-            self.print(&text)?;
+        match self.world.habit.echo {
+            Echo::Driver => self.drive(typed),
+            Echo::Twice if !self.is_reading => self.drive(typed),
+            _ => Some(()),
         }
-        Some(())
     }
 
     /// Lets time pass; what is typed meanwhile waits.
@@ -286,7 +215,7 @@ impl Terminal {
     }
 
     /// Whether nothing is typed for so long.
-    async fn is_left_alone(&mut self, milliseconds: usize) -> Option<bool> {
+    pub(super) async fn is_left_alone(&mut self, milliseconds: usize) -> Option<bool> {
         let end = tokio::time::Instant::now() + Duration::from_millis(milliseconds as u64);
         match timeout_at(end, self.line.typed.recv()).await {
             Ok(typed) => self.arrive(&typed?).map(|()| false),
@@ -294,11 +223,11 @@ impl Terminal {
         }
     }
 
-    fn print(&self, text: &str) -> Option<()> {
+    pub(super) fn print(&self, text: &str) -> Option<()> {
         self.send(text.replace('\n', self.world.habit.line_end).into_bytes())
     }
 
-    fn send(&self, bytes: Vec<u8>) -> Option<()> {
+    pub(super) fn send(&self, bytes: Vec<u8>) -> Option<()> {
         if bytes.is_empty() {
             return Some(());
         }

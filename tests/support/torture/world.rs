@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::dice::Dice;
-use super::habit::{Habit, PromptStyle};
+use super::habit::{Habit, Keys, PromptStyle};
 
 /// Names of devices: short ones, and such as have dots, dashes and digits.
 const NAMES: &[&str] = &[
@@ -24,6 +24,7 @@ pub(crate) struct World {
     pub(crate) habit: &'static Habit,
     pub(crate) name: String,
     mark: &'static str,
+    pub(super) keys: Keys,
     /// Where its clock stands when a session begins.
     midnight: Duration,
 }
@@ -35,6 +36,13 @@ impl World {
             habit: Habit::of(user),
             name: (*dice.pick(NAMES)).to_owned(),
             mark: *dice.pick(&["#", "# ", ">", "> ", "#", "$ "]),
+            keys: *dice.pick(&[
+                Keys::Edits { bell: false },
+                Keys::Edits { bell: true },
+                Keys::Edits { bell: false },
+                Keys::TakesBack,
+                Keys::Data,
+            ]),
             midnight: Duration::from_millis(dice.between(0, 86_399_999) as u64),
         }
     }
@@ -44,15 +52,18 @@ impl World {
         let (name, mark) = (&self.name, self.mark);
         match self.habit.prompt {
             PromptStyle::Name => format!("{name}{mark}"),
-            PromptStyle::Clock => {
-                let now = (self.midnight + since).as_millis();
-                let (second, milli) = (now / 1000, now % 1000);
-                let (hour, minute, second) = (second / 3600 % 24, second / 60 % 60, second % 60);
-                format!("{hour:02}:{minute:02}:{second:02}.{milli:03} {name}{mark}")
-            }
+            PromptStyle::Clock => format!("{} {name}{mark}", self.time(since)),
+            PromptStyle::ClockBehind => format!("{name}.{}{mark}", &self.time(since)[..8]),
             PromptStyle::Counter => format!("{name}:{count}{mark}"),
             PromptStyle::As(pattern) => pattern.replace("{}", name),
         }
+    }
+
+    fn time(&self, since: Duration) -> String {
+        let now = (self.midnight + since).as_millis();
+        let (second, milli) = (now / 1000, now % 1000);
+        let (hour, minute, second) = (second / 3600 % 24, second / 60 % 60, second % 60);
+        format!("{hour:02}:{minute:02}:{second:02}.{milli:03}")
     }
 
     /// A prompt as an output may quote it.
