@@ -20,7 +20,7 @@ const FAMILY: &str = r"name: torture
 desc: A device that behaves badly.
 protocol: ssh_cli
 dialect:
-  prompt: { exec: '(?:[\d:.]+ )?[\[<]?[\w.@:~-]+\]?(?: ?[#>$❯])' }
+  prompt: { exec: '(?:[\d:.]+ )?[\[<]?[\w.@:~-]+\]?(?: <SAFE>| ?[#>$❯])' }
   pager: [{ pattern: '(?i)^\s*[<-]+ ?\(?more\)? ?[->]+\s*$', answer: ' ' }, { pattern: '^Press any key', answer: ' ' }]
   failure: ['^% Unknown']
   unsolicited: ['%[A-Z]+-\d-\w+:']

@@ -155,15 +155,17 @@ impl Answer {
 }
 
 impl Kind {
-    /// Whether its end can be told on such a terminal. Left out is what no client could know:
-    /// a prompt and a message behind it, where the device writes just that of itself; and prompts one behind another,
-    /// each with a pause, where the terminal does not show what is typed, or shows it while nobody reads.
+    /// Whether its end can be told on such a terminal. Left out is what no client could know: messages that the
+    /// command itself shows, where the device writes just such of itself; prompts one behind another, each with a
+    /// pause, where the terminal does not show what is typed, or shows it while nobody reads; and a last line without
+    /// an end, where the device wipes it out before it prompts.
     pub(crate) fn suits(&self, habit: &Habit) -> bool {
         let logs = habit.log != LogMessages::Never;
-        let is_blind = matches!(habit.echo, Echo::Nothing | Echo::Driver);
+        let is_blind = matches!(habit.echo, Echo::Nothing | Echo::Driver | Echo::Twice);
         match self.name {
             "logging" => !logs,
             "prompts" | "transcript" => !is_blind,
+            "unended" | "prompt-unended" => !habit.wipes_before_prompt(),
             "big" => habit.carrying(200_000) < 2000 && habit.pager.is_none(),
             _ => true,
         }

@@ -282,9 +282,11 @@ pub(super) fn logging(dice: &mut Dice, world: &World) -> Vec<Step> {
         let message = *dice.pick(MESSAGES);
         steps.extend([Step::Show(format!("{message}\n")), pause(dice)]);
     }
+    // A prompt and nothing but messages up to the end are what a device writes at its prompt, byte by byte.
     if dice.chance(40) {
         let quoted = world.quoted(dice);
         steps.insert(1, Step::Show(format!("{quoted}\n")));
+        steps.push(lines(dice, 1, 2));
     }
     steps
 }

@@ -232,6 +232,13 @@ impl Habit {
         all.find(|habit| habit.name == name).unwrap_or(&HABITS[0])
     }
 
+    /// Whether it returns to the beginning of the line before it prompts.
+    pub(super) fn wipes_before_prompt(&self) -> bool {
+        ["\r", "\x1b[2K"]
+            .iter()
+            .any(|wipes| self.around.0.contains(wipes))
+    }
+
     /// What is sent behind a prompt, and shows nothing.
     pub(crate) fn behind_prompt(&self) -> &'static str {
         self.around.1
