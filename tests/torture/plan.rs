@@ -55,7 +55,7 @@ impl Wish {
                 .and_then(|word| word.parse().ok())
                 .unwrap_or(otherwise)
         };
-        let (commands, seed) = (number(400), number(7));
+        let (commands, seed) = (number(260), number(7));
         Self {
             commands: usize::try_from(commands).expect("a number of commands"),
             seed,
