@@ -251,11 +251,6 @@ fn diff_style(line: &str) -> Option<Paint> {
     }
 }
 
-/// A text as lines of comments.
-fn commented(text: &str) -> String {
-    text.lines().map(|line| format!("# {line}\n")).collect()
-}
-
 /// The value as a person reads it: plain output as it is, the rest as JSON, the error left out.
 fn body(value: &Json) -> Option<String> {
     let Json::Object(pairs) = value else {

@@ -29,6 +29,7 @@ async fn talk(stream: TcpStream, shared: Shared) -> std::io::Result<()> {
         read,
         state: State::Text,
         typed: Vec::new(),
+        after_return: false,
         width: 80,
     };
     write
@@ -86,6 +87,7 @@ struct Heard {
     read: OwnedReadHalf,
     state: State,
     typed: Vec<u8>,
+    after_return: bool,
     width: usize,
 }
 
@@ -106,8 +108,14 @@ impl Heard {
         for &byte in &bytes[..length] {
             self.state = match (std::mem::replace(&mut self.state, State::Text), byte) {
                 (State::Text, IAC) => State::Command,
+                // CR NUL is a return and nothing else.
+                (State::Text, 0) if self.after_return => {
+                    self.after_return = false;
+                    State::Text
+                }
                 (State::Text, byte) => {
                     self.typed.push(byte);
+                    self.after_return = byte == b'\r';
                     State::Text
                 }
                 (State::Command, SB) => State::Subnegotiation(Vec::new()),
