@@ -114,13 +114,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 let password = login.as_ref().and_then(|login| login.password.as_ref());
                 self.learn_editor(&mut wait)
                     .await
-                    .map_err(|why| self.not_opened(Phase::Prompt, why, password))
+                    .map_err(|why| self.not_opened(ctx, Phase::Prompt, why, password))
             }
             Err(why) => Err(match login {
                 Some(login) if is_refusal(&why, &questions) => self.not_let_in(user, login, &why),
                 _ => {
                     let password = login.as_ref().and_then(|login| login.password.as_ref());
-                    self.not_opened(Phase::Prompt, why, password)
+                    self.not_opened(ctx, Phase::Prompt, why, password)
                 }
             }),
         }
@@ -214,21 +214,33 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 "the password is wrong: check `enable_password`, and `user` where it asks for a name"
                     .to_owned(),
             )),
-            Err(why) => Err(self.not_opened(Phase::Enable, why, password)),
+            Err(why) => Err(self.not_opened(ctx, Phase::Enable, why, password)),
         }
     }
 
-    fn not_opened(&self, phase: Phase, why: Interruption, secret: Option<&Line>) -> Error {
+    fn not_opened(
+        &self,
+        ctx: &Context<'_>,
+        phase: Phase,
+        why: Interruption,
+        secret: Option<&Line>,
+    ) -> Error {
         let peer = self.terms.peer.clone();
         let text = self.screen.text().trim();
         let text = secret.map_or_else(|| text.to_owned(), |secret| secret.mask(text));
         let last = text.lines().last().unwrap_or_default().to_owned();
         match why {
-            Interruption::Lost => Error::Closed {
-                peer,
-                phase,
-                said: last,
-            },
+            Interruption::Lost => {
+                if secret.is_some() {
+                    // A device may refuse a login by hanging up, and lock the account after some.
+                    ctx.patience().login_lost();
+                }
+                Error::Closed {
+                    peer,
+                    phase,
+                    said: last,
+                }
+            }
             Interruption::Silent(_) | Interruption::TooLong(_) => Error::TimedOut {
                 peer,
                 phase,

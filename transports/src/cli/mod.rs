@@ -5,24 +5,29 @@
 //! a pause of any length behind it. Waiting to see whether more comes only moves the guess. So:
 //!
 //! 1. The prompt is learnt to the letter when the session opens, with what stands between two of
-//!    them: a line of a few blanks must bring the same line again.
+//!    them, and how the device shows what is typed ([`editor`]).
 //! 2. Nothing counts as output before the device has echoed the command, so that nothing on its way
-//!    (log messages, late answers) is taken for output. A device without echo is noticed once.
-//! 3. When the last line is the prompt, a line of blanks is sent at once, how many is new each time.
-//!    A line editor that reads them shows them: the prompt, exactly these blanks, the prompt again
-//!    is no output but the end. If anything else follows, that line was output; the blanks wait in
-//!    the device's input and mark the true end. (On a device that does not show them, the prompt
-//!    must be followed by another one and nothing else.)
-//! 4. After any doubt (silence, a lost connection, too much output, an echo that never came) the
-//!    session is given up, and no answer can reach the wrong question.
+//!    (log messages, late answers) is taken for output. Whether a device echoes is known from the
+//!    beginning, so no silence is ever taken for a missing echo.
+//! 3. When the last line is the prompt, blanks are typed and taken back at once, without Enter
+//!    ([`touch`]). Where a line editor reads, the line grows by as many columns and comes back: no
+//!    output does that. If anything else follows, that line was output; what was typed waits in the
+//!    device's input and marks the true end.
+//! 4. A device without a line editor shows the blanks and cannot take them back. There they are seen
+//!    before Enter is pressed, and the prompt must come twice ([`proof`]). On a device that shows
+//!    nothing, the prompt must be followed by another one and nothing else.
+//! 5. Nothing is sent where a question stands at the end. What is still on its way when a question
+//!    comes cannot be consent: no Enter, and the first key is a control character. A question that
+//!    came meanwhile is an error, since nobody knows what the device took for its answer.
+//! 6. After any doubt (silence, a lost connection, too much output, a prompt that does not come) the
+//!    session is given up, and no answer can reach the wrong question. Time alone decides nothing:
+//!    what is late is waited for, up to the limits that people set.
 //!
-//! One case is left: a system that echoes while nobody reads, and an output that shows the prompt
-//! twice without a line end in between, with a pause behind each. The next command notices it.
+//! Two cases are left. A device without an editor and without echo can only be asked by Enter: it is
+//! asked after a pause. A pager may take what was typed for a key: that is an error, too, and from
+//! then on such a session asks after a pause.
 //!
-//! The price is a line of blanks for each command: a round trip, and no waiting. It would be cheaper
-//! to send that line along with the command, but then a device that asks something
-//! (`reload`: `Proceed? [confirm]`) would take it for consent, and a system that echoes while nobody
-//! reads would show it in the middle of the output. Lines of configuration need none: each line's
+//! The price is a round trip for each command. Lines of configuration need none: each line's
 //! echo behind the prompt proves that the one before has ended, and the command that leaves
 //! configuration mode is proven as above.
 //!

@@ -427,17 +427,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let prompt = self.prompt.as_ref();
         let known =
             manner.filter(|_| prompt.is_some_and(|known| known.is(self.screen.last_line())));
+        let lead = manner.map_or("", |manner| if manner.lead { touch::LEAD } else { "" });
         let typed = match (manner.map(|manner| manner.blanks), known) {
             (Some(Blanks::Edited), _) => proof.touches.ask(&mut self.screen, blanks),
             // What is shown is looked at before Enter, but for the second time.
-            (Some(Blanks::Shown), Some(manner)) if !proof.has_entered() => {
+            (Some(Blanks::Shown), Some(_)) if !proof.has_entered() => {
                 proof.ask(&self.screen, blanks, false);
-                let lead = if manner.lead { touch::LEAD } else { "" };
                 [lead, &" ".repeat(blanks)].concat()
             }
             _ => {
                 proof.ask(&self.screen, blanks, true);
-                [&" ".repeat(blanks), newline].concat()
+                [lead, &" ".repeat(blanks), newline].concat()
             }
         };
         self.send(&typed, wait).await
