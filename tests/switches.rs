@@ -233,7 +233,7 @@ fn a_target_that_is_down_has_one_line_at_a_terminal_and_lines_elsewhere() {
     let project = Project::new();
     let info = json!({ "remote-transport": "frr", "host": "127.0.0.1", "port": 1, "user": "u" });
     let config = json!({ "transport": "remote", "remote": info });
-    let inventory = json!({ "config": config, "targets": ["r1"] });
+    let inventory = json!({ "config": config, "targets": [{ "name": "r1" }] });
     project.write("inventory.yaml", &inventory.to_string());
     let patience = ["--patience", "3", "-t", "r1"];
     let verify = [&["verify"], &patience[..]].concat();

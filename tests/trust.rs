@@ -185,7 +185,7 @@ fn with_limit(binary: &Path, limit: &str) -> (Option<i32>, String) {
         .args(arguments)
         .arg(limit)
         .arg(binary)
-        .args(["inventory", "show"])
+        .args(["transport", "list"])
         .current_dir("/")
         .stdin(Stdio::null())
         .output()

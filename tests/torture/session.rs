@@ -94,6 +94,7 @@ fn exec(project: &Project, batch: &Batch) -> Vec<Came> {
     if batch.way == Way::Answered {
         words.extend(["--answer", CONSENT]);
     }
+    words.push("--");
     words.extend(batch.commands[0].split(' '));
     came_plain(&devgate(project, &words, None))
 }
@@ -138,7 +139,7 @@ fn task(project: &Project, batch: &Batch) -> Vec<Came> {
     let mut script = format!("mkdir -p {shown}\n");
     for (number, command) in batch.commands.iter().enumerate() {
         script += &format!(
-            "{devgate_} session exec --format json {command} >{shown}/{number}.out 2>{shown}/{number}.err\n\
+            "{devgate_} session exec --format json -- {command} >{shown}/{number}.out 2>{shown}/{number}.err\n\
              echo $? >{shown}/{number}.code\n"
         );
     }

@@ -30,7 +30,7 @@ pub(super) enum Schema {
     ///
     /// What JSON Schema cannot say stands in descriptions. The schemas of transports: `devgate transport
     /// show NAME --json-schema`; those of a module's actions: `devgate pxp serve`.
-    #[command(after_help = "Example:\n  devgate schema export task >task.json")]
+    #[command(after_help = "Example:\n  devgate schema export task > task.json")]
     Export {
         /// What is to be described
         what: Document,

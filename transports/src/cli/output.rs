@@ -39,10 +39,14 @@ pub(super) fn without_late_messages(
             .rfind('\n')
             .map_or(0, |at| at + 1);
         let line = &output[start..end];
-        if prompt.is(line.trim_end_matches('\n')) {
-            if has_message {
-                output.truncate(start);
-            }
+        let line = line.trim_end_matches('\n');
+        // It may stand behind an output that was not ended.
+        let at = if prompt.is(line) { Some(0) } else { prompt.behind(line) };
+        if let Some(at) = at.filter(|_| has_message) {
+            output.truncate(start + at);
+            return;
+        }
+        if prompt.is(line) {
             return;
         }
         if !is_message(line) {
@@ -71,6 +75,7 @@ mod tests {
     fn messages_behind_the_prompt_are_cut_off_and_others_kept() {
         assert_eq!(cut("out\nr1#\n%SYS-5: late\n"), "out\n");
         assert_eq!(cut("r1#\n%SYS-5: late\n"), "");
+        assert_eq!(cut("out\nnot endedr1#\n%SYS-5: late\n"), "out\nnot ended");
         assert_eq!(
             cut("out\n%SYS-5: in the output\n"),
             "out\n%SYS-5: in the output\n"

@@ -308,8 +308,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         if is_known || (expect == Expect::AnyPrompt && self.is_prompt_like(tail)) {
             return Some(proof.judge_edited(&self.screen, manner));
         }
-        let is_answered = proof.touches.is_answered(&self.screen) && !is_question(tail);
-        is_answered.then_some(Verdict::Enter)
+        let is_safe = tail.trim().is_empty() || self.may_be_prompt(tail, prompt);
+        (is_safe && proof.touches.is_answered(&self.screen)).then_some(Verdict::Enter)
     }
 
     /// How much of the line at an offset is output that was not ended before the prompt, which is the last line.
@@ -378,11 +378,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let Some(start) = self.output_start else {
             return prompt.is(tail) && text.contains('\n');
         };
-        if prompt.is(tail)
-            || prompt.behind(tail).is_some()
-            || (self.is_prompt_like(tail) && prompt.may_become(tail))
-            || self.is_in_config_only()
-        {
+        if self.may_be_prompt(tail, prompt) {
             return true;
         }
         let is_edited = self.is_edited();
@@ -399,6 +395,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     .take(below)
                     .all(|line| is_silence(line, unsolicited))
         })
+    }
+
+    /// Whether a last line may be the prompt: the known one, that behind an output that was not ended, or what it
+    /// has become.
+    fn may_be_prompt(&self, line: &str, prompt: &Prompt) -> bool {
+        !is_question(line)
+            && (prompt.is(line)
+                || prompt.behind(line).is_some()
+                || (self.is_prompt_like(line) && prompt.may_become(line))
+                || self.is_in_config_only())
     }
 
     /// Whether the device has a line editor that takes back what it is told to.
