@@ -32,9 +32,15 @@ fn rest(settings: Value, answer: impl FnMut(&Asked) -> Option<Answer> + Send + '
 /// That a terminal would act upon nothing of it but colours of ours.
 fn is_harmless(run: &Run) {
     for text in [&run.stdout, &run.stderr] {
-        let without = ["\u{1b}[31m", "\u{1b}[32m", "\u{1b}[36m", "\u{1b}[0m"]
-            .iter()
-            .fold(text.clone(), |text, colour| text.replace(colour, ""));
+        let without = [
+            "\u{1b}[31m",
+            "\u{1b}[32m",
+            "\u{1b}[33m",
+            "\u{1b}[36m",
+            "\u{1b}[0m",
+        ]
+        .iter()
+        .fold(text.clone(), |text, colour| text.replace(colour, ""));
         let found = without
             .chars()
             .find(|c| (c.is_control() && !"\t\n".contains(*c)) || "\u{202e}\u{2066}".contains(*c));

@@ -168,8 +168,8 @@ fn exit_codes_tell_changes_from_failures() {
     let mut project = Project::with(&device);
     project.add("shut", &device, json!({ "password": "a-wrong-canary" }));
     let good = "frr_static_route { '10.64.0.0/16 via Null0': distance => 9 }\n";
-    // FRR keeps descriptions in one line: more is refused by the provider.
-    let bad = "frr_interface { 'swp2': description => \"two\\nlines\" }\n";
+    // The router has no such interface and cannot make one.
+    let bad = "frr_interface { 'swp77': ip_addresses => ['999.0.2.1/24'] }\n";
     let good = project.write("good.pp", good).display().to_string();
     let bad = project.write("bad.pp", bad).display().to_string();
     let wrong = project

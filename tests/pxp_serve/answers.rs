@@ -43,7 +43,7 @@ fn a_module_knows_its_actions_and_another_name_is_no_other_command_line() {
         );
     }
     run(&["--version"]).succeeded().says(&["devgate "]);
-    run(&["inventory", "show"]).succeeded();
+    run(&["transport", "list"]).succeeded();
     run(&["pxp", "serve", "metadata"])
         .succeeded()
         .says(&["resource_get"]);

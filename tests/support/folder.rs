@@ -33,7 +33,13 @@ impl Project {
         let path = self.0.path().join(name);
         fs::create_dir_all(path.parent().expect("it is in a folder")).expect("a folder");
         fs::write(&path, text).expect("a file can be written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        // An inventory holds passwords, everything else may be a program.
+        let mode = if name == "inventory.yaml" {
+            0o600
+        } else {
+            0o755
+        };
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
     }
 
     /// A remote task, as a shell script.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -81,6 +82,10 @@ impl Project {
         fs::create_dir_all(path.parent().expect("a file is in a folder"))
             .expect("a folder can be made");
         fs::write(&path, text).expect("a file can be written");
+        if name == "inventory.yaml" {
+            // It holds passwords.
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+        }
         self.written.insert(path.clone(), text.to_owned());
         path
     }

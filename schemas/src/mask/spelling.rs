@@ -13,9 +13,8 @@ const LEAST_OF_BASE64: usize = 6;
 
 /// The secret as it is, and as JSON, XML, addresses and shells have it.
 pub(super) fn of(secret: &str) -> Vec<Zeroizing<String>> {
-    let json = Json::from(secret).to_string();
-    let json = &json[1..json.len() - 1];
-    let mut spelled = vec![secret.to_owned(), json.to_owned(), in_ascii(json)];
+    let json = in_json(secret);
+    let mut spelled = vec![secret.to_owned(), json.clone(), in_ascii(&json)];
     if secret.len() <= LONGEST && !secret.contains('\n') {
         // RFC 3986, 2.3; then what JavaScript and Python leave as it is.
         for kept in ["-._~", "-._~!'()*", "-._~/"] {
@@ -40,7 +39,16 @@ pub(super) fn of(secret: &str) -> Vec<Zeroizing<String>> {
         spelled.push(quoted);
         spelled.push(text);
     }
+    // What a shell or a page was given may stand in a text of JSON.
+    let nested: Vec<String> = spelled.iter().skip(3).map(|text| in_json(text)).collect();
+    spelled.extend(nested);
     spelled.into_iter().map(Zeroizing::new).collect()
+}
+
+/// A text as a text of JSON has it, without its quotes.
+fn in_json(text: &str) -> String {
+    let json = Json::from(text).to_string();
+    json[1..json.len() - 1].to_owned()
 }
 
 /// What Base64 has of the secret wherever it stands in what was encoded: three texts, since three bytes

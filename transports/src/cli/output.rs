@@ -41,7 +41,11 @@ pub(super) fn without_late_messages(
         let line = &output[start..end];
         let line = line.trim_end_matches('\n');
         // It may stand behind an output that was not ended.
-        let at = if prompt.is(line) { Some(0) } else { prompt.behind(line) };
+        let at = if prompt.is(line) {
+            Some(0)
+        } else {
+            prompt.behind(line)
+        };
         if let Some(at) = at.filter(|_| has_message) {
             output.truncate(start + at);
             return;

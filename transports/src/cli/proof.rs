@@ -219,7 +219,11 @@ impl Proof {
         }
         let (mut start, mut rows) = (screen.last_line_start(), 0);
         for probe in self.entered().rev().take_while(|_| now == ending) {
-            let is_row = |line: &str| same(line) && blanks_behind(line) == ending + probe.blanks;
+            // A message may have come between the prompt and the blanks.
+            let is_row = |line: &str| match blanks_behind(line) {
+                blanks if blanks == line.len() => blanks > 0 && blanks == probe.blanks,
+                blanks => same(line) && blanks == ending + probe.blanks,
+            };
             match prompt_above(screen.text(), start, is_row, unsolicited) {
                 Some((above, between)) if is_gap(between, &manner.gap, unsolicited) => {
                     (start, rows) = (above, rows + 1);

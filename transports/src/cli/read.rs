@@ -381,8 +381,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         if self.may_be_prompt(tail, prompt) {
             return true;
         }
-        let is_edited = self.is_edited();
-        if (proof.has_asked() && !is_edited) || !tail.trim().is_empty() {
+        if !tail.trim().is_empty() {
             return false;
         }
         // A message may have been written behind the prompt. Where Enter is not needed to ask, it may be any.
@@ -390,10 +389,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let below = above().position(|line| prompt.is(line));
         below.is_some_and(|below| {
             let unsolicited = &self.terms.dialect.unsolicited;
-            is_edited
-                || above()
-                    .take(below)
-                    .all(|line| is_silence(line, unsolicited))
+            let is_message = |line: &str| is_silence(line, unsolicited);
+            let mut below = above().take(below).filter(|line| !line.trim().is_empty());
+            self.is_edited() || (below.next().is_some_and(is_message) && below.all(is_message))
         })
     }
 
