@@ -136,7 +136,7 @@ fn reports_are_kept_as_puppets_own_without_secrets() {
     let device = Device::lease();
     let mut project = Project::with(&device);
     let text = "frr_static_route { '10.65.0.0/16 via Null0': distance => 9 }\n\
-                frr_interface { 'swp2': description => \"two\\nlines\" }\n";
+                frr_prefix_list { 'BAD 5': action => permit, prefix => '10.82.0.0/16', le => 8 }\n";
     let manifest = project.write("site.pp", text).display().to_string();
     for (format, file) in [
         ("puppet-json", "router.json"),
@@ -151,7 +151,7 @@ fn reports_are_kept_as_puppets_own_without_secrets() {
         let body = kept.strip_prefix("--- !ruby/object:Puppet::Transaction::Report\n");
         let report: Value = serde_json::from_str(body.unwrap_or(&kept)).expect("JSON");
         assert_eq!([&report["host"], &report["status"]], ["router", "failed"]);
-        let status = &report["resource_statuses"]["Frr_interface[swp2]"];
+        let status = &report["resource_statuses"]["Frr_prefix_list[BAD 5]"];
         assert_eq!(status["failed"], true, "{report:#}");
         assert!(!kept.contains("canary"), "{kept}");
     }
@@ -168,8 +168,8 @@ fn exit_codes_tell_changes_from_failures() {
     let mut project = Project::with(&device);
     project.add("shut", &device, json!({ "password": "a-wrong-canary" }));
     let good = "frr_static_route { '10.64.0.0/16 via Null0': distance => 9 }\n";
-    // The router has no such interface and cannot make one.
-    let bad = "frr_interface { 'swp77': ip_addresses => ['999.0.2.1/24'] }\n";
+    // What it lets through is shorter than it is: only the router says so.
+    let bad = "frr_prefix_list { 'BAD 5': action => permit, prefix => '10.82.0.0/16', le => 8 }\n";
     let good = project.write("good.pp", good).display().to_string();
     let bad = project.write("bad.pp", bad).display().to_string();
     let wrong = project

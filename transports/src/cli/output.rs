@@ -23,6 +23,20 @@ pub(super) fn without_pagers(output: &mut String, start: usize, answered: &[Answ
     }
 }
 
+/// Cuts off the prompts that came of Enter behind an answer of which the device took the first key alone.
+pub(super) fn without_entered(output: &mut String, prompt: &Prompt, answered: &[Answered]) {
+    for _ in answered.iter().filter(|answered| answered.entered) {
+        let last = output
+            .trim_end_matches('\n')
+            .rfind('\n')
+            .map_or(0, |at| at + 1);
+        if !prompt.is(output[last..].trim_end_matches('\n')) {
+            return;
+        }
+        output.truncate(last);
+    }
+}
+
 /// Cuts off messages that the device wrote behind its prompt, and that prompt.
 pub(super) fn without_late_messages(
     output: &mut String,
@@ -95,6 +109,7 @@ mod tests {
             vec![Answered {
                 at,
                 line: "--More-- ".to_owned(),
+                entered: false,
             }]
         };
         let mut output = "one\n--More--\ntwo\n".to_owned();

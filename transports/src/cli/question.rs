@@ -42,6 +42,15 @@ enum Reply<'a> {
 pub(super) struct Answered {
     pub(super) at: usize,
     pub(super) line: String,
+    /// Whether Enter was pressed behind the answer.
+    pub(super) entered: bool,
+}
+
+impl Answered {
+    /// Whether it is the same line in the same place.
+    fn is_at(&self, other: &Self) -> bool {
+        (self.at, &self.line) == (other.at, &other.line)
+    }
 }
 
 impl<'a> Question<'a> {
@@ -155,11 +164,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         if line.trim().is_empty() || line.len() > LONGEST_PROMPT {
             return Ok(());
         }
-        let shown = Answered {
+        let mut shown = Answered {
             at: self.screen.last_line_start(),
             line: line.to_owned(),
+            entered: false,
         };
-        if answered.last() == Some(&shown) {
+        if answered.last().is_some_and(|last| last.is_at(&shown)) {
             return Ok(());
         }
         let dialect = &self.terms.dialect;
@@ -187,6 +197,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 None => return Ok(()),
             },
         };
+        shown.entered = typed.ends_with(newline);
         answered.push(shown);
         self.send(&typed, wait).await
     }
@@ -203,8 +214,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let shown = Answered {
             at: self.screen.last_line_start(),
             line: line.to_owned(),
+            entered: true,
         };
-        if line.len() > LONGEST_PROMPT || !is_question(line) || answered.last() == Some(&shown) {
+        let is_known = answered.last().is_some_and(|last| last.is_at(&shown));
+        if line.len() > LONGEST_PROMPT || !is_question(line) || is_known {
             return Ok(false);
         }
         let Some((answer, rest)) = answers.split_first() else {

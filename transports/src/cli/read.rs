@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::is_question;
-use super::output::{without_late_messages, without_pagers};
+use super::output::{without_entered, without_late_messages, without_pagers};
 use super::prompt::{LONGEST_PROMPT, Prompt};
 use super::proof::{Blanks, Manner, Proof, Verdict, is_silence};
 use super::question::{Answered, Question};
@@ -518,6 +518,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             output.truncate(length);
         }
         if let Some(prompt) = &self.prompt {
+            without_entered(&mut output, prompt, answered);
             let unsolicited = &self.terms.dialect.unsolicited;
             // A line editor read at an empty line: whatever stands between it and the prompt is a message.
             let is_late = proof.fresh() == Some(end) && self.screen.text()[end..].starts_with('\n');
