@@ -5,7 +5,7 @@ use super::question::Answered;
 
 /// Takes out of an output (which began at `start`) the pagers that the device left standing.
 pub(super) fn without_pagers(output: &mut String, start: usize, answered: &[Answered]) {
-    for Answered { at, line } in answered.iter().rev() {
+    for Answered { at, line, .. } in answered.iter().rev() {
         let line = line.trim_end();
         let Some(at) = at.checked_sub(start) else {
             continue;
