@@ -116,7 +116,7 @@ fn target(words: &[OsString]) -> Option<String> {
         }
     };
     let names_targets = |word: &&str| word.starts_with("-t") || word.starts_with("--target");
-    if word.starts_with('-') || !takes_targets(command) || words.iter().any(|w| names_targets(&w)) {
+    if word.starts_with('-') || !takes_targets(command) || words.iter().any(names_targets) {
         return None;
     }
     let path = path.join(" ");

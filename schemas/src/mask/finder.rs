@@ -250,7 +250,7 @@ mod tests {
         all.join(&two);
         all.leave(&one);
         assert!(all.places("canary1", Stands::Whole).is_empty());
-        assert_eq!(all.places("a canary2", Stands::Whole), [2..9]);
+        assert_eq!(all.places("a canary2", Stands::Whole), vec![2..9]);
         all.leave(&two);
         assert_eq!(all.len(), 0);
     }

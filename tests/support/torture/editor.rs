@@ -59,7 +59,7 @@ impl Terminal {
     fn press(&mut self, key: u8, line: &mut Vec<u8>) -> Option<()> {
         let (keys, is_driven) = (self.world.keys, self.world.habit.echo == Echo::Driver);
         match key {
-            BACKSPACE | DELETE if keys != Keys::Data && !(is_driven && !self.erases(key)) => {
+            BACKSPACE | DELETE if keys != Keys::Data && (!is_driven || self.erases(key)) => {
                 match line.pop() {
                     Some(_) => self.take_back(line),
                     None if keys == (Keys::Edits { bell: true }) && !is_driven => {
