@@ -132,6 +132,7 @@ fn an_inventory_with_a_password_that_others_may_read_is_warned_about() {
     set(&project, "", 0o700);
     succeeds(&show(), &[], &[warning]);
     set(&project, "", 0o755);
+    set(&project, "inventory.yaml", 0o644);
     succeeds(&show(), &[warning, "chmod 600"], &["canary"]);
     set(&project, "inventory.yaml", 0o600);
     succeeds(&show(), &[], &[warning]);

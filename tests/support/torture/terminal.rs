@@ -8,7 +8,7 @@ use tokio::time::timeout_at;
 
 use super::answer::{Answer, Step};
 use super::dice::Dice;
-use super::habit::{Echo, Opening};
+use super::habit::{Echo, Keys, Opening};
 use super::journal::Journal;
 use super::world::World;
 
@@ -143,7 +143,12 @@ impl Terminal {
         let key = if question.ends_with("[confirm]") || question.ends_with("(y/n) ") {
             let key = self.byte().await?;
             self.print("\n")?;
-            b"\r\n yY".contains(&key).then_some(key)
+            // Who takes control characters for text leaves nothing to be typed but blanks: no consent to it.
+            let is_consent = match key {
+                b' ' => self.world.keys != Keys::Data,
+                key => b"\r\nyY".contains(&key),
+            };
+            is_consent.then_some(key)
         } else {
             let line = self.typed_line(None).await?;
             Some(line.bytes().next().unwrap_or(b'\n'))
