@@ -77,26 +77,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             lead: known.is_some(),
             ..manner
         });
-        match known {
-            Some(_) => Ok(()),
-            None => self.learn_shown(wait).await,
-        }
-    }
-
-    /// Learns whether a device that takes control characters for text shows blanks before Enter.
-    async fn learn_shown(&mut self, wait: &mut Wait<'_>) -> Result<(), Interruption> {
-        self.screen.keep_last_line();
-        let blanks = " ".repeat(self.blanks(self.last_proof.asked()));
-        let shown = [self.screen.last_line(), &blanks].concat();
-        self.send(&blanks, wait).await?;
-        if self
-            .comes(|screen| screen.last_line() == shown, wait)
-            .await?
-            && let Some(manner) = &mut self.manner
-        {
-            manner.blanks = Blanks::Shown;
-        }
-        self.resume(wait).await
+        Ok(())
     }
 
     /// Comes back to a prompt, with whatever was typed.
