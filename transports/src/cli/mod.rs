@@ -99,7 +99,7 @@ pub(crate) struct Cli<S> {
     last_proof: Proof,
     /// How often a prompt was asked for, from a beginning that is new for each session.
     probes: usize,
-    /// Whether a pager or a question has waited for a key in the middle of an answer.
+    /// Whether a pager has waited for a key in the middle of an answer.
     has_paged: bool,
     /// How long an answer takes at least, as the last one has shown.
     round_trip: Duration,

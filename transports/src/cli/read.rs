@@ -154,7 +154,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     None => {
                         let before = answered.len();
                         self.reply(questions, &mut answered, wait).await?;
-                        self.has_paged |= answered.len() > before;
+                        self.has_paged |=
+                            answered[before..].iter().any(|answered| !answered.entered);
                         if answered.len() > before && proof.has_asked() && expect == Expect::Prompt
                         {
                             return Err(Interruption::OutOfStep(

@@ -5,6 +5,9 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
 use tokio::time::{Instant, timeout_at};
 
+use devgate_schemas::Sensitive;
+
+use super::super::Line;
 use super::super::dialect::Dialect;
 use super::super::fake::{Bench, Do, Echoing, Fake, say, usual};
 use super::{interruption, r1};
@@ -459,4 +462,25 @@ async fn an_unknown_device_is_talked_to_by_its_prompt_alone() {
             .expect("an output");
         assert_eq!(output, "a > b\nc #\n", "{prompt}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_whose_password_was_asked_for_waits_no_longer_than_another() {
+    let steps = [
+        say("Password: "),
+        Do::Hidden,
+        say("\r\n"),
+        Do::Prompt("r1#"),
+    ];
+    let fake = Fake::new("r1>")
+        .on("enable", &steps)
+        .on("show x", &[say("x\r\n")]);
+    let secret = Line::secret(Sensitive::new("canary".to_owned()));
+    let bench = Bench::default();
+    let opened = bench.open(fake.start(), usual(), Some(&secret)).await;
+    let mut cli = opened.expect("a session");
+    let started = Instant::now();
+    let output = cli.run(&bench.ctx(), &"show x".into()).await;
+    assert_eq!(output.expect("an output"), "x\n");
+    assert_eq!(started.elapsed(), Duration::ZERO);
 }
