@@ -34,11 +34,13 @@
 //! Only the last line is searched, and each byte is looked at once, so that ten megabytes cost ten
 //! times what one costs.
 
+mod ask;
 pub(crate) mod commit;
 mod configure;
 pub mod dialect;
 mod echo;
 mod editor;
+mod judge;
 mod line;
 mod login;
 mod output;
