@@ -2,6 +2,7 @@
 //! servers named where none answers.
 
 use std::fs;
+use std::future::pending;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -28,7 +29,14 @@ pub(crate) async fn addresses(
 ) -> io::Result<Vec<SocketAddr>> {
     let begun = Instant::now();
     let deadline = deadline.min(begun + LONGEST);
-    let found = match timeout_at(deadline, lookup_host((host, port))).await {
+    // Nothing is looked up where no time is left: an answer that is there at once would be a matter of chance.
+    let looked_up = async {
+        match deadline > begun {
+            true => lookup_host((host, port)).await,
+            false => pending().await,
+        }
+    };
+    let found = match timeout_at(deadline, looked_up).await {
         Ok(Ok(found)) => found.collect(),
         Ok(Err(error)) if is_unanswered(&error) => {
             let said = format!("{error}{}", servers("; asked:"));
