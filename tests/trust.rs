@@ -83,6 +83,18 @@ fn root_runs_nothing_that_others_may_write() {
 }
 
 #[test]
+fn root_reads_no_device_conf_that_others_may_write() {
+    let project = project();
+    let entry = "[sw1]\ntype frr\nurl ssh://u@127.0.0.1:1\n";
+    project.write("device.conf", entry);
+    let show = || project.devgate(&["inventory", "show", "--deviceconfig", "device.conf"]);
+    set(&project, "device.conf", 0o644);
+    succeeds(&show(), &[], &["may write"]);
+    set(&project, "device.conf", 0o646);
+    fails(&show(), &["everybody may write", "device.conf"]);
+}
+
+#[test]
 fn root_uses_no_family_that_others_may_write() {
     let project = project();
     let family = "name: own\ndesc: A family of a module.\nprotocol: ssh_cli\n";
@@ -142,7 +154,7 @@ fn an_inventory_with_a_password_that_others_may_read_is_warned_about() {
 fn a_host_with_a_user_and_a_path_with_a_line_end_are_refused_with_what_is_expected() {
     let project = Project::new();
     for (name, value, says) in [
-        ("host", "evil@192.0.2.1", "the user is `user`"),
+        ("host", "evil:a-canary@192.0.2.1", "the user is `user`"),
         ("host", "192.0.2.1/x", "the user is `user`"),
         ("base_path", "/x\r\nHost: evil", "line ends"),
         ("token", "a-canary\r\nX: y", "without a line end"),

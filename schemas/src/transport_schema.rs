@@ -331,7 +331,10 @@ impl TransportSchema {
         let ConnectionInfo { info, hidden } = info;
         for (key, value) in info.iter() {
             let attribute = &self.connection_info[&key.to_string()];
-            let is_secret = attribute.sensitive || hidden.get(&key.to_string()).is_some();
+            // What has an `@` may be a password in front of an address.
+            let is_secret = attribute.sensitive
+                || hidden.get(&key.to_string()).is_some()
+                || value.as_str().is_some_and(|text| text.contains('@'));
             let verdict = if is_secret {
                 attribute.check_secret(value)
             } else {

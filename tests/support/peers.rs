@@ -154,11 +154,25 @@ impl Peer {
 
     /// Makes its settings such that nothing is waited for as long as usual.
     pub(crate) fn be_hasty(&mut self) {
+        self.limit([("timeout", 10), ("idle_timeout", 3), ("command_timeout", 5)]);
+    }
+
+    /// Makes its settings such that a slow answer is waited for.
+    pub(crate) fn be_patient(&mut self) {
+        self.limit([
+            ("timeout", 60),
+            ("idle_timeout", 60),
+            ("command_timeout", 120),
+        ]);
+    }
+
+    /// Sets those limits that the protocol has, in seconds.
+    fn limit(&mut self, limits: [(&str, u64); 3]) {
         let transports = devgate_transports::all();
         let mut known = transports.iter().map(|known| known.schema());
         let schema = known.find(|schema| schema.name() == self.protocol);
         let schema = schema.expect("it is a transport");
-        for (setting, seconds) in [("timeout", 10), ("idle_timeout", 3), ("command_timeout", 5)] {
+        for (setting, seconds) in limits {
             if schema.connection_info().contains_key(setting) {
                 self.info[setting] = json!(seconds);
             }

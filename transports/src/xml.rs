@@ -5,7 +5,7 @@ use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-/// So many attributes of an element are read.
+/// So many attributes an element may have.
 const MOST_ATTRIBUTES: usize = 1000;
 
 /// How deep elements may lie in each other: a tree is dropped by recursion.
@@ -63,8 +63,13 @@ impl Element {
     fn opened_by(start: &BytesStart<'_>) -> Option<Self> {
         let declares = |attribute: &Attribute<'_>| attribute.key.as_namespace_binding().is_some();
         // Each is held against all before it.
-        let attributes = start.attributes().take(MOST_ATTRIBUTES);
-        let attributes = attributes.filter(|attribute| !attribute.as_ref().is_ok_and(declares));
+        let mut counted = start.attributes();
+        if counted.with_checks(false).nth(MOST_ATTRIBUTES).is_some() {
+            return None;
+        }
+        let attributes = start
+            .attributes()
+            .filter(|attribute| !attribute.as_ref().is_ok_and(declares));
         let attributes = attributes.map(|attribute| {
             let attribute = attribute.ok()?;
             let value = attribute.normalized_value(XmlVersion::Implicit1_0).ok()?;
@@ -154,6 +159,8 @@ mod tests {
         ] {
             assert_eq!(Element::read(text), None, "{text}");
         }
+        let many: String = (0..=MOST_ATTRIBUTES).map(|n| format!(" a{n}=''")).collect();
+        assert_eq!(Element::read(&format!("<a{many}/>")), None);
         let deep = "<a>".repeat(100_000) + &"</a>".repeat(100_000);
         assert_eq!(Element::read(&deep), None);
     }

@@ -133,6 +133,9 @@ impl Setting {
         let Some(file) = self.device_file() else {
             return Ok(());
         };
+        if file.exists() {
+            trusted(&file)?;
+        }
         let devices = match read_device_conf(&file, &self.registry) {
             Ok(devices) => devices,
             Err(message) if self.deviceconfig.is_some() => {

@@ -26,7 +26,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let Some(manner) = self.manner.clone() else {
             return Ok(());
         };
-        if manner.blanks == Blanks::Hidden {
+        if matches!(manner.blanks, Blanks::Hidden | Blanks::Answered) {
             return Ok(());
         }
         self.echo = Echo::Yes;

@@ -50,6 +50,8 @@ pub(crate) enum Echoing {
     Terminal,
     /// Not at all, but for the line end.
     Never,
+    /// Not even that.
+    Nothing,
 }
 
 pub(crate) struct Fake {
@@ -135,9 +137,14 @@ impl Fake {
                 self.echo = Echoing::Never;
             }
             let typed = self.read_line(&mut line).await?;
-            line.write_all(b"\r\n").await?;
+            if self.echo != Echoing::Nothing {
+                line.write_all(b"\r\n").await?;
+            }
             let command = typed.trim();
             if command.is_empty() {
+                for step in self.commands.get("").cloned().unwrap_or_default() {
+                    self.act(&step, &mut line).await?;
+                }
                 continue;
             }
             self.received
@@ -176,7 +183,7 @@ impl Fake {
                 continue;
             }
             typed.push(byte);
-            if self.echo != Echoing::Never {
+            if !matches!(self.echo, Echoing::Never | Echoing::Nothing) {
                 line.write_all(&[byte]).await?;
             }
             column += 1;

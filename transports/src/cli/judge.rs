@@ -30,7 +30,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             (_, Expect::Text | Expect::TextOpened) => None,
             (Blanks::Edited, _) => self.judge_edited(proof, expect, prompt, manner),
             // Enter is all that it can be asked with: what was only a line must have time to go on.
-            (Blanks::Late | Blanks::Hidden, Expect::Prompt)
+            (Blanks::Late | Blanks::Hidden | Blanks::Answered, Expect::Prompt)
                 if prompt.is(tail) && !proof.has_asked() =>
             {
                 Some(Verdict::Wait)
@@ -43,6 +43,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 let same = |line: &str| prompt.is(line) || prompt.behind(line).is_some();
                 let ending = prompt.ending();
                 Some(proof.judge_shown(&self.screen, same, manner, ending, unsolicited))
+            }
+            (Blanks::Answered, Expect::Prompt) if prompt.is(tail) => {
+                Some(proof.judge_answered(&self.screen, manner))
             }
             (Blanks::Hidden, Expect::Prompt) if prompt.is(tail) => {
                 let same = |line: &str| prompt.is(line) || prompt.behind(line).is_some();
@@ -95,7 +98,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     pub(super) fn unended(&self, at: usize) -> usize {
         let line = self.screen.text()[at..].lines().next().unwrap_or_default();
         let tail = self.screen.last_line();
-        let known = self.prompt.as_ref();
+        let known = self.prompt.as_ref().filter(|_| !self.is_answered());
         if known.is_none_or(|prompt| prompt.is(line) || !prompt.resembles(tail)) {
             return 0;
         }
@@ -133,6 +136,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 || prompt.behind(line).is_some()
                 || (self.is_prompt_like(line) && prompt.may_become(line))
                 || self.is_in_config_only())
+    }
+
+    /// Whether the device shows nothing of what is typed, and answers each question with a text.
+    pub(super) fn is_answered(&self) -> bool {
+        let manner = self.manner.as_ref();
+        manner.is_some_and(|manner| manner.blanks == Blanks::Answered)
     }
 
     /// Whether the device has a line editor that takes back what it is told to.

@@ -67,6 +67,21 @@ pub(crate) enum Blanks {
     /// It shows them when Enter is pressed behind them.
     Late,
     Hidden,
+    /// It shows nothing at all, not even the end of the line, and answers such a line with the same text each
+    /// time: an unknown command, perhaps.
+    Answered,
+}
+
+impl Manner {
+    /// What stands above each prompt, and is no output.
+    pub(crate) fn above(&self) -> &str {
+        if self.gap.lines().count() <= LONGEST_GAP {
+            return &self.gap;
+        }
+        // Of an answer, that is the empty lines at its end.
+        let answer = self.gap.trim_end_matches('\n').len();
+        &self.gap[(answer + 1).min(self.gap.len())..]
+    }
 }
 
 /// What to do when a prompt-like line stands at the end.
@@ -224,7 +239,7 @@ impl Proof {
                 blanks if blanks == line.len() => blanks > 0 && blanks == probe.blanks,
                 blanks => same(line) && blanks == ending + probe.blanks,
             };
-            match prompt_above(screen.text(), start, is_row, unsolicited) {
+            match prompt_above(screen.text(), start, is_row, &manner.gap, unsolicited) {
                 Some((above, between)) if is_gap(between, &manner.gap, unsolicited) => {
                     (start, rows) = (above, rows + 1);
                 }
@@ -289,7 +304,10 @@ impl Proof {
             Verdict::Wait if self.entered().count() > 1 => {
                 let found = chain(screen, &same, None, unsolicited, self.entered().count());
                 let found = found.filter(|found| self.is_answered(screen, found.0, &same));
-                hidden(found)
+                match self.answered_alike(screen) {
+                    Some((start, manner)) if found.is_none() => Verdict::Proven(start, manner),
+                    _ => hidden(found),
+                }
             }
             verdict => verdict,
         }
@@ -299,6 +317,44 @@ impl Proof {
     fn is_answered(&self, screen: &Screen, start: usize, same: impl Fn(&str) -> bool) -> bool {
         let text = &screen.text()[start..screen.last_line_start()];
         text.lines().filter(|line| same(line)).count() >= self.entered().count()
+    }
+
+    /// Where the prompt stands that was asked about before the last question, if both were answered by the same
+    /// text, with the blanks before it or without; and that text.
+    fn answered_alike(&self, screen: &Screen) -> Option<(usize, Manner)> {
+        let mut entered = self.entered().rev();
+        let (last, before) = (entered.next()?, entered.next()?);
+        let first = screen.text().get(before.asked..last.asked)?;
+        let second = screen.text().get(last.asked..)?;
+        let shown = |answer, probe: &Probe| {
+            let rest = str::strip_prefix(answer, &*" ".repeat(probe.blanks))?;
+            rest.strip_prefix('\n')
+        };
+        let (blanks, [first, second]) = match (shown(first, before), shown(second, last)) {
+            (Some(first), Some(second)) => (Blanks::Shown, [first, second]),
+            _ => (Blanks::Answered, [first, second]),
+        };
+        let gap = second.strip_suffix(screen.last_line())?;
+        let is_alike = first == second && !gap.is_empty();
+        is_alike.then(|| (before.line, manner_of(blanks, gap.to_owned())))
+    }
+
+    /// Judges a last line that is the prompt, where each question is answered by the same text, right behind the
+    /// prompt at which it was asked.
+    pub(crate) fn judge_answered(&self, screen: &Screen, manner: &Manner) -> Verdict {
+        if !self.has_entered() {
+            return Verdict::Ask;
+        }
+        let (start, prompt) = (screen.last_line_start(), screen.last_line());
+        let asked_at = self.entered().try_fold(&screen.text()[..start], |text, _| {
+            text.strip_suffix(&*manner.gap)?.strip_suffix(prompt)
+        });
+        match asked_at {
+            Some(output) if output.is_empty() || output.ends_with('\n') => {
+                Verdict::Proven(output.len(), manner.clone())
+            }
+            _ => Verdict::Wait,
+        }
     }
 
     /// Without the blanks to be seen: what was asked about is followed by nothing but a prompt. If
@@ -364,7 +420,9 @@ fn chain(
     let mut start = screen.last_line_start();
     let mut gap = manner.map(|manner| manner.gap.clone());
     for found in 0..most {
-        let Some((above, between)) = prompt_above(text, start, &is_prompt, unsolicited) else {
+        let known = gap.as_deref().unwrap_or_default();
+        let Some((above, between)) = prompt_above(text, start, &is_prompt, known, unsolicited)
+        else {
             return (found > 0).then(|| (start, gap.unwrap_or_default()));
         };
         match &gap {
@@ -379,13 +437,21 @@ fn chain(
     Some((start, gap.unwrap_or_default()))
 }
 
-/// The nearest prompt above an offset, and what stands in between.
+/// The nearest prompt above an offset, and what stands in between: the gap, however long, if one is known.
 fn prompt_above<'t>(
     text: &'t str,
     below: usize,
     is_prompt: impl Fn(&str) -> bool,
+    gap: &str,
     unsolicited: &[Pattern],
 ) -> Option<(usize, &'t str)> {
+    let above = text[..below].strip_suffix(gap).filter(|_| !gap.is_empty());
+    if let Some(above) = above.and_then(|above| above.strip_suffix('\n')) {
+        let start = above.rfind('\n').map_or(0, |at| at + 1);
+        if is_prompt(&above[start..]) {
+            return Some((start, &text[above.len() + 1..below]));
+        }
+    }
     let (mut end, mut lines) = (below, 0);
     while end > 0 && lines <= LONGEST_GAP {
         let start = text[..end - 1].rfind('\n').map_or(0, |at| at + 1);
@@ -424,14 +490,17 @@ fn without_messages(text: &str, unsolicited: &[Pattern]) -> String {
 
 /// The verdict where blanks are not shown.
 fn hidden(found: Option<(usize, String)>) -> Verdict {
-    let manner = |gap| Manner {
-        blanks: Blanks::Hidden,
+    found.map_or(Verdict::Wait, |(start, gap)| {
+        Verdict::Proven(start, manner_of(Blanks::Hidden, gap))
+    })
+}
+
+fn manner_of(blanks: Blanks, gap: String) -> Manner {
+    Manner {
+        blanks,
         gap,
         lead: false,
-    };
-    found.map_or(Verdict::Wait, |(start, gap)| {
-        Verdict::Proven(start, manner(gap))
-    })
+    }
 }
 
 fn blanks_behind(line: &str) -> usize {

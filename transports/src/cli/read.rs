@@ -231,6 +231,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.manner = Some(manner);
         let tail = self.screen.last_line();
         let Some(known) = self.prompt.as_ref() else {
+            if self.is_answered() {
+                self.echo = Echo::No;
+                self.prompt = Some(Prompt::standing(tail, None));
+                return;
+            }
             let first = self.screen.text()[end..].lines().next();
             self.prompt = Prompt::learn(first.unwrap_or_default(), tail);
             return;
@@ -275,11 +280,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         without_pagers(&mut output, start, answered);
         proof.without_blanks(&mut output, start);
         proof.touches.without_unread(&mut output, start);
-        if self.echo == Echo::No && output.starts_with('\n') {
+        if self.echo == Echo::No && !self.is_answered() && output.starts_with('\n') {
             // The end of the line that was not echoed.
             output.remove(0);
         }
-        let gap = self.manner.as_ref().map_or("", |manner| &manner.gap);
+        let gap = self.manner.as_ref().map_or("", Manner::above);
         if let Some(length) = output.strip_suffix(gap).map(str::len) {
             output.truncate(length);
         }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::super::Line;
 use super::super::dialect::{Dialect, LinePattern};
-use super::super::fake::{Bench, Do, Fake, say, usual};
+use super::super::fake::{Bench, Do, Echoing, Fake, say, usual};
 use crate::Error;
 use crate::error::Phase;
 
@@ -39,6 +39,41 @@ async fn a_device_that_waits_for_an_empty_line_gets_one() {
     let fake = Fake::new("r1#").greeting(&[say("Welcome\r\n"), Do::Key]);
     let mut cli = bench.session(fake).await;
     cli.verify(&bench.ctx()).await.expect("alive");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_socket_that_shows_nothing_and_takes_blanks_for_a_command_is_read() {
+    let help =
+        "Unknown command, one of these is known:\n  show info\n  show stat\n  help\n  quit\n";
+    let info = [
+        say("Name: x\n"),
+        Do::Pause(500),
+        say("\n> "),
+        Do::Pause(5_000),
+        say("Uptime: 1\n"),
+    ];
+    // Without a terminal, and behind one.
+    for echo in [Echoing::Nothing, Echoing::Blind] {
+        let fake = Fake::new("\n> ")
+            .echo(echo)
+            .on("", &[say(help)])
+            .on("show info", &info)
+            .on("show stat", &[say(help)]);
+        let bench = Bench::default();
+        let mut cli = bench
+            .open(fake.start(), Dialect::generic(), None)
+            .await
+            .expect("a session");
+        for (command, expected) in [
+            ("show info", "Name: x\n\n> Uptime: 1\n"),
+            ("show stat", help),
+            ("show info", "Name: x\n\n> Uptime: 1\n"),
+        ] {
+            let output = cli.run(&bench.ctx(), &command.into()).await;
+            assert_eq!(output.expect("an output"), expected, "{echo:?}");
+            cli.verify(&bench.ctx()).await.expect("alive");
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]
