@@ -43,7 +43,17 @@ fn powerdns_is_changed_with_a_key_and_says_no_with_reasons() {
     let lab = lab("pdns");
     let settings = json!({ "apikey": lab["key"], "base_path": "/api/v1/servers/localhost", "verify_path": "/zones" });
     let mut server = project(&lab, settings);
-    server.devgate("verify -t server").succeeded();
+    let verified = server.devgate("verify -t server").succeeded();
+    verified.says(&["takes the credentials."]);
+    // What anybody may see says nothing of the key.
+    let settings = json!({ "apikey": "a-wrong-canary-key", "base_path": "/api" });
+    let open = project(&lab, settings)
+        .devgate("verify -t server")
+        .succeeded();
+    open.says(&[
+        "can be reached; whether it takes the credentials is not known",
+        "`verify_path`",
+    ]);
     let run = script(
         &mut server,
         r#"set -e

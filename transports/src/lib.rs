@@ -128,6 +128,12 @@ pub trait Transport: Any + Debug + Send + Sync {
     /// Ends the session and frees what it holds. It cannot fail.
     async fn close(self: Box<Self>, ctx: &Context<'_>);
 
+    /// Why [`verify`](Self::verify) does not tell whether the credentials are right, where it does not: as
+    /// words behind "it can be reached;".
+    fn leaves_credentials_open(&self) -> Option<&'static str> {
+        self.inner()?.leaves_credentials_open()
+    }
+
     /// The session that this one is built on, where it adds to another.
     fn inner(&self) -> Option<&dyn Transport> {
         None

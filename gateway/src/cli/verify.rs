@@ -45,11 +45,15 @@ pub(crate) async fn verify(
 ) -> anyhow::Result<Ending> {
     let action = Action::new("verify");
     let ran = run::over(setting, targets, concurrency, output, action, async |job| {
-        session::within(setting, job, Access::Read, async |ctx, transport| {
-            Ok(transport.verify(ctx).await?)
+        let open = session::within(setting, job, Access::Read, async |ctx, transport| {
+            transport.verify(ctx).await?;
+            Ok(transport.leaves_credentials_open())
         })
         .await?;
-        let text = "It can be reached, and takes the credentials.".to_owned();
+        let text = match open {
+            None => "It can be reached, and takes the credentials.".to_owned(),
+            Some(open) => format!("It can be reached; {open}."),
+        };
         Ok(Answer::success(json!({})).with_text(text))
     });
     Ok(ran.await?.ending)

@@ -344,6 +344,10 @@ impl<'a> Asked<'a> {
 
 #[async_trait]
 impl Transport for OvsdbSession {
+    fn leaves_credentials_open(&self) -> Option<&'static str> {
+        Some("it asks nobody for credentials but TLS")
+    }
+
     /// A monitor that tells of nothing: the server must have the database at hand to accept it,
     /// where an `echo` shows no more than that it runs.
     async fn verify(&self, ctx: &Context<'_>) -> Result<()> {

@@ -154,6 +154,13 @@ impl Transport for RestSession {
         self.greet(ctx).await.map(drop)
     }
 
+    fn leaves_credentials_open(&self) -> Option<&'static str> {
+        (!self.settings.tests_credentials).then_some(
+            "whether it takes the credentials is not known: set `verify_path` to a path that only an account \
+             may see",
+        )
+    }
+
     async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
         let answer = self.greet(ctx).await?;
         let mut facts = Facts::new();

@@ -9,12 +9,17 @@ use crate::Result;
 use crate::http::{Carried, Login, method};
 use crate::info::problem;
 
+/// What `verify` asks for when nobody says: many show it to anybody.
+const ANYBODYS: &str = "/";
+
 /// What makes one API different from another.
 #[derive(Debug)]
 pub(super) struct Settings {
     pub(super) accept: HeaderValue,
     pub(super) content_type: Option<HeaderValue>,
     pub(super) verify_path: String,
+    /// Whether a session that is open, and whose `verify_path` answers, has shown that its credentials are right.
+    pub(super) tests_credentials: bool,
     pub(super) failure: Option<Failure>,
     pub(super) paging: Option<Paging>,
 }
@@ -41,10 +46,12 @@ impl Settings {
             let value = value.transpose();
             value.map_err(|_| problem(setting, "holds a character that no header may hold"))
         };
+        let verify_path = info.text("verify_path").unwrap_or(ANYBODYS);
         Ok(Self {
+            tests_credentials: verify_path != ANYBODYS || hash(info, "login").is_some(),
+            verify_path: verify_path.to_owned(),
             accept: header("accept")?.unwrap_or(HeaderValue::from_static("*/*")),
             content_type: header("content_type")?,
-            verify_path: info.text("verify_path").unwrap_or("/").to_owned(),
             failure: hash(info, "failure").map(Failure::read).transpose()?,
             paging: hash(info, "paging").map(Paging::read).transpose()?,
         })
