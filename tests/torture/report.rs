@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Write as _;
 
 use crate::device::answer::Expected;
 use crate::plan::Batch;
@@ -33,6 +34,8 @@ pub(crate) struct Report {
     habits: BTreeMap<String, Tally>,
     kinds: BTreeMap<String, Tally>,
     findings: Vec<String>,
+    /// How many of them were told already.
+    told: usize,
 }
 
 /// How many findings are told at most.
@@ -65,6 +68,16 @@ impl Report {
                 finding = shortened(&finding),
             ));
         }
+    }
+
+    /// Tells what was found since it told last, and how many are right, failed and wrong.
+    pub(crate) fn tell(&mut self) {
+        let mut stderr = std::io::stderr().lock();
+        for finding in &self.findings[self.told..] {
+            let _ = writeln!(stderr, "{finding}");
+        }
+        self.told = self.findings.len();
+        let _ = writeln!(stderr, "so far{:16} {}", "", self.all);
     }
 
     /// None wrong, and at least 99 of a hundred right.

@@ -39,6 +39,8 @@ pub(crate) fn describe(project: &Project, device: &Torture, batches: &[Batch]) {
                 "port": device.port(),
                 "user": batch.user,
                 "password": PASSWORD,
+                // Longer than any pause of the device: a session that is out of step is soon given up.
+                "idle_timeout": 12,
                 "known_hosts_file": project.0.path().join("known_hosts"),
             });
             if batch.telnet {

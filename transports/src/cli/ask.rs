@@ -5,7 +5,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::is_question;
-use super::proof::{Blanks, Proof, is_silence};
+use super::gap::is_silence;
+use super::proof::{Blanks, Proof};
 use super::question::Question;
 use super::read::Expect;
 use super::wait::Wait;
@@ -41,6 +42,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 NO_PROMPT
             }
             // A device that has lost a question is asked again, ever less often.
+            _ if self.manner.is_none() && proof.is_first() => QUIET,
             _ => QUIET * 4_u32.pow(u32::try_from(proof.asked()).unwrap_or(0)),
         };
         quiet.max(self.round_trip * 2)
@@ -113,6 +115,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             (Some(Blanks::Shown), Some(_)) if !proof.has_entered() => {
                 proof.ask(&self.screen, blanks, false);
                 [lead, &" ".repeat(blanks)].concat()
+            }
+            // It may be a line of the greeting: Enter follows when the blanks are seen, or when nothing comes.
+            (None, _) if !proof.has_typed() && self.is_prompt_like(self.screen.last_line()) => {
+                proof.ask(&self.screen, blanks, false);
+                " ".repeat(blanks)
             }
             _ => {
                 proof.ask(&self.screen, blanks, true);

@@ -142,8 +142,13 @@ impl Dialect {
         Self {
             pager: vec![
                 pager(r"(?i)^\s*[<(\[-][<(\[ -]*more\b[-()\d% ]*[>\])]?\s*$"),
-                pager(r"(?i)^press any key to continue\b.{0,40}$"),
+                pager(r"(?i)^press any key to continue\b.{0,20}\bq(?:uit)?\b.{0,20}$"),
             ],
+            // Behind a command it may be a question whether to go on with it.
+            login: vec![Answer {
+                pattern: Pattern::built_in(r"(?i)^press any key to continue\b.{0,20}$"),
+                answer: String::new(),
+            }],
             unsolicited: vec![Pattern::built_in(
                 r"%[A-Z][A-Z0-9_]*(-[A-Z0-9_]+)?-[0-7]-[A-Z0-9_]+:",
             )],
@@ -177,7 +182,8 @@ pub(crate) fn is_question(line: &str) -> bool {
     static QUESTION: LazyLock<Pattern> = LazyLock::new(|| {
         Pattern::built_in(
             r"(?ix) (?: \[confirm\] | [\[(] (?:y|yes) \s* (?:/|\||or) \s* (?:n|no) (?:/\S{1,10})? [\])]
-                (?:\s?\[\w*\])? | \?\s?\[\S*\] | \[\S*\]\s?\? | password\s?: ) \s* [:?>]? \s* \z",
+                (?:\s?\[\w*\])? | \?\s?\[\S*\] | \[\S*\]\s?\? | password\s?: |
+                \bpress \s (?:any \s key|[<\[(]?(?:enter|return)[>\])]?) \b .{0,40} ) \s* [:?>]? \s* \z",
         )
     });
     QUESTION.is_found_in(line)
@@ -290,6 +296,8 @@ mod tests {
             "Save? [no]:",
             "Destination filename [startup-config]? ",
             "Password: ",
+            "Press any key to continue",
+            "Press <Enter> to reload the switch: ",
         ] {
             assert!(is_question(line), "{line}");
         }
@@ -298,6 +306,7 @@ mod tests {
             "value [1]",
             "neighbor x password",
             "is it?",
+            "do not express any key",
             "10:00:00: ",
         ] {
             assert!(!is_question(line), "{line}");

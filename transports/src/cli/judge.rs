@@ -22,7 +22,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             (Some(prompt), Some(manner)) => (prompt, manner),
             _ if expect == Expect::AnyPrompt && self.is_prompt_like(tail) => {
                 let same = |line: &str| Prompt::learn(line, tail).is_some();
-                return Some(proof.judge(&self.screen, same, None, unsolicited));
+                let first = proof.judge_first(&self.screen);
+                return first.or_else(|| Some(proof.judge(&self.screen, same, None, unsolicited)));
             }
             _ => return None,
         };

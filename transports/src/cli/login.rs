@@ -95,11 +95,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
         let woken = match login {
             Some(_) => self.wake(&questions, &mut wait).await,
-            None => Ok(()),
+            None => Ok(0),
         };
         let opening = match woken {
-            Ok(()) => {
-                let proof = Proof::default();
+            Ok(returns) => {
+                let proof = Proof::after(returns);
                 self.read_answer(&mut wait, Expect::AnyPrompt, None, &mut questions, proof)
                     .await
             }
@@ -261,7 +261,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     format!(": its last line, `{last}`, is no prompt of this dialect")
                 },
             },
-            Interruption::Unanswered(question) if self.asks_who_is_there(&question) => {
+            Interruption::Unanswered(question) | Interruption::PerhapsAnswered(question)
+                if self.asks_who_is_there(&question) =>
+            {
                 Error::Setting {
                     setting: "line_password",
                     problem: format!("is not set, and {peer} asks `{question}` after the login"),

@@ -40,6 +40,7 @@ mod configure;
 pub mod dialect;
 mod echo;
 mod editor;
+mod gap;
 mod judge;
 mod line;
 mod login;

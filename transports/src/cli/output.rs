@@ -78,7 +78,7 @@ pub(super) fn without_late_messages(
 #[cfg(test)]
 mod tests {
     use super::super::dialect::Pattern;
-    use super::super::proof::is_silence;
+    use super::super::gap::is_silence;
     use super::*;
 
     fn cut(output: &str) -> String {

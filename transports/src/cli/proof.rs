@@ -14,6 +14,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::dialect::Pattern;
+use super::gap::{LONGEST_GAP, chain, is_gap, prompt_above};
 use super::screen::Screen;
 use super::touch::Touches;
 
@@ -25,6 +26,8 @@ pub(crate) struct Proof {
     /// Where the line begins at which Enter was pressed, since its end is read by a line editor and it is not
     /// the prompt that was known.
     fresh: Option<usize>,
+    /// How often Return was pressed before, to wake the device.
+    returns: usize,
     /// When it was asked first, and last.
     since: Option<(Instant, Instant)>,
 }
@@ -101,10 +104,26 @@ pub(crate) enum Verdict {
     Ends,
 }
 
+/// How many blanks a prompt ends with at most, where it is not known.
+const MOST_ENDING: usize = 2;
+
 /// How often a prompt is asked for within one answer.
 const MOST_PROBES: usize = 6;
 
 impl Proof {
+    /// That nothing is known but that Return was pressed so often.
+    pub(crate) fn after(returns: usize) -> Self {
+        Self {
+            returns,
+            ..Self::default()
+        }
+    }
+
+    /// Whether anything was typed that a question may have taken for its answer.
+    pub(crate) fn has_typed(&self) -> bool {
+        self.returns > 0 || self.has_asked()
+    }
+
     /// Notes that a prompt is asked for now with so many blanks, and whether Enter is pressed behind them: then
     /// blanks that were typed before, and are perhaps still to be read, belong to that line.
     pub(crate) fn ask(&mut self, screen: &Screen, mut blanks: usize, entered: bool) {
@@ -124,15 +143,17 @@ impl Proof {
     }
 
     /// Notes that Enter is pressed behind the blanks that were typed last, or at a line that no blanks are left
-    /// on. `ending` is the number of blanks that belong to the prompt.
-    pub(crate) fn enter(&mut self, screen: &Screen, ending: usize) {
+    /// on. `ending` is the number of blanks that belong to the prompt, where that is known.
+    pub(crate) fn enter(&mut self, screen: &Screen, ending: Option<usize>) {
         let first = self.probes.iter().position(|probe| !probe.entered);
         let Some(probe) = first.and_then(|first| self.probes.get_mut(first)) else {
             self.fresh = Some(screen.last_line_start());
             return;
         };
         probe.entered = true;
-        probe.blanks = blanks_behind(screen.last_line()).saturating_sub(ending);
+        let now = blanks_behind(screen.last_line());
+        let ending = ending.unwrap_or_else(|| now.saturating_sub(probe.blanks));
+        probe.blanks = now.saturating_sub(ending);
         if screen.last_line_start() != probe.line {
             probe.at = screen.text().len() - probe.blanks;
         }
@@ -142,6 +163,11 @@ impl Proof {
     /// Whether a whole line was typed.
     pub(crate) fn has_entered(&self) -> bool {
         self.entered().next().is_some()
+    }
+
+    /// Whether blanks were typed once, and no Enter.
+    pub(crate) fn is_first(&self) -> bool {
+        matches!(&*self.probes, [probe] if !probe.entered)
     }
 
     /// Notes when it is asked.
@@ -200,6 +226,24 @@ impl Proof {
         } else {
             Verdict::Ask
         }
+    }
+
+    /// Judges a last line at which blanks were typed without Enter, since nothing is known of the device: what looks
+    /// like a prompt may be a line of its greeting, and a question may follow. Nothing, where that was not done.
+    pub(crate) fn judge_first(&self, screen: &Screen) -> Option<Verdict> {
+        let probe = self.probes.last().filter(|probe| !probe.entered)?;
+        let now = blanks_behind(screen.last_line());
+        let is_shown = if screen.last_line_start() == probe.line {
+            now == probe.had + probe.blanks
+        } else {
+            // Typed while nobody read, they are shown at the prompt.
+            (probe.blanks..=probe.blanks + MOST_ENDING).contains(&now)
+        };
+        Some(if is_shown {
+            Verdict::Enter
+        } else {
+            Verdict::Wait
+        })
     }
 
     /// Judges a last line that is the prompt and blanks, or the prompt, where what is typed is shown. `ending` is
@@ -404,90 +448,6 @@ impl Proof {
     }
 }
 
-/// How many lines may stand between two prompts.
-const LONGEST_GAP: usize = 3;
-
-/// Where the prompts begin of which the last line is the last, and the gap between them: one or
-/// more above it, at most `most`, with nothing in between but the gap and messages.
-fn chain(
-    screen: &Screen,
-    is_prompt: impl Fn(&str) -> bool,
-    manner: Option<&Manner>,
-    unsolicited: &[Pattern],
-    most: usize,
-) -> Option<(usize, String)> {
-    let text = screen.text();
-    let mut start = screen.last_line_start();
-    let mut gap = manner.map(|manner| manner.gap.clone());
-    for found in 0..most {
-        let known = gap.as_deref().unwrap_or_default();
-        let Some((above, between)) = prompt_above(text, start, &is_prompt, known, unsolicited)
-        else {
-            return (found > 0).then(|| (start, gap.unwrap_or_default()));
-        };
-        match &gap {
-            Some(gap) if !is_gap(between, gap, unsolicited) => {
-                return (found > 0).then(|| (start, gap.clone()));
-            }
-            Some(_) => {}
-            None => gap = Some(without_messages(between, unsolicited)),
-        }
-        start = above;
-    }
-    Some((start, gap.unwrap_or_default()))
-}
-
-/// The nearest prompt above an offset, and what stands in between: the gap, however long, if one is known.
-fn prompt_above<'t>(
-    text: &'t str,
-    below: usize,
-    is_prompt: impl Fn(&str) -> bool,
-    gap: &str,
-    unsolicited: &[Pattern],
-) -> Option<(usize, &'t str)> {
-    let above = text[..below].strip_suffix(gap).filter(|_| !gap.is_empty());
-    if let Some(above) = above.and_then(|above| above.strip_suffix('\n')) {
-        let start = above.rfind('\n').map_or(0, |at| at + 1);
-        if is_prompt(&above[start..]) {
-            return Some((start, &text[above.len() + 1..below]));
-        }
-    }
-    let (mut end, mut lines) = (below, 0);
-    while end > 0 && lines <= LONGEST_GAP {
-        let start = text[..end - 1].rfind('\n').map_or(0, |at| at + 1);
-        let line = &text[start..end];
-        if is_prompt(line.trim_end_matches('\n')) {
-            return Some((start, &text[end..below]));
-        }
-        lines += usize::from(!is_silence(line, unsolicited) || line.trim().is_empty());
-        end = start;
-    }
-    None
-}
-
-/// Whether this is what stands between two prompts. Where a message is in it, empty lines do not
-/// count, since messages bring their own.
-fn is_gap(between: &str, gap: &str, unsolicited: &[Pattern]) -> bool {
-    if between == gap {
-        return true;
-    }
-    let rest = without_messages(between, unsolicited);
-    let full = |text: &str| -> Vec<String> {
-        text.lines()
-            .filter(|line| !line.trim().is_empty())
-            .map(str::to_owned)
-            .collect()
-    };
-    rest != between && full(&rest) == full(gap)
-}
-
-fn without_messages(text: &str, unsolicited: &[Pattern]) -> String {
-    let is_message = |line: &&str| unsolicited.iter().any(|pattern| pattern.is_found_in(line));
-    text.split_inclusive('\n')
-        .filter(|line| !is_message(line))
-        .collect()
-}
-
 /// The verdict where blanks are not shown.
 fn hidden(found: Option<(usize, String)>) -> Verdict {
     found.map_or(Verdict::Wait, |(start, gap)| {
@@ -505,11 +465,4 @@ fn manner_of(blanks: Blanks, gap: String) -> Manner {
 
 fn blanks_behind(line: &str) -> usize {
     line.len() - line.trim_end_matches(' ').len()
-}
-
-/// Whether a text has nothing but empty lines and messages that may come at any time.
-pub(crate) fn is_silence(text: &str, unsolicited: &[Pattern]) -> bool {
-    text.lines().all(|line| {
-        line.trim().is_empty() || unsolicited.iter().any(|pattern| pattern.is_found_in(line))
-    })
 }

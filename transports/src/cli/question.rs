@@ -6,6 +6,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::{Answer, Confirm, Pattern, is_question};
 use super::prompt::LONGEST_PROMPT;
+use super::proof::Proof;
 use super::wait::{Got, Wait};
 use super::{Cli, Line};
 use crate::error::Interruption;
@@ -125,24 +126,25 @@ impl<'a> Question<'a> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Presses Return where nothing asks who is there, and no prompt is shown: a serial line behind a
-    /// terminal server shows nothing before. Gives up waiting after a while, not the session.
+    /// terminal server shows nothing before. Gives up waiting after a while, not the session. How often Return
+    /// was pressed.
     pub(super) async fn wake(
         &mut self,
         questions: &[Question<'_>],
         wait: &mut Wait<'_>,
-    ) -> Result<(), Interruption> {
+    ) -> Result<usize, Interruption> {
         let mut returns = 0;
         loop {
             let last = self.screen.last_line();
             let is_asked = questions.iter().any(|question| question.is(last));
             let is_awake = is_asked || self.is_prompt_like(last);
             if is_awake && returns == 0 {
-                return Ok(());
+                return Ok(returns);
             }
             let quiet = if is_awake { AWAKE } else { NO_QUESTION };
             match self.receive(wait, Some(quiet)).await? {
                 Got::Bytes => {}
-                Got::Quiet if is_awake || returns == MOST_RETURNS => return Ok(()),
+                Got::Quiet if is_awake || returns == MOST_RETURNS => return Ok(returns),
                 Got::Quiet => {
                     returns += 1;
                     let newline = self.terms.dialect.newline.as_str();
@@ -208,6 +210,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         &mut self,
         answers: &mut &[String],
         answered: &mut Vec<Answered>,
+        proof: &Proof,
         wait: &mut Wait<'_>,
     ) -> Result<bool, Interruption> {
         let line = self.screen.last_line();
@@ -221,7 +224,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             return Ok(false);
         }
         let Some((answer, rest)) = answers.split_first() else {
-            return Err(Interruption::Unanswered(line.trim().to_owned()));
+            let question = line.trim().to_owned();
+            return Err(if proof.has_typed() {
+                Interruption::PerhapsAnswered(question)
+            } else {
+                Interruption::Unanswered(question)
+            });
         };
         *answers = rest;
         answered.push(shown);

@@ -6,9 +6,10 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::is_question;
+use super::gap::is_silence;
 use super::output::{without_entered, without_late_messages, without_pagers};
 use super::prompt::Prompt;
-use super::proof::{Manner, Proof, Verdict, is_silence};
+use super::proof::{Manner, Proof, Verdict};
 use super::question::{Answered, Question};
 use super::wait::{Got, Wait};
 use super::{Cli, Echo, Line, State, echo};
@@ -125,7 +126,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                         self.ask_for_prompt(&mut proof, wait).await?;
                     }
                     Some(Verdict::Enter) => {
-                        let ending = self.prompt.as_ref().map_or(0, Prompt::ending);
+                        let ending = self.prompt.as_ref().map(Prompt::ending);
                         proof.enter(&self.screen, ending);
                         let newline = self.terms.dialect.newline.as_str();
                         self.send(newline, wait).await?;
@@ -153,7 +154,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 Got::Quiet => {
                     quiet_seen = true;
                     if self
-                        .reply_unknown(&mut answers, &mut answered, wait)
+                        .reply_unknown(&mut answers, &mut answered, &proof, wait)
                         .await?
                     {
                         wait.stir();
@@ -269,7 +270,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             lines.find(|line| is_question(line))
         });
         match asks {
-            Some(question) => Err(Interruption::Unanswered(question.trim().to_owned())),
+            Some(question) => Err(Interruption::PerhapsAnswered(question.trim().to_owned())),
             None => Ok(self.output(start, end, answered, proof)),
         }
     }

@@ -42,6 +42,8 @@ pub enum Interruption {
     Asked(String),
     /// The device asks what nobody has answered.
     Unanswered(String),
+    /// The device asked that while its prompt was asked for: what was typed for that may have been an answer.
+    PerhapsAnswered(String),
     /// The device is in configuration mode, where commands are configuration.
     Configuring,
     /// Question and answer no longer fit together.
@@ -106,6 +108,13 @@ impl fmt::Display for Interrupted {
                 "{peer} asks `{}` during {doing}, and was not answered: give the answer with the \
                  command (`devgate session exec --answer`), or in its family's dialect, as `confirm`; as `login` before the \
                  first prompt",
+                quoted(question)
+            )?,
+            Interruption::PerhapsAnswered(question) => write!(
+                f,
+                "{peer} asked `{}` during {doing}, while it was asked for its prompt, and may have taken Return or \
+                 blanks for an answer: look what it did; then give the answer in its family's dialect (`login` \
+                 before the first prompt, `confirm` behind a command) or with the command (`--answer`)",
                 quoted(question)
             )?,
             Interruption::Configuring => {

@@ -1,6 +1,7 @@
 //! Questions in the middle: answered only with what was said, and texts that the device takes line by line.
 
 use super::super::Line;
+use super::super::dialect::Dialect;
 use super::super::fake::{Bench, Do, Echoing, Fake, say};
 use super::{interruption, r1};
 use crate::Error;
@@ -80,6 +81,33 @@ async fn answers_that_were_given_with_a_command_are_typed_in_their_order() {
     assert_eq!(
         why(error),
         Interruption::Unanswered("To which file [a]?".to_owned())
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_is_pressed_for_the_answer_of_a_command_and_not_for_a_pager() {
+    let asks = [
+        say("All will be deleted.\r\nPress any key to continue"),
+        Do::Hidden,
+        say("\r\nreloading\r\n"),
+    ];
+    let bench = Bench::default();
+    let fake = Fake::new("r1#").on("reload", &asks);
+    let received = fake.received();
+    let mut cli = bench
+        .open(fake.start(), Dialect::generic(), None)
+        .await
+        .expect("a session");
+    let command = Line::new("reload").answering(vec!["n".to_owned()]);
+    cli.run(&bench.ctx(), &command).await.expect("an output");
+    let error = cli.run(&bench.ctx(), &"reload".into()).await;
+    assert_eq!(
+        why(error.expect_err("a question")),
+        Interruption::Unanswered("Press any key to continue".to_owned())
+    );
+    assert_eq!(
+        *received.lock().expect("no poison"),
+        ["reload", "n", "reload"]
     );
 }
 

@@ -77,6 +77,45 @@ async fn a_socket_that_shows_nothing_and_takes_blanks_for_a_command_is_read() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_question_behind_a_greeting_that_looks_like_a_prompt_gets_no_consent() {
+    // Within the time in which its answer could come, Enter is not pressed.
+    for (greeting, pause) in [("####", 20), ("####", 250), ("\r\nr1# ", 100)] {
+        let greeting = [
+            say(greeting),
+            Do::Pause(pause),
+            say("##\r\nDiscard the changes of others? [Y/n]"),
+            Do::Hidden,
+            say("\r\ndiscarded\r\n"),
+        ];
+        let fake = Fake::new("r1#").greeting(&greeting);
+        let received = fake.received();
+        let bench = Bench::default();
+        let error = bench.open(fake.start(), Dialect::generic(), None).await;
+        let error = error.expect_err("a question").to_string();
+        assert!(error.contains("Discard the changes"), "{error}");
+        assert!(error.contains("may have taken"), "{error}");
+        assert!(received.lock().expect("no poison").is_empty(), "{pause}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_was_perhaps_answered_by_return_is_told() {
+    let greeting = [
+        say("Welcome\r\nr1# "),
+        Do::Pause(1_000),
+        say("\r\nWipe the disk? [Y/n] "),
+        Do::Hidden,
+        say("\r\nwiped\r\n"),
+    ];
+    let bench = Bench::default();
+    let fake = Fake::new("r1# ").greeting(&greeting);
+    let error = bench.open(fake.start(), usual(), None).await;
+    let error = error.expect_err("a question").to_string();
+    assert!(error.contains("Wipe the disk? [Y/n]"), "{error}");
+    assert!(error.contains("may have taken"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_question_before_the_prompt_is_answered_as_the_dialect_says() {
     let mut dialect = usual();
     dialect.login = serde_json::from_value(serde_json::json!([

@@ -1,0 +1,101 @@
+//! What stands between two prompts: nothing, an empty line, a line such as `[edit]`, or what the device answers to a
+//! line of blanks; and messages that may come at any time.
+
+use super::dialect::{Pattern, is_question};
+use super::proof::Manner;
+use super::screen::Screen;
+
+/// How many lines may stand between two prompts.
+pub(super) const LONGEST_GAP: usize = 3;
+
+/// Where the prompts begin of which the last line is the last, and the gap between them: one or
+/// more above it, at most `most`, with nothing in between but the gap and messages.
+pub(super) fn chain(
+    screen: &Screen,
+    is_prompt: impl Fn(&str) -> bool,
+    manner: Option<&Manner>,
+    unsolicited: &[Pattern],
+    most: usize,
+) -> Option<(usize, String)> {
+    let text = screen.text();
+    let mut start = screen.last_line_start();
+    let mut gap = manner.map(|manner| manner.gap.clone());
+    for found in 0..most {
+        let known = gap.as_deref().unwrap_or_default();
+        let Some((above, between)) = prompt_above(text, start, &is_prompt, known, unsolicited)
+        else {
+            return (found > 0).then(|| (start, gap.unwrap_or_default()));
+        };
+        match &gap {
+            Some(gap) if !is_gap(between, gap, unsolicited) => {
+                return (found > 0).then(|| (start, gap.clone()));
+            }
+            Some(_) => {}
+            // What was asked between two prompts may have been answered by what was typed for the second.
+            None if between.lines().any(is_question) => {
+                return (found > 0).then(|| (start, String::new()));
+            }
+            None => gap = Some(without_messages(between, unsolicited)),
+        }
+        start = above;
+    }
+    Some((start, gap.unwrap_or_default()))
+}
+
+/// The nearest prompt above an offset, and what stands in between: the gap, however long, if one is known.
+pub(super) fn prompt_above<'t>(
+    text: &'t str,
+    below: usize,
+    is_prompt: impl Fn(&str) -> bool,
+    gap: &str,
+    unsolicited: &[Pattern],
+) -> Option<(usize, &'t str)> {
+    let above = text[..below].strip_suffix(gap).filter(|_| !gap.is_empty());
+    if let Some(above) = above.and_then(|above| above.strip_suffix('\n')) {
+        let start = above.rfind('\n').map_or(0, |at| at + 1);
+        if is_prompt(&above[start..]) {
+            return Some((start, &text[above.len() + 1..below]));
+        }
+    }
+    let (mut end, mut lines) = (below, 0);
+    while end > 0 && lines <= LONGEST_GAP {
+        let start = text[..end - 1].rfind('\n').map_or(0, |at| at + 1);
+        let line = &text[start..end];
+        if is_prompt(line.trim_end_matches('\n')) {
+            return Some((start, &text[end..below]));
+        }
+        lines += usize::from(!is_silence(line, unsolicited) || line.trim().is_empty());
+        end = start;
+    }
+    None
+}
+
+/// Whether this is what stands between two prompts. Where a message is in it, empty lines do not
+/// count, since messages bring their own.
+pub(super) fn is_gap(between: &str, gap: &str, unsolicited: &[Pattern]) -> bool {
+    if between == gap {
+        return true;
+    }
+    let rest = without_messages(between, unsolicited);
+    let full = |text: &str| -> Vec<String> {
+        text.lines()
+            .filter(|line| !line.trim().is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    rest != between && full(&rest) == full(gap)
+}
+
+fn without_messages(text: &str, unsolicited: &[Pattern]) -> String {
+    let is_message = |line: &&str| unsolicited.iter().any(|pattern| pattern.is_found_in(line));
+    text.split_inclusive('\n')
+        .filter(|line| !is_message(line))
+        .collect()
+}
+
+/// Whether a text has nothing but empty lines and messages that may come at any time.
+pub(crate) fn is_silence(text: &str, unsolicited: &[Pattern]) -> bool {
+    text.lines().all(|line| {
+        line.trim().is_empty() || unsolicited.iter().any(|pattern| pattern.is_found_in(line))
+    })
+}
