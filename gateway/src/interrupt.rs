@@ -23,6 +23,9 @@ pub(crate) const GRACE: Duration = Duration::from_secs(10);
 /// How long processes and sessions that were asked to end, and then killed, are waited for.
 const ENDING: Duration = Duration::from_secs(5);
 
+/// How often it is looked whether something is still not to be ended.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// The signal that came last, by its number, for those who cannot wait for one; 0 is none.
 static ASKED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
@@ -92,13 +95,19 @@ impl Interrupts {
 
     /// Waits for the next stage of stopping; none is that nothing is waited for any more.
     pub(crate) async fn next(&mut self) -> Option<Stage> {
+        self.next_unless(|| false).await
+    }
+
+    /// The same; as long as something is not to be ended by time alone, what runs may take longer to come to its
+    /// end. A second signal ends that, too.
+    pub(crate) async fn next_unless(&mut self, is_held: impl Fn() -> bool) -> Option<Stage> {
         let [
             (int, on_int),
             (term, on_term),
             (hup, on_hup),
             (alarm, on_alarm),
         ] = &mut self.signals;
-        let signal = async {
+        let mut signal = async || {
             tokio::select! {
                 _ = on_int.recv() => *int,
                 _ = on_term.recv() => *term,
@@ -109,8 +118,14 @@ impl Interrupts {
         let signal = match self.until {
             // It had come before anybody listened here.
             None if self.first.is_some() => self.first,
-            None => Some(signal.await),
-            Some(until) => timeout_at(until, signal).await.ok(),
+            None => Some(signal().await),
+            Some(until) => {
+                let mut heard = timeout_at(until, signal()).await;
+                while heard.is_err() && self.stage == Stage::Finish && is_held() {
+                    heard = timeout_at(Instant::now() + LOOK, signal()).await;
+                }
+                heard.ok()
+            }
         };
         self.first = self.first.or(signal);
         let (stage, wait) = match (self.stage, signal) {

@@ -165,9 +165,9 @@ pub(crate) async fn over(
                 voice.step(|| results.item(&targets[at].name, &answer));
             }
             never = &mut keeping => match never {},
-            stage = interrupts.next() => {
+            stage = interrupts.next_unless(|| stopper.is_held()) => {
                 let Some(stage) = stage else { break };
-                voice.say(Level::Err, &told(stage, begun.get() - finished));
+                voice.say(Level::Err, &told(stage, begun.get() - finished, stopper.is_held()));
                 stopper.raise(stage);
             }
         }
@@ -223,10 +223,14 @@ pub(crate) fn panicked() -> Failure {
 }
 
 /// What a person hears who stops a run.
-fn told(stage: Stage, running: usize) -> String {
+fn told(stage: Stage, running: usize, is_held: bool) -> String {
     let (running, why) = (counted(running), ended_early());
     match stage {
         Stage::Go => "going on".to_owned(),
+        Stage::Finish if is_held => format!(
+            "{why}: nothing new is begun, {running} may end; what is under way is finished and then taken back, \
+             however long that takes; a second Ctrl-C leaves the device as it is then"
+        ),
         Stage::Finish => format!(
             "{why}: nothing new is begun, {running} may end within {} seconds; a second Ctrl-C kills \
              what runs, as a second signal does",

@@ -20,21 +20,42 @@ pub(crate) enum Stage {
 
 /// Tells a run how urgently it is to end.
 #[derive(Debug, Default)]
-pub(crate) struct Stopper(watch::Sender<Stage>);
+pub(crate) struct Stopper {
+    stage: watch::Sender<Stage>,
+    /// Each receiver is held by something that is not to be ended by time alone.
+    held: watch::Sender<()>,
+}
 
 /// Hears how urgently a run is to end.
 #[derive(Clone, Debug)]
-pub(crate) struct Stop(watch::Receiver<Stage>);
+pub(crate) struct Stop {
+    stage: watch::Receiver<Stage>,
+    held: watch::Sender<()>,
+}
+
+/// While there is one, time alone does not end what runs: a device would be left half changed.
+#[derive(Debug)]
+pub(crate) struct Held {
+    _counted: watch::Receiver<()>,
+}
 
 impl Stopper {
     /// What is to be carried by everything that the run does.
     pub(crate) fn stop(&self) -> Stop {
-        Stop(self.0.subscribe())
+        Stop {
+            stage: self.stage.subscribe(),
+            held: self.held.clone(),
+        }
+    }
+
+    /// Whether somebody holds it.
+    pub(crate) fn is_held(&self) -> bool {
+        self.held.receiver_count() > 0
     }
 
     /// Raises the stage; a run is never told to go on.
     pub(crate) fn raise(&self, to: Stage) {
-        self.0.send_if_modified(|stage| {
+        self.stage.send_if_modified(|stage| {
             let raised = to > *stage;
             *stage = to.max(*stage);
             raised
@@ -45,12 +66,19 @@ impl Stopper {
 impl Stop {
     /// The stage that is reached now.
     pub(crate) fn stage(&self) -> Stage {
-        *self.0.borrow()
+        *self.stage.borrow()
+    }
+
+    /// From now on time alone does not end what runs, until what this gives is dropped.
+    pub(crate) fn hold(&self) -> Held {
+        Held {
+            _counted: self.held.subscribe(),
+        }
     }
 
     /// Waits until a stage is reached; for ever, where nobody can stop the run any more.
     pub(crate) async fn reaches(&self, stage: Stage) {
-        let mut stages = self.0.clone();
+        let mut stages = self.stage.clone();
         if stages.wait_for(|reached| *reached >= stage).await.is_err() {
             std::future::pending().await
         }
@@ -77,6 +105,17 @@ mod tests {
         waiting.await.expect("it was reached");
         stopper.raise(Stage::Finish);
         assert_eq!(stop.stage(), Stage::Kill);
+    }
+
+    #[test]
+    fn a_run_is_held_as_long_as_somebody_holds_it() {
+        let stopper = Stopper::default();
+        let held = stopper.stop().hold();
+        let other = stopper.stop().hold();
+        drop(held);
+        assert!(stopper.is_held());
+        drop(other);
+        assert!(!stopper.is_held());
     }
 
     #[tokio::test]

@@ -88,7 +88,15 @@ impl Checkpoint {
 #[async_trait]
 impl Safety for Checkpoint {
     async fn begin(&self, ctx: &Context<'_>) -> Result<Mark> {
-        self.shown(ctx).await
+        let mark = self.shown(ctx).await?;
+        let mut lines = mark.0.reveal().lines();
+        if let Some(at) = lines.position(|line| line.contains(char::REPLACEMENT_CHARACTER)) {
+            return Err(Error::Unsupported(format!(
+                "line {} of its configuration holds bytes that are no UTF-8, which could not be written back",
+                at + 1
+            )));
+        }
+        Ok(mark)
     }
 
     /// A line that is refused stops nothing: what counts is what the device shows in the end.
@@ -151,6 +159,24 @@ mod tests {
     use crate::declared::fake::{FakeSession, Heard};
 
     const CHECKPOINT: &str = "show: show running-config\nignore: ['^!']\nundo: \"'no ' ~ LINE\"\n";
+
+    #[tokio::test]
+    async fn bytes_that_could_not_be_written_back_are_refused_before_anything_is_changed() {
+        let node = yaml::parse(CHECKPOINT).expect("YAML");
+        let (file, mut problems) = ("family.yaml".into(), Vec::new());
+        let checkpoint = Checkpoint::read(&Spot::top(&file, &node), &mut problems).expect("reads");
+        let before = FakeSession::saying("!\ninterface a\n description caf\u{fffd}\n", "bogus");
+        let (heard, patience) = (Heard::default(), Patience::new());
+        let ctx = Context::new("router", &heard, &patience);
+        let error = checkpoint
+            .begin(&ctx.over(&before))
+            .await
+            .expect_err("no way back");
+        assert!(
+            error.to_string().contains("line 3 of its configuration"),
+            "{error}"
+        );
+    }
 
     #[tokio::test]
     async fn what_does_not_come_back_is_named_without_its_secret() {

@@ -50,7 +50,8 @@ pub(crate) async fn run(
     stop: &Stop,
 ) -> Report {
     let started = SystemTime::now();
-    let mut run = Run::begin(ctx, plan, options, safety, audited).await;
+    let way_back = WayBack::new(safety, stop);
+    let mut run = Run::begin(ctx, plan, options, way_back, audited).await;
     let completed = run.all(ctx, stop).await;
     let types = run.types.iter();
     let mut report = Report {
@@ -102,7 +103,7 @@ impl<'a> Run<'a> {
         ctx: &Context<'_>,
         plan: &'a Plan<'a>,
         options: &'a Options,
-        safety: Option<&'a dyn Safety>,
+        way_back: WayBack<'a>,
         audited: &'a mut Audited,
     ) -> Self {
         let mut waiting: Vec<Option<Entry>> = Vec::with_capacity(plan.nodes.len());
@@ -146,7 +147,7 @@ impl<'a> Run<'a> {
             types,
             waiting,
             unfit: None,
-            way_back: WayBack::new(safety),
+            way_back,
             audited,
             done: Vec::new(),
         }

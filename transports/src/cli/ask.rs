@@ -100,7 +100,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         proof: &mut Proof,
         wait: &mut Wait<'_>,
     ) -> Result<(), Interruption> {
-        proof.stamp();
+        proof.stamp(&self.screen);
         self.probes = self.probes.wrapping_add(1);
         let blanks = self.blanks(proof.asked());
         let newline = self.terms.dialect.newline.as_str();

@@ -106,6 +106,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Prompt::standing(tail, known).behind(line).unwrap_or(0)
     }
 
+    /// What stood before the prompt when it was asked for, without a line end, and is gone since the line was drawn
+    /// anew.
+    pub(super) fn wiped(&self, proof: &Proof, at: usize) -> String {
+        let line = self.screen.text()[at..].lines().next().unwrap_or_default();
+        let known = self.prompt.as_ref().filter(|prompt| prompt.is(line));
+        let stood = known.zip(proof.stood_at(at));
+        let wiped = stood.and_then(|(prompt, stood)| Some(&stood[..prompt.behind(stood)?]));
+        wiped.unwrap_or_default().to_owned()
+    }
+
     /// Whether a line looks like a prompt where commands are run.
     pub(super) fn is_prompt_like(&self, line: &str) -> bool {
         let prompts = &self.terms.dialect.prompt;

@@ -71,14 +71,16 @@ impl Line {
         &self.answers
     }
 
-    /// Refuses what a terminal would act upon instead of taking it as text.
+    /// Refuses what a terminal would act upon instead of taking it as text, and what is no text any more.
     ///
     /// # Errors
     /// [`Error::ControlCharacter`], naming the line but no secret.
     pub(crate) fn check(&self) -> Result<()> {
         let texts = std::iter::once(self.text()).chain(self.answers.iter().map(String::as_str));
         let mut characters = texts.flat_map(str::chars);
-        match characters.find(|character| character.is_control()) {
+        let is_no_text =
+            |character: &char| character.is_control() || *character == char::REPLACEMENT_CHARACTER;
+        match characters.find(is_no_text) {
             None => Ok(()),
             Some(character) => Err(Error::ControlCharacter {
                 what: format!("`{}`", self.shown().escape_debug()),
@@ -127,5 +129,7 @@ mod tests {
         assert!(!error.to_string().contains("ary"), "{error}");
         assert!(Line::new("description Zürich → Bern").check().is_ok());
         assert!(Line::new("show\tversion").check().is_err());
+        let error = Line::new("description caf\u{fffd}").check();
+        assert!(error.expect_err("refused").to_string().contains("no UTF-8"));
     }
 }

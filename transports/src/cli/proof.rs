@@ -28,6 +28,8 @@ pub(crate) struct Proof {
     fresh: Option<usize>,
     /// How often Return was pressed before, to wake the device.
     returns: usize,
+    /// Lines as they stood when they were asked about first, and where they begin.
+    stood: Vec<(usize, String)>,
     /// When it was asked first, and last.
     since: Option<(Instant, Instant)>,
 }
@@ -170,8 +172,18 @@ impl Proof {
         matches!(&*self.probes, [probe] if !probe.entered)
     }
 
-    /// Notes when it is asked.
-    pub(crate) fn stamp(&mut self) {
+    /// A line as it stood when it was asked about first: some devices draw it anew for each key.
+    pub(crate) fn stood_at(&self, start: usize) -> Option<&str> {
+        let mut stood = self.stood.iter();
+        stood.find_map(|(at, line)| (*at == start).then_some(line.as_str()))
+    }
+
+    /// Notes when it is asked, and about what.
+    pub(crate) fn stamp(&mut self, screen: &Screen) {
+        let start = screen.last_line_start();
+        if self.stood_at(start).is_none() {
+            self.stood.push((start, screen.last_line().to_owned()));
+        }
         let now = Instant::now();
         self.since = Some((self.since.map_or(now, |(first, _)| first), now));
     }

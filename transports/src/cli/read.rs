@@ -105,12 +105,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     Some(Verdict::Proven(end, manner)) => {
                         self.learn_round_trip(&proof, end);
                         let start = self.learn_echo(command).unwrap_or(start);
+                        let wiped = self.wiped(&proof, end);
                         let end = end + self.unended(end);
                         self.learn(end, manner);
                         // Where nothing is echoed, the prompts may begin with the one that was typed at.
                         let end = end.max(start);
                         self.last_proof = proof.clone();
-                        return self.proven_output(start, end, &answered, &proof);
+                        let output = self.proven_output(start, end, &answered, &proof)?;
+                        return Ok(output + &wiped);
                     }
                     Some(Verdict::Doubtful) => {
                         return Err(Interruption::OutOfStep(

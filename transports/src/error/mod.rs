@@ -242,8 +242,9 @@ pub enum Error {
         problem: String,
     },
 
-    /// A text that would be typed holds a character that a terminal acts upon.
-    #[error("{what} holds the control character {character:?}: nothing was sent")]
+    /// A text that would be typed holds a character that a terminal acts upon, or U+FFFD, which stands for bytes
+    /// that nobody knows any more.
+    #[error("{what} holds {}: nothing was sent", named(*character))]
     ControlCharacter {
         /// Which text.
         what: String,
@@ -281,6 +282,15 @@ pub enum Phase {
     Prompt,
     /// The way to privileged mode.
     Enable,
+}
+
+fn named(character: char) -> String {
+    match character {
+        char::REPLACEMENT_CHARACTER => {
+            "U+FFFD, which stands for bytes of the device that are no UTF-8".to_owned()
+        }
+        control => format!("the control character {control:?}"),
+    }
 }
 
 impl Error {
