@@ -3,8 +3,8 @@
 /// What stands at the end of a text whose rest was cut off.
 pub const CUT: &str = "...";
 
-/// In a longer text only the end is looked at: it is no message that quotes what was cut.
-const LONGEST: usize = 64 * 1024;
+/// So much of a text's end is looked at: what is longer is no message that quotes what was cut.
+const LOOKED_AT: usize = 128 * 1024;
 
 /// So many marks of a message are looked at: a peer can send many.
 const MOST: usize = 64;
@@ -17,13 +17,16 @@ pub fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// Where a text may have been cut.
+/// Where a text may have been cut, the last place first.
 pub(super) fn cuts(text: &[u8]) -> impl Iterator<Item = usize> {
-    let is_message = text.len() <= LONGEST;
-    let marks = text.windows(CUT.len()).enumerate().rev();
-    let looked_at = if is_message { usize::MAX } else { 1 };
-    let marks = marks
-        .take(looked_at)
-        .filter(|(_, bytes)| *bytes == CUT.as_bytes());
-    marks.map(|(at, _)| at).take(MOST)
+    let first = text.len().saturating_sub(LOOKED_AT);
+    // One of so many bytes in a row is one of the mark's: no other is looked at where it is none.
+    let steps = (first..text.len()).rev().step_by(CUT.len());
+    let begins = steps.filter(|at| text[*at] == b'.').flat_map(move |at| {
+        let from = at.saturating_sub(CUT.len() - 1).max(first);
+        (from..=at).rev()
+    });
+    begins
+        .filter(|at| text[*at..].starts_with(CUT.as_bytes()))
+        .take(MOST)
 }

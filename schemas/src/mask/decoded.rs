@@ -27,6 +27,10 @@ struct Escape {
 impl Decoded {
     /// Undoes the escapes that begin with this mark; `None` where there are none.
     pub(super) fn of(text: &[u8], mark: u8) -> Option<Self> {
+        // Most texts have none, and this is the quick way to know.
+        if !text.contains(&mark) {
+            return None;
+        }
         let mut decoded = Self {
             bytes: Vec::new(),
             behind: Vec::new(),
