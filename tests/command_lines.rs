@@ -20,14 +20,23 @@ use folder::{Project, document, words_of};
 #[test]
 fn results_that_cannot_be_printed_are_no_success() {
     let project = Project::new();
-    let full = File::options().write(true).open("/dev/full");
-    let output = project
-        .command(&["inventory", "show"])
-        .stdout(full.expect("Linux has it"))
-        .output()
-        .expect("the binary starts");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(words_of(&output).contains("results could not be printed"));
+    for words in [
+        &["inventory", "show"][..],
+        &["--version"],
+        &["--help"],
+        &["help", "task", "run"],
+        &["help", "options"],
+    ] {
+        let full = File::options().write(true).open("/dev/full");
+        let output = project
+            .command(words)
+            .stdout(full.expect("Linux has it"))
+            .output()
+            .expect("the binary starts");
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+        let said = words_of(&output);
+        assert!(said.contains("No space left"), "{words:?}: {said}");
+    }
 }
 
 #[test]

@@ -83,6 +83,49 @@ fn root_runs_nothing_that_others_may_write() {
 }
 
 #[test]
+fn root_runs_no_interpreter_and_follows_no_reference_that_others_may_write() {
+    let project = project();
+    project.write("run.sh", "#!/bin/sh\nexec /bin/sh \"$@\"\n");
+    let run = project.0.path().join("run.sh");
+    let words = json!({ "sh": run });
+    project.write("words.yaml", &words.to_string());
+    let interpreters = json!({ "_plugin": "yaml", "filepath": "words.yaml" });
+    let config = json!({ "transport": "local", "local": { "interpreters": interpreters } });
+    let here = json!({ "targets": [{ "name": "here", "config": config }] });
+    project.write("inventory.yaml", &here.to_string());
+    let task = || project.devgate(&RUN);
+    for path in ["run.sh", "words.yaml"] {
+        set(&project, path, 0o755);
+    }
+    succeeds(&task(), &[], &["may write"]);
+    for path in ["run.sh", "words.yaml"] {
+        set(&project, path, 0o777);
+        let output = task();
+        fails(&output, &[]);
+        // It is the target's result.
+        let result = String::from_utf8_lossy(&output.stdout).into_owned();
+        let expected = format!(
+            "everybody may write {}",
+            project.0.path().join(path).display()
+        );
+        assert!(result.contains(&expected), "{result}");
+        set(&project, path, 0o755);
+    }
+}
+
+#[test]
+fn root_applies_no_manifest_that_others_may_write() {
+    let project = project();
+    project.write("wish.yaml", "frr_interface: {swp1: {description: a}}\n");
+    let apply = || project.devgate(&["device", "--target", "here", "--apply", "wish.yaml"]);
+    set(&project, "wish.yaml", 0o644);
+    fails(&apply(), &[]);
+    assert!(!words_of(&apply()).contains("may write"));
+    set(&project, "wish.yaml", 0o646);
+    fails(&apply(), &["everybody may write", "wish.yaml"]);
+}
+
+#[test]
 fn root_reads_no_device_conf_that_others_may_write() {
     let project = project();
     let entry = "[sw1]\ntype frr\nurl ssh://u@127.0.0.1:1\n";
@@ -214,6 +257,8 @@ fn too_few_threads_files_or_too_little_memory_are_an_error_in_words() {
         ("--nproc=1", "no thread can be started"),
         ("--nofile=8", "files cannot be opened"),
         ("--nofile=12", "files cannot be opened"),
+        // As many are needed beside those that it has.
+        ("--nofile=16", "files cannot be opened"),
     ] {
         let (code, said) = with_limit(&binary, limit);
         assert_eq!(code, Some(1), "{limit}: {said}");
@@ -227,8 +272,10 @@ fn too_few_threads_files_or_too_little_memory_are_an_error_in_words() {
         .expect("a gigabyte is enough");
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("of address space are needed"), "{said}");
-    let (code, said) = with_limit(&binary, "--nofile=64");
-    assert_eq!(code, Some(0), "{said}");
+    for limit in ["--nofile=20", "--nofile=64"] {
+        let (code, said) = with_limit(&binary, limit);
+        assert_eq!(code, Some(0), "{limit}: {said}");
+    }
 }
 
 #[test]

@@ -82,9 +82,9 @@ async fn run(cli: Cli, output: &Output) -> ExitCode {
 /// Says what is wrong with the command line, or shows the help that it asks for; a program that
 /// wants JSON gets that here too. As in Bolt, it ends with 1.
 fn misused(error: &clap::Error) -> ExitCode {
-    cli::print(error);
+    let ending = cli::print(error);
     if !error.use_stderr() {
-        return ExitCode::SUCCESS;
+        return ending.code().into();
     }
     if let Some(format) = cli::format_in(std::env::args_os()) {
         let message = error.render().to_string();

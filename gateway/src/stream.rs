@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 
+use devgate_schemas::CUT;
+
 use crate::output::Output;
 use crate::process::{Hear, Stream};
 use crate::project::Format;
@@ -48,7 +50,10 @@ impl<'a> Streamed<'a> {
     }
 
     fn show(&self, stream: Stream, line: &Lines) {
-        let text = String::from_utf8_lossy(&line.line);
+        let mut text = String::from_utf8_lossy(&line.line).into_owned();
+        if line.cut {
+            text.push_str(CUT);
+        }
         let mut text = self.job.masked(text.trim_end_matches('\r')).into_bytes();
         let cut = line.cut || text.len() > SHOWN;
         text.truncate(SHOWN);

@@ -1,4 +1,5 @@
-//! Who else could change what is run here: tasks, programs, families, the project, the inventory.
+//! Who else could change what is run here: tasks, their interpreters, programs, families, the project, the
+//! inventory and what it refers to, manifests.
 //!
 //! What root runs must be in the hands of root, or of the user who called `sudo`. Each file is looked at with
 //! all folders above it, by its own path and by the one that symbolic links lead to; a folder is looked
@@ -6,7 +7,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -116,6 +117,10 @@ fn check_by(judge: Judge, path: &Path) -> Result<(), String> {
             let Ok(metadata) = fs::metadata(place) else {
                 continue;
             };
+            if metadata.file_type().is_char_device() {
+                // `/dev/stdin` at a terminal: what comes from there is nobody's file.
+                continue;
+            }
             if metadata.is_dir() && !looked.folders.insert(place.to_owned()) && depth > 0 {
                 // All above it was looked at with it.
                 break;

@@ -34,7 +34,7 @@ pub use event::{Course, Event, Level, Listen, Silence};
 pub use extent::{MOST_VALUES, read_json, values};
 pub use facts::Facts;
 pub use json_document::json_document;
-pub use mask::Mask;
+pub use mask::{CUT, Mask, shortened};
 pub use nearest::{did_you_mean, nearest, suggest};
 pub use problem::{Problem, Problems};
 pub use regexp::{Captures, Regexp, RegexpError, Runaway};

@@ -5,16 +5,24 @@
 //! value of a member whose name speaks of secrets (`password`); in other data it stays, for a password
 //! `cisco` must not hide who made the device. What servers make of a secret when they echo it is hidden
 //! as it is: see [`spelling`].
+//!
+//! What cuts a text puts [`CUT`] where the rest was: what a secret begins with is hidden before it, too.
 
+mod cut;
+mod decoded;
 mod finder;
 mod spelling;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use serde_json::Value as Json;
 
 use crate::{Key, REDACTED, Value, is_secret_name};
+use cut::cuts;
+pub use cut::{CUT, shortened};
+use decoded::{Decoded, MARKS};
 use finder::{Finder, Stands};
 
 /// From this many characters on, a secret is hidden wherever it stands: a shorter one would tear
@@ -23,6 +31,9 @@ const INSIDE_FROM: usize = 6;
 
 /// From this many characters on, a secret is hidden where it stands as a word.
 const WORD_FROM: usize = 3;
+
+/// So often escapes are undone: a text of JSON may hold one of JSON, HTML or an address.
+const DEEPEST: usize = 2;
 
 /// What stands in a longer text where a secret stood.
 const STARS: &str = "********";
@@ -113,19 +124,49 @@ impl Mask {
         if self.0.whole(text).is_some_and(|stands| stands >= whole) {
             return Cow::Borrowed(REDACTED);
         }
-        let places = self.0.places(text, inside);
+        let places = self.places(text.as_bytes(), inside, DEEPEST);
         if places.is_empty() {
             return Cow::Borrowed(text);
         }
         let (mut masked, mut end) = (String::with_capacity(text.len()), 0);
         for place in places {
             // What hides a character beside it, too, may begin before the end of the last.
+            if end > 0 && place.end <= end {
+                continue;
+            }
             masked.push_str(text.get(end..place.start).unwrap_or_default());
             masked.push_str(STARS);
             end = place.end;
         }
         masked.push_str(&text[end..]);
         Cow::Owned(masked)
+    }
+
+    /// Where secrets stand, whatever of them is escaped; from the left.
+    fn places(&self, text: &[u8], least: Stands, deepest: usize) -> Vec<Range<usize>> {
+        let mut places = self.0.places(text, least);
+        if least == Stands::AsWord {
+            places.extend(cuts(text).filter_map(|cut| self.begun(&text[..cut])));
+        }
+        if deepest > 0 && !self.0.is_empty() {
+            for decoded in MARKS.into_iter().filter_map(|mark| Decoded::of(text, mark)) {
+                let there = self.places(&decoded.bytes, least, deepest - 1);
+                places.extend(there.iter().map(|place| decoded.source(place)));
+            }
+        }
+        places.sort_by_key(|place| place.start);
+        places
+    }
+
+    /// What a secret begins with at the end of a text that was cut off there, be it within an escape.
+    fn begun(&self, text: &[u8]) -> Option<Range<usize>> {
+        let whole = self.0.begun(text);
+        whole.or_else(|| {
+            let from = text.len().saturating_sub(decoded::LONGEST);
+            let escape = text[from..].iter().rposition(|byte| MARKS.contains(byte))?;
+            let begun = self.0.begun(&text[..from + escape])?;
+            Some(begun.start..text.len())
+        })
     }
 
     /// JSON without the secrets, in keys and values; all else stays as it is, numbers of any size too.
@@ -293,6 +334,32 @@ mod tests {
     }
 
     #[test]
+    fn what_a_secret_begins_with_is_replaced_where_a_text_was_cut() {
+        let secret = "canary-w\u{f6}rd&1";
+        let mask = mask(&[secret, "cisco"]);
+        let percent = "canary-w%C3%B6rd%261";
+        for whole in [secret, percent] {
+            let ends = whole.char_indices().map(|(at, _)| at).filter(|at| *at >= 4);
+            for begin in ends.map(|end| &whole[..end]) {
+                let said = format!("it said `x{begin}...`; look");
+                assert_eq!(mask.text(&said), "it said `x********...`; look");
+                let long = format!("{}{begin}", "x".repeat(1 << 18));
+                assert!(mask.text(&format!("{long}...")).ends_with("x********..."));
+                assert_eq!(mask.text(&long), long);
+            }
+        }
+        for (text, masked) in [
+            ("can... canary.. cana", "can... canary.. cana"),
+            ("cisc... xcisc...", "********... xcisc..."),
+            ("cisco... cisco", "********... ********"),
+        ] {
+            assert_eq!(mask.text(text), masked);
+        }
+        let facts = serde_json::json!({"os": "canary..."});
+        assert_eq!(mask.json(facts.clone()), facts);
+    }
+
+    #[test]
     fn secrets_in_keys_are_replaced_and_keys_stay_as_many() {
         let json = serde_json::json!({
             "canary1": 1, "canary2": 2, "a canary1": 3, REDACTED: 4, "b": {"canary1": 5},
@@ -320,6 +387,17 @@ mod tests {
             r"p\&ss\ w\'rd\?/1ä",
             "p&amp;ss w&#39;rd?/1ä",
             "p&amp;ss w'rd?/1ä",
+            // Go, PHP, .NET, JavaScript's encodeURI, Python, and one in the other.
+            r"p\u0026ss w'rd?/1ä",
+            r"p&ss w'rd?\/1\u00e4",
+            r"p\u0026ss w\u0027rd?/1\u00E4",
+            "p&ss%20w'rd?/1%C3%A4",
+            r"p&ss w\'rd?/1ä",
+            r"p&ss w\'rd?/1\xe4",
+            "p&#38;ss w&#39;rd?/1&#228;",
+            "p&#x26;ss w&#039;rd&#x3F;&#x2F;1&#xE4;",
+            r"p\u0026amp;ss w'rd?\/1ä",
+            r"p&ss w'rd?\\\/1\\u00e4",
         ] {
             assert_eq!(mask.text(&format!("say {text}!")), "say ********!");
         }

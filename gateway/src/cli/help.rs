@@ -9,6 +9,8 @@ use clap::{Arg, Args, Command as CommandLine, CommandFactory};
 
 use super::targets::HEADING;
 use super::{Cli, Ending, complete};
+use crate::output::Output;
+use crate::project::Format;
 use crate::wrap;
 
 /// Show a command with examples, or the options that every command takes
@@ -41,29 +43,33 @@ impl Help {
         let words = words.chain(self.topic).chain(["--help".to_owned()]);
         let words: Vec<OsString> = words.map(OsString::from).collect();
         match Cli::parse_words(&words) {
-            Err(error) => {
-                print(&error);
-                Ok(match error.use_stderr() {
-                    true => Ending::Badly,
-                    false => Ending::Well,
-                })
-            }
+            Err(error) => Ok(print(&error)),
             Ok(_) => Ok(Ending::Well),
         }
     }
 }
 
-/// Prints help, or what is wrong with a command line; no line is wider than the terminal.
-pub(crate) fn print(error: &clap::Error) {
+/// Prints help, or what is wrong with a command line; no line is wider than the terminal. Help that could not be
+/// printed was not given, unless the reader has gone away.
+pub(crate) fn print(error: &clap::Error) -> Ending {
     let text = error.render().ansi().to_string();
-    // Nothing is left to be done when even this cannot be printed.
-    let _ = if error.use_stderr() {
+    if error.use_stderr() {
         let text = wrap::wrapped(&text, wrap::width(&io::stderr()));
-        AutoStream::auto(io::stderr()).write_all(text.as_bytes())
-    } else {
-        let text = wrap::wrapped(&text, wrap::width(&io::stdout()));
-        AutoStream::auto(io::stdout()).write_all(text.as_bytes())
-    };
+        // Nothing is left to be done when even this cannot be printed.
+        let _ = AutoStream::auto(io::stderr()).write_all(text.as_bytes());
+        return Ending::Badly;
+    }
+    let text = wrap::wrapped(&text, wrap::width(&io::stdout()));
+    let mut stdout = AutoStream::auto(io::stdout());
+    let printed = stdout.write_all(text.as_bytes());
+    match printed.and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            let said = format!("it could not be printed: {error}");
+            Output::plain(Format::Human).complain(&said);
+            Ending::Badly
+        }
+        _ => Ending::Well,
+    }
 }
 
 /// The command line as its help shows it: examples, and none of the options that are the same everywhere.

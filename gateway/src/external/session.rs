@@ -122,7 +122,7 @@ impl Session {
         } else {
             program.once(action, input, &self.limits).await
         };
-        for line in String::from_utf8_lossy(&reply.stderr.bytes).lines() {
+        for line in reply.stderr.text().lines() {
             ctx.say(Level::Info, format!("stderr: {}", mask.text(line)));
         }
         let results = reply.results.and_then(|mut results| {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 
@@ -13,6 +13,7 @@ use super::words::{PWSH, words};
 use super::{Budget, Order, Settings, TaskOutput};
 use crate::process::{self, Ended, Failure, Program};
 use crate::tasks::{Invocation, Said, TaskError};
+use crate::trust;
 
 /// This node, for as long as one run.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ impl Local {
             ("shell", Path::new("/bin/sh").exists()),
             (
                 "powershell",
-                on_path(PWSH) || settings.interpreter("ps1").is_some(),
+                found(PWSH).is_some() || settings.interpreter("ps1").is_some(),
             ),
             (
                 "puppet-agent",
@@ -90,6 +91,16 @@ impl Local {
             environment: input.environment,
             stdin: input.stdin,
         };
+        let before = program
+            .words
+            .iter()
+            .take_while(|word| **word != *stage.executable());
+        for path in before.filter_map(found) {
+            trust::check(&path).map_err(|problem| TaskError::Files {
+                kind: "devgate/untrusted",
+                problems: vec![problem],
+            })?;
+        }
         let Order { limits, stop, hear } = order;
         let mut ended = process::run(&program, limits, stop, hear).await;
         if let Err(Failure::Start(error)) = &ended
@@ -110,16 +121,21 @@ impl Local {
         })?;
         Ok(TaskOutput {
             exit: outcome.exit,
-            stderr: String::from_utf8_lossy(&outcome.stderr.bytes).into_owned(),
+            stderr: outcome.stderr.text(),
             value: outcome.into_value(task),
         })
     }
 }
 
-/// Whether a program of this name is found on this node.
-fn on_path(program: &str) -> bool {
+/// The file of a program on this node, by its path or by its name.
+fn found(program: impl AsRef<Path>) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+    let mut places = std::env::split_paths(&path).map(|dir| dir.join(&program));
+    // A path with a slash in it, as `execvp` has it.
+    let is_path = program.as_ref().parent() != Some(Path::new(""));
+    let named = is_path.then(|| program.as_ref().to_owned());
+    let place = named.or_else(|| places.find(|place| place.is_file()));
+    place.filter(|place| place.is_file())
 }
 
 /// A task that was ended before it ended by itself.

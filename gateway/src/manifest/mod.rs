@@ -14,6 +14,7 @@ use std::path::Path;
 use crate::device_run::{Catalog, invalid};
 use crate::failure::Failure;
 use crate::registry::Registry;
+use crate::trust;
 
 /// Where a manifest is, or a catalog that Puppet has compiled of one.
 #[derive(Clone, Copy)]
@@ -38,6 +39,7 @@ impl Manifest<'_> {
         if !path.exists() {
             return Err(invalid(&[format!("{shown} does not exist, cannot apply")]));
         }
+        trust::check(path).map_err(|problem| Failure::new("devgate/untrusted", problem))?;
         let text = fs::read_to_string(path)
             .map_err(|error| invalid(&[format!("cannot read manifest {shown}: {error}")]))?;
         if path.extension().is_some_and(|extension| extension == "pp") {

@@ -31,7 +31,7 @@ impl Verdict {
             stdout,
             stderr,
         } = outcome;
-        let stderr = String::from_utf8_lossy(&stderr.bytes).into_owned();
+        let stderr = stderr.text();
         let (results, problem) = match results(schema, &stdout) {
             Ok(results) => (Some(results), None),
             Err(problem) => (None, Some(problem)),
@@ -53,7 +53,7 @@ impl Verdict {
         Self {
             results: None,
             exit: None,
-            stderr: String::from_utf8_lossy(&stderr.bytes).into_owned(),
+            stderr: stderr.text(),
             error: Some(why),
         }
     }

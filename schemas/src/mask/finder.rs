@@ -47,6 +47,13 @@ const BITS: usize = 1 << 16;
 /// No shorter text is looked for inside others.
 const SHORTEST: usize = 3;
 
+/// So many bytes of a text that was cut off are taken for its beginning, and no less.
+const LEAST_BEGUN: usize = 4;
+
+/// So far before a cut the beginning of a text is looked for. A line of a key is shorter, and so is what servers
+/// echo, with few exceptions.
+const LONGEST_BEGUN: usize = 4096;
+
 impl Finder {
     /// Looks for this text, too.
     pub(super) fn add(&mut self, text: &str, stands: Stands) {
@@ -94,14 +101,43 @@ impl Finder {
         self.texts.len()
     }
 
+    /// Whether nothing is looked for inside others.
+    pub(super) fn is_empty(&self) -> bool {
+        self.begins.is_empty()
+    }
+
+    /// The end of a text that is the beginning of what is looked for, where the rest was cut off.
+    pub(super) fn begun(&self, bytes: &[u8]) -> Option<Range<usize>> {
+        let last = bytes.len().checked_sub(LEAST_BEGUN)?;
+        if self.begins.is_empty() {
+            return None;
+        }
+        let mut starts = last.saturating_sub(LONGEST_BEGUN)..=last;
+        starts.find_map(|at| {
+            let at_begin = begin(&bytes[at..])?;
+            if self.begins[at_begin / 64] & (1 << (at_begin % 64)) == 0 {
+                return None;
+            }
+            let rest = &bytes[at..];
+            let range = (Bound::Included(rest), Bound::Unbounded);
+            self.texts
+                .range::<[u8], _>(range)
+                .take_while(|(text, _)| {
+                    let text: &[u8] = (*text).borrow();
+                    text.starts_with(rest)
+                })
+                .find_map(|(_, held)| held.stands.place(bytes, at..bytes.len()))
+        })
+    }
+
     /// How a text that is one of them must stand.
     pub(super) fn whole(&self, text: &str) -> Option<Stands> {
         self.texts.get(text.as_bytes()).map(|held| held.stands)
     }
 
     /// The places of texts that stand as they must and at least `least`, from the left.
-    pub(super) fn places(&self, text: &str, least: Stands) -> Vec<Range<usize>> {
-        let (bytes, mut places, mut at) = (text.as_bytes(), Vec::new(), 0);
+    pub(super) fn places(&self, bytes: &[u8], least: Stands) -> Vec<Range<usize>> {
+        let (mut places, mut at) = (Vec::new(), 0);
         if self.begins.is_empty() {
             return places;
         }
@@ -235,7 +271,7 @@ mod tests {
             for text in &texts {
                 finder.add(text, Stands::Anywhere);
             }
-            let places = finder.places(&text, Stands::Whole);
+            let places = finder.places(text.as_bytes(), Stands::Whole);
             assert_eq!(places, oracle(&texts, &text), "{texts:?} in {text}");
         }
     }
@@ -249,8 +285,8 @@ mod tests {
         all.join(&one);
         all.join(&two);
         all.leave(&one);
-        assert!(all.places("canary1", Stands::Whole).is_empty());
-        assert_eq!(all.places("a canary2", Stands::Whole), vec![2..9]);
+        assert!(all.places(b"canary1", Stands::Whole).is_empty());
+        assert_eq!(all.places(b"a canary2", Stands::Whole), vec![2..9]);
         all.leave(&two);
         assert_eq!(all.len(), 0);
     }

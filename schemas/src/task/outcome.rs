@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::{Hash, MOST_VALUES, Value, values};
+use crate::{CUT, Hash, MOST_VALUES, Value, values};
 
 /// How a task's process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +44,21 @@ impl Captured {
         self.cut |= kept < bytes.len();
     }
 
+    /// All of it as text, marked where the rest was cut off.
+    pub fn text(&self) -> String {
+        let mut text = String::from_utf8_lossy(&self.bytes).into_owned();
+        if self.cut {
+            // A character that was cut through is none.
+            text.truncate(text.trim_end_matches('\u{fffd}').len());
+            text.push_str(CUT);
+        }
+        text
+    }
+
     /// The last line of what was written to stderr: tracebacks end with what they are about. Those of Ruby begin
     /// with it, and go on with places in code.
     pub fn last_words(&self) -> Option<String> {
-        let text = String::from_utf8_lossy(&self.bytes);
+        let text = self.text();
         let lines = text.lines().rev();
         let lines = lines.filter(|line| !line.starts_with("\tfrom "));
         let mut lines = lines.map(str::trim);
@@ -75,6 +86,9 @@ const UNPARSABLE_OUTPUT: &str = "puppetlabs.tasks/unparsable_output";
 /// How many bytes of an output an error's details keep.
 const LAST: usize = 64 * 1024;
 
+/// What stands for a last line of which not all is within that.
+const TOO_LONG: &str = "(one line, too long to be shown)";
+
 impl Outcome {
     /// The task's result: the JSON object that it wrote, or its text as `_output`. A failure always
     /// has an `_error` with `kind`, `msg` and `details`; `_sensitive` is hidden.
@@ -91,7 +105,10 @@ impl Outcome {
             }
             Ok(text) => match serde_json::from_str(text) {
                 Ok(Json::Object(pairs)) if !self.stdout.cut => pairs,
-                _ => Map::from_iter([("_output".to_owned(), Json::from(text))]),
+                _ => {
+                    let cut = if self.stdout.cut { CUT } else { "" };
+                    Map::from_iter([("_output".to_owned(), Json::from(format!("{text}{cut}")))])
+                }
             },
             Err(()) => Map::from_iter([("_error".to_owned(), self.not_utf8())]),
         };
@@ -191,10 +208,21 @@ impl Outcome {
 }
 
 impl Captured {
-    /// The last of what was kept, where programs say what stopped them: for the details of an error.
+    /// The last of what was kept, where programs say what stopped them: for the details of an error. Of a line
+    /// that would lack its beginning nothing is left: it may be the end of a secret.
     pub fn last(&self) -> String {
-        let from = self.bytes.len().saturating_sub(LAST);
-        let mut text = String::from_utf8_lossy(&self.bytes[from..]).into_owned();
+        let mut text = self.text();
+        if let Some(from) = self.bytes.len().checked_sub(LAST + 1) {
+            let line = text
+                .as_bytes()
+                .iter()
+                .skip(from)
+                .position(|byte| *byte == b'\n');
+            text.drain(..line.map_or(text.len(), |at| from + at + 1));
+            if text.is_empty() {
+                text.push_str(TOO_LONG);
+            }
+        }
         if self.cut {
             text.push_str("\n(more was written and cut off)");
         }
@@ -348,16 +376,28 @@ mod tests {
 
     #[test]
     fn output_that_was_cut_is_never_taken_for_a_whole_result() {
-        for (bytes, kept) in [("{}".as_bytes(), "{}"), (b"a\xc3", "a")] {
+        for (bytes, kept) in [("{}".as_bytes(), "{}..."), (b"a\xc3", "a...")] {
             let mut cut = outcome(Exit::Code(0), bytes, "");
             cut.stdout.cut = true;
             let json = Value::Hash(cut.into_value("sample")).to_json();
             assert_eq!(json["_output"], kept);
             assert_eq!(json["_error"]["issue_code"], "OUTPUT_LIMIT");
             let kind = json["_error"]["kind"].as_str().expect("a kind");
-            assert_eq!(kind == UNPARSABLE_OUTPUT, kept == "{}", "{kind}");
+            assert_eq!(kind == UNPARSABLE_OUTPUT, kept == "{}...", "{kind}");
             assert_eq!(json["_error"]["details"]["stdout_cut"], true);
         }
+    }
+
+    #[test]
+    fn the_last_of_much_begins_with_a_line() {
+        let last = |text: &str| {
+            let bytes = text.as_bytes().to_vec();
+            Captured { bytes, cut: false }.last()
+        };
+        assert_eq!(last("a\nb"), "a\nb");
+        let filler = "x".repeat(LAST);
+        assert_eq!(last(&format!("{filler}secret\nb\n")), "b\n");
+        assert_eq!(last(&format!("{filler}secret")), TOO_LONG);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Sending and receiving, with the limits of one answer.
 
 use std::future::poll_fn;
+use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Poll, ready};
 use std::time::Duration;
@@ -11,6 +12,7 @@ use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
 use super::{Cli, MOST_OUTPUT, Terms};
 use crate::Context;
 use crate::error::{Interruption, seconds};
+use crate::telnet::NEGOTIATION;
 
 /// How often silence is told.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
@@ -148,6 +150,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             let until = idle.min(telling).min(quiet_at).min(wait.deadline);
             let coming = self.stream.read(&mut wait.chunk);
             match self.alarm.before(until, coming).await {
+                Some(Err(error)) if error.kind() == io::ErrorKind::QuotaExceeded => {
+                    return Err(Interruption::TooMuchOf(NEGOTIATION));
+                }
                 Some(Ok(0) | Err(_)) => return Err(Interruption::Lost),
                 Some(Ok(length)) => {
                     self.screen.push(&wait.chunk[..length]);

@@ -34,6 +34,8 @@ pub enum Interruption {
     TooLong(Duration),
     /// More bytes came than it may have.
     TooMuch(usize),
+    /// More came than is taken of what stands around an answer, or there were more parts of it.
+    TooMuchOf(&'static str),
     /// It is of more values than it may have: they take far more memory than their bytes.
     TooManyValues(usize),
     /// What all targets answer just now is more bytes than this process may hold.
@@ -89,6 +91,9 @@ impl fmt::Display for Interrupted {
             )?,
             Interruption::TooMuch(limit) => {
                 write!(f, "{peer} sent more than {limit} bytes during {doing}")?;
+            }
+            Interruption::TooMuchOf(what) => {
+                write!(f, "{peer} sent more than {what} during {doing}")?
             }
             Interruption::TooManyValues(limit) => write!(
                 f,

@@ -28,8 +28,8 @@ pub use not_led_on::{NotLedOn, Obstacle};
 pub use patience_spent::PatienceSpent;
 pub use program::ProgramProblem;
 pub use refused::Refused;
-pub(crate) use text::{one_line, seconds};
-use text::{reason, saying};
+use text::reason;
+pub(crate) use text::{one_line, saying, seconds};
 pub use tls::{TlsProblem, Untrusted};
 pub use unconfirmed::{Aftermath, Unconfirmed};
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use devgate_schemas::quotable;
+use devgate_schemas::{quotable, shortened};
 
 /// So many seconds, to the tenth.
 pub(crate) fn seconds(duration: Duration) -> f64 {
@@ -18,7 +18,7 @@ pub(super) fn reason(error: &io::Error) -> String {
         .to_owned()
 }
 
-pub(super) fn saying(text: &str) -> String {
+pub(crate) fn saying(text: &str) -> String {
     let text = text.trim();
     if text.is_empty() {
         String::new()
@@ -41,8 +41,26 @@ pub(crate) fn one_line(text: &str) -> String {
 /// A line of a peer, short enough and without what may be a secret.
 pub(super) fn quoted(line: &str) -> String {
     const LONGEST: usize = 400;
-    match line.char_indices().nth(LONGEST) {
-        None => quotable(line),
-        Some((end, _)) => format!("{}...", quotable(&line[..end])),
+    quotable(&shortened(line, LONGEST))
+}
+
+#[cfg(test)]
+mod tests {
+    use devgate_schemas::{Mask, Value};
+
+    use super::*;
+
+    #[test]
+    fn what_a_secret_begins_with_is_hidden_where_a_quotation_is_cut() {
+        let secret = "SecretCanaryWordAlpha";
+        let mask = Mask::new(&[Value::from(secret)]);
+        for before in 370..400 {
+            let said = format!(
+                "{}{secret}yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy",
+                "x".repeat(before)
+            );
+            let told = mask.text(&quoted(&said)).into_owned();
+            assert!(told.ends_with("...") && !told.contains("Secr"), "{told}");
+        }
     }
 }

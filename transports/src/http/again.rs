@@ -81,7 +81,11 @@ impl Http {
     /// it refuses is refused again, and nothing was begun.
     async fn explained(&self, error: Error, most: Duration) -> Error {
         let is_open = match &error {
-            Error::Interrupted(_) | Error::Closed { .. } | Error::Protocol { .. } => true,
+            // Only HTTP has such limits.
+            Error::Interrupted(interrupted) => {
+                !matches!(interrupted.why, Interruption::TooMuchOf(_))
+            }
+            Error::Closed { .. } | Error::Protocol { .. } => true,
             Error::Unreachable { cause, .. } => matches!(
                 cause.kind(),
                 io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::Other

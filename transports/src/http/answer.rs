@@ -78,7 +78,7 @@ impl Answer {
     }
 
     /// What the server says of an error, in the words that it means for people.
-    pub(super) fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         match self.json() {
             Some(json) => words(&json).unwrap_or_else(|| json.to_string()),
             None => match Element::read(&self.text()) {

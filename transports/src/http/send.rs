@@ -14,9 +14,23 @@ use tokio::time::{Instant, timeout_at};
 
 use super::settings::{UNACKNOWLEDGED, secret_header};
 use super::{Answer, Ask, Http, Proof, Repeat, Session};
-use crate::error::{Interrupted, Interruption, Phase, causes};
+use crate::error::{Interrupted, Interruption, Phase, causes, one_line};
 use crate::held::Held;
 use crate::{Context, Error, Result, tls};
+
+/// What the library takes of what stands around an answer, by the words with which it says that there was more.
+const LIMITS: [(&str, &str); 4] = [
+    (
+        "message head is too large",
+        "408 KiB, or 100 lines, of headers",
+    ),
+    (
+        "chunk extensions over limit",
+        "16 KiB of extensions of chunks",
+    ),
+    ("chunk trailers bytes over limit", "16 KiB of trailers"),
+    ("chunk trailers count overflow", "100 trailers"),
+];
 
 /// How much of an answer is taken.
 pub(crate) const MOST: usize = 64 << 20;
@@ -76,6 +90,21 @@ impl Http {
         let most = settings.answer_limit;
         if values(&answer.body) > most {
             return Err(self.interrupted(ask, Interruption::TooManyValues(most), ""));
+        }
+        let encoding = answer.header("content-encoding").unwrap_or("identity");
+        if !answer.body.is_empty() && !encoding.eq_ignore_ascii_case("identity") {
+            return Err(Error::Protocol {
+                peer: settings.peer.clone(),
+                protocol: "HTTP",
+                phase: Phase::Request,
+                problem: format!(
+                    "its answer to `{}` ({}) comes as `Content-Encoding: {}`, which devgate does not ask \
+                     for and does not read",
+                    ask.shown(),
+                    answer.status,
+                    one_line(encoding)
+                ),
+            });
         }
         if !answer.status.is_success() {
             // What is said of an error is shown.
@@ -213,8 +242,14 @@ impl Answer {
     }
 }
 
-/// How a connection was lost: ended, or given up by the system.
+/// How a connection was lost: ended, or given up by the system, or by the library since there was no end.
 fn lost(error: &reqwest::Error) -> Interruption {
+    let limit = LIMITS
+        .into_iter()
+        .find(|(words, _)| causes(error).any(|error| error.to_string().contains(words)));
+    if let Some((_, what)) = limit {
+        return Interruption::TooMuchOf(what);
+    }
     match io_error(error).kind() {
         io::ErrorKind::TimedOut => Interruption::Unacknowledged(UNACKNOWLEDGED),
         _ => Interruption::Lost,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use devgate_schemas::values;
+use devgate_schemas::{shortened, values};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::task::yield_now;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -330,8 +330,7 @@ impl Client {
     /// The beginning of what has arrived and is no whole message.
     fn partial(&self) -> String {
         let partial = self.decoder.partial();
-        let partial = &partial[..partial.len().min(LONGEST_PARTIAL)];
-        String::from_utf8_lossy(partial).into_owned()
+        shortened(&String::from_utf8_lossy(partial), LONGEST_PARTIAL)
     }
 
     fn interrupted(&self, operation: &Operation, why: Interruption) -> Error {

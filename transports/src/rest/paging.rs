@@ -5,12 +5,15 @@ use serde_json::Value as Json;
 use tokio::time::{Instant, timeout_at};
 
 use super::RestSession;
-use crate::error::{Interrupted, Interruption};
+use crate::error::{Interrupted, Interruption, Phase, saying};
 use crate::http::{Answer, Ask, MOST};
 use crate::{Context, Document, Error, Result};
 
 /// How many pages are taken for one answer.
 const MOST_PAGES: usize = 1000;
+
+/// The same, as messages name it.
+const PAGES: &str = "1000 pages";
 
 impl RestSession {
     /// The items of an answer and of those that follow it, or the answer as it is; within the time and
@@ -28,33 +31,36 @@ impl RestSession {
         while let Some(address) = next {
             let following = self.http.at(&ask, &address)?;
             pages += 1;
-            let interrupted = |why| {
+            let doing = format!("`{}`, on page {pages}", ask.shown());
+            let interrupted = |doing: String, why| {
                 Error::Interrupted(Box::new(Interrupted {
                     peer: self.http.peer().to_owned(),
-                    doing: format!("`{}`, on page {pages}", ask.shown()),
+                    doing,
                     changing: false,
                     why,
                     partial: String::new(),
                 }))
             };
             if pages > MOST_PAGES {
-                return Err(interrupted(Interruption::TooMuch(bytes)));
+                let doing = format!("`{}`", ask.shown());
+                return Err(interrupted(doing, Interruption::TooMuchOf(PAGES)));
             }
             // A server may name a next page for ever: all of them are one answer.
             let asking = timeout_at(end, self.ask(ctx, &following)).await;
-            let answer = asking.map_err(|_| interrupted(Interruption::TooLong(limit)))??;
+            let answer =
+                asking.map_err(|_| interrupted(doing.clone(), Interruption::TooLong(limit)))??;
             bytes += answer.body.len();
             count += values(&answer.body);
             if bytes > MOST {
-                return Err(interrupted(Interruption::TooMuch(MOST)));
+                return Err(interrupted(doing, Interruption::TooMuch(MOST)));
             }
             let most = self.http.answer_limit();
             if count > most {
-                return Err(interrupted(Interruption::TooManyValues(most)));
+                return Err(interrupted(doing, Interruption::TooManyValues(most)));
             }
-            let Some((more, after)) = self.page(&answer) else {
-                break;
-            };
+            let (more, after) = self
+                .page(&answer)
+                .ok_or_else(|| self.no_page(&doing, &answer))?;
             items.extend(more);
             next = after;
         }
@@ -76,7 +82,31 @@ impl RestSession {
         let Json::Array(items) = json else {
             return None;
         };
-        Some((items, next_link(answer.header("link")?)))
+        Some((items, answer.header("link").and_then(next_link)))
+    }
+
+    /// That what should go on a list does not: a part of the list would be taken for all of it.
+    fn no_page(&self, doing: &str, answer: &Answer) -> Error {
+        let expected = match &self.settings.paging {
+            Some(paging) => format!("with a list at `{}`", paging.items),
+            None => "that is a list".to_owned(),
+        };
+        let found = match answer.json() {
+            Some(Json::Object(_)) => "another object",
+            Some(_) => "other JSON",
+            None if answer.body.trim_ascii().is_empty() => "nothing",
+            None => "no whole JSON",
+        };
+        Error::Protocol {
+            peer: self.http.peer().to_owned(),
+            protocol: "HTTP",
+            phase: Phase::Request,
+            problem: format!(
+                "{doing}, it answers {found}{}; expected JSON {expected}, and nothing of the pages before \
+                 is given",
+                saying(&answer.said())
+            ),
+        }
     }
 }
 

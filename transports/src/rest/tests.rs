@@ -171,9 +171,84 @@ async fn pages_are_put_together_by_link_or_by_pointer() {
     let server = Server::start([Do::Answer(200, link, "[1, 2]"), Do::Answer(200, "", "[3]")]).await;
     assert_eq!(
         get(&server, json!({}), "/x").await.expect("all"),
-        data(json!([1, 2]))
+        data(json!([1, 2, 3]))
     );
     assert_eq!(server.lines(), ["GET /x", "GET /x?page=2"]);
+}
+
+#[tokio::test]
+async fn a_list_of_which_a_page_is_none_is_not_given() {
+    let link = "link: </x?page=2>; rel=\"next\"\r\n";
+    for (second, found) in [
+        (r#"{"error": "gone"}"#, "another object, saying `gone`"),
+        ("<html>later</html>", "no whole JSON"),
+        ("", "nothing"),
+        ("[3, 4", "no whole JSON"),
+    ] {
+        let script = [Do::Answer(200, link, "[1, 2]"), Do::Answer(200, "", second)];
+        let server = Server::start(script).await;
+        let error = get(&server, json!({}), "/x").await;
+        let error = error.expect_err("it is not whole").to_string();
+        assert!(error.contains("`GET /x`, on page 2, it answers"), "{error}");
+        assert!(error.contains(found), "{error}");
+        assert!(error.contains("expected JSON that is a list"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn an_encoding_that_nobody_asked_for_is_named_and_not_read() {
+    let encoded = "content-encoding: gzip\r\n";
+    for status in [200, 404] {
+        let server = Server::start([Do::Answer(status, encoded, "xyz")]).await;
+        let error = get(&server, json!({}), "/x").await;
+        let error = error.expect_err("it is not read").to_string();
+        assert!(error.contains("`Content-Encoding: gzip`"), "{error}");
+    }
+    let server = Server::start([Do::Answer(200, "content-encoding: identity\r\n", "[1]")]).await;
+    let list = get(&server, json!({}), "/x").await;
+    assert_eq!(list.expect("it is plain"), data(json!([1])));
+}
+
+#[tokio::test]
+async fn the_limit_of_what_stands_around_an_answer_is_named_and_it_is_not_asked_again() {
+    let head = "HTTP/1.1 200 x\r\n";
+    let chunked = format!("{head}transfer-encoding: chunked\r\n\r\n");
+    let many = "x: y\r\n".repeat(101);
+    let long = "y".repeat(500_000);
+    for (answer, limit) in [
+        (format!("{head}{many}"), "408 KiB, or 100 lines, of headers"),
+        (
+            format!("{head}x: {long}"),
+            "408 KiB, or 100 lines, of headers",
+        ),
+        (
+            format!("{chunked}1;{long}"),
+            "16 KiB of extensions of chunks",
+        ),
+        (format!("{chunked}0\r\nx: {long}"), "16 KiB of trailers"),
+        (format!("{chunked}0\r\n{many}"), "100 trailers"),
+    ] {
+        let server = Server::start([Do::Write(answer.leak())]).await;
+        let error = get(&server, json!({}), "/x").await;
+        let error = error.expect_err("it is too much").to_string();
+        assert!(
+            error.contains(&format!("sent more than {limit}")),
+            "{error}"
+        );
+        assert_eq!(server.lines(), ["GET /x"]);
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_too_many_pages_is_named_so() {
+    let link = "link: </x>; rel=\"next\"\r\n";
+    let server = Server::start((0..1001).map(|_| Do::Answer(200, link, "[1]"))).await;
+    let error = get(&server, json!({}), "/x").await;
+    let error = error.expect_err("it does not end").to_string();
+    assert!(
+        error.contains("sent more than 1000 pages during `GET /x`"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use devgate_schemas::shortened;
 use russh::client::{DisconnectReason, Handler, Session};
 use russh::keys::PublicKeyOrCertificate;
 use russh::{ChannelId, ChannelOpenFailure, Names};
@@ -131,8 +132,9 @@ impl Handler for Client {
     async fn auth_banner(&mut self, banner: &str, _: &mut Session) -> Result<(), Failure> {
         // It may come in parts, each a message of its own.
         self.heard.words(|words| {
-            let room = LONGEST_BANNER.saturating_sub(words.banner.len());
-            words.banner.extend(banner.chars().take(room));
+            if words.banner.chars().count() <= LONGEST_BANNER {
+                words.banner = shortened(&format!("{}{banner}", words.banner), LONGEST_BANNER);
+            }
         });
         Ok(())
     }
@@ -145,7 +147,7 @@ impl Handler for Client {
         _: &str,
         _: &mut Session,
     ) -> Result<(), Failure> {
-        let refusal = description.chars().take(LONGEST_BANNER).collect();
+        let refusal = shortened(description, LONGEST_BANNER);
         self.heard.words(|words| words.refusal = refusal);
         Ok(())
     }
@@ -153,7 +155,7 @@ impl Handler for Client {
     async fn disconnected(&mut self, reason: DisconnectReason<Failure>) -> Result<(), Failure> {
         match reason {
             DisconnectReason::ReceivedDisconnect(info) => {
-                let goodbye: String = info.message.chars().take(LONGEST_BANNER).collect();
+                let goodbye = shortened(&info.message, LONGEST_BANNER);
                 self.heard.words(|words| {
                     words.goodbye = goodbye;
                     words.has_disconnected = true;

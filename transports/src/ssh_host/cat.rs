@@ -1,5 +1,6 @@
 //! Files to hosts without SFTP: each is the standard input of a `cat`.
 
+use devgate_schemas::task::Captured;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use super::exec::{Exec, Exit, Output, Piece};
@@ -107,16 +108,15 @@ async fn put_one(host: &SshHost, file: &Upload) -> Result<()> {
 
 /// What a program complains, and how it ends.
 async fn ended(output: &mut Output) -> Result<(String, Exit)> {
-    let mut complaint = Vec::new();
+    let mut complaint = Captured::default();
     loop {
         match output.next().await? {
             Piece::Stdout(bytes) | Piece::Stderr(bytes) => {
-                let room = COMPLAINT.saturating_sub(complaint.len());
-                complaint.extend_from_slice(&bytes[..bytes.len().min(room)]);
+                complaint.keep(&bytes, COMPLAINT);
             }
             Piece::Ended(_) => {}
             Piece::Exit(exit) => {
-                return Ok((String::from_utf8_lossy(&complaint).into_owned(), exit));
+                return Ok((complaint.text(), exit));
             }
         }
     }

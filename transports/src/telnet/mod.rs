@@ -21,6 +21,14 @@ pub(crate) use settings::Settings;
 /// How much is read at once, and how much may wait to be sent.
 const CHUNK: usize = 8 * 1024;
 
+/// So much of telnet's own may come with no text between: what keeps a quiet connection alive is a few bytes a
+/// minute.
+const MOST_WITHOUT_TEXT: usize = 64 * 1024;
+
+/// The same, as messages name it.
+pub(crate) const NEGOTIATION: &str =
+    "64 KiB of telnet's commands and options with no text between (it negotiates without end)";
+
 /// A stream of a terminal's bytes over one of telnet's.
 pub(crate) struct Telnet<S> {
     stream: S,
@@ -31,6 +39,8 @@ pub(crate) struct Telnet<S> {
     taken: usize,
     /// What is still to be sent: answers, and what was typed.
     unsent: Vec<u8>,
+    /// How much came since the last text.
+    without_text: usize,
 }
 
 /// Connects, through the hosts on the way where there are any: then their connection is given, too.
@@ -88,6 +98,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Telnet<S> {
             text: Vec::new(),
             taken: 0,
             unsent: Vec::new(),
+            without_text: 0,
         }
     }
 
@@ -132,14 +143,21 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Telnet<S> {
             if this.unsent.len() > CHUNK {
                 ready!(sending.map(Ok::<_, io::Error>))?;
             }
+            if this.without_text > MOST_WITHOUT_TEXT {
+                return Poll::Ready(Err(io::ErrorKind::QuotaExceeded.into()));
+            }
             let mut read = ReadBuf::new(&mut this.chunk);
             ready!(Pin::new(&mut this.stream).poll_read(task, &mut read))?;
             let received = read.filled();
             if received.is_empty() {
                 return Poll::Ready(Ok(()));
             }
+            this.without_text += received.len();
             this.codec
                 .decode(received, &mut this.text, &mut this.unsent);
+            if !this.text.is_empty() {
+                this.without_text = 0;
+            }
         }
     }
 }
@@ -206,6 +224,24 @@ mod tests {
         assert_eq!(sent, expected);
         drop(far);
         assert_eq!(telnet.read(&mut text).await.expect("the end"), 0);
+    }
+
+    #[tokio::test]
+    async fn who_negotiates_without_end_is_given_up_though_it_reads_the_answers() {
+        let (near, far) = duplex(1024);
+        let mut telnet = Telnet::over(near);
+        let (mut heard, mut asked) = tokio::io::split(far);
+        let asking = async { while asked.write_all(&[0xff, 0xfb, 99]).await.is_ok() {} };
+        let hearing = async { tokio::io::copy(&mut heard, &mut tokio::io::sink()).await };
+        let mut text = [0; 16];
+        tokio::select! {
+            () = asking => panic!("it is listened to for ever"),
+            _ = hearing => panic!("it is hung up on"),
+            read = telnet.read(&mut text) => {
+                let error = read.expect_err("there is no text");
+                assert_eq!(error.kind(), io::ErrorKind::QuotaExceeded);
+            }
+        }
     }
 
     #[tokio::test]

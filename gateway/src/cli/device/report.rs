@@ -73,9 +73,7 @@ impl ReportOptions {
             ReportFormat::PuppetJson => (format!("{}\n", puppets()), "json"),
             ReportFormat::PuppetYaml => (as_puppet_yaml(&puppets()), "yaml"),
         };
-        // A name may be a URI: what means something in paths must not.
-        let name = device.replace(['/', '\\', '\0'], "_");
-        let path = folder.join(format!("{name}.{extension}"));
+        let path = folder.join(format!("{}.{extension}", file_name(device)));
         let mut options = File::options();
         let options = options.write(true).create(true).truncate(true).mode(0o640);
         let written = options
@@ -85,5 +83,35 @@ impl ReportOptions {
             let message = format!("the report is not kept: {}: {error}", path.display());
             Failure::new("devgate/no-report", message)
         })
+    }
+}
+
+/// A target's name as a file's: it may be a URI, and two targets never get one file.
+fn file_name(target: &str) -> String {
+    let mut name = String::with_capacity(target.len());
+    for c in target.chars() {
+        match c {
+            '/' | '\\' | '\0' | '%' => name.push_str(&format!("%{:02X}", u32::from(c))),
+            _ => name.push(c),
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn targets_of_other_names_get_other_files() {
+        for (target, file) in [
+            ("r1.example.com", "r1.example.com"),
+            ("a_b", "a_b"),
+            ("a/b", "a%2Fb"),
+            ("a%2Fb", "a%252Fb"),
+            ("ssh://r1", "ssh:%2F%2Fr1"),
+        ] {
+            assert_eq!(file_name(target), file);
+        }
     }
 }

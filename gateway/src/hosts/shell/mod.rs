@@ -202,7 +202,7 @@ impl<'v> Shell<'v> {
         }
         Ok(TaskOutput {
             exit: outcome.exit,
-            stderr: String::from_utf8_lossy(&outcome.stderr.bytes).into_owned(),
+            stderr: outcome.stderr.text(),
             value: outcome.into_value(task),
         })
     }
@@ -222,8 +222,7 @@ impl<'v> Shell<'v> {
                 Stream::Stderr => stderr.keep(bytes, MOST_SAID),
             };
             let ended = talk.end(DRAIN, said).await;
-            let [said, complaint] = [stdout, stderr]
-                .map(|output| String::from_utf8_lossy(&output.bytes).trim().to_owned());
+            let [said, complaint] = [stdout, stderr].map(|output| output.text().trim().to_owned());
             match ended {
                 Ok(ssh_host::Exit::Code(0)) => Ok(said),
                 Ok(_) => Err(Stuck::NotBegun(Failure::new(

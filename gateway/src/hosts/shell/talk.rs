@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use devgate_schemas::Value;
+use devgate_schemas::{Value, shortened};
 use devgate_transports::ssh_host::{Exit, Piece};
 use devgate_transports::{Context, Error};
 
@@ -198,7 +198,7 @@ fn silent(script: &Script, exit: &Exit, out: &[u8], err: &[u8]) -> Failure {
     let said = said.iter().find(|text| !text.is_empty());
     let said = said.map_or_else(
         || "nothing".to_owned(),
-        |text| format!("{:?}", text.chars().take(QUOTED).collect::<String>()),
+        |text| format!("{:?}", shortened(text, QUOTED)),
     );
     let ended = match exit {
         Exit::Code(code) => format!("it ended with exit code {code}"),
