@@ -149,6 +149,10 @@ impl Dialect {
                 pattern: Pattern::built_in(r"(?i)^press any key to continue\b.{0,20}$"),
                 answer: String::new(),
             }],
+            // As Cisco's command line and its many likenesses refuse.
+            failure: vec![Pattern::built_in(
+                r"^% ?(?:Unknown|Unrecognized|Invalid|Incomplete|Ambiguous|Bad)\b",
+            )],
             unsolicited: vec![Pattern::built_in(
                 r"%[A-Z][A-Z0-9_]*(-[A-Z0-9_]+)?-[0-7]-[A-Z0-9_]+:",
             )],
@@ -254,6 +258,7 @@ mod tests {
     fn built_in_patterns_compile_and_know_pagers() {
         let Dialect {
             pager,
+            failure,
             unsolicited,
             prompt,
             ..
@@ -282,6 +287,9 @@ mod tests {
         ] {
             assert!(!is_pager(line), "{line}");
         }
+        assert!(failure[0].is_found_in("% Invalid input detected at '^' marker."));
+        assert!(failure[0].is_found_in("% Unknown command: show bogus"));
+        assert!(!failure[0].is_found_in("% BGP not active"));
         assert!(unsolicited[0].is_found_in("*Nov 21 10:00:00: %SYS-5-CONFIG_I: by admin"));
         assert!(unsolicited[0].is_found_in("%LINEPROTO-SP-5-UPDOWN: down"));
         assert!(!unsolicited[0].is_found_in("% Invalid input"));

@@ -15,7 +15,7 @@ use crate::session::Asked;
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  devgate session get -t dns1 /api/v1/servers     # REST: a path\n  devgate session \
+    after_help = "Examples:\n  devgate session get -t dns1 /servers            # REST: a path\n  devgate session \
                   get -t ovs1 Bridge               # OVSDB: a table\n  devgate session get -t ups1 \
                   1.3.6.1.2.1.1        # SNMP: an OID\n  devgate session get -t r1 '<interfaces \
                   xmlns=\"urn:ietf:params:xml:ns:yang:ietf-interfaces\"/>'  # NETCONF: a \
@@ -31,8 +31,8 @@ pub(in crate::cli) struct Get {
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  devgate session set -t dns1 /api/v1/servers/localhost/zones - --method POST < \
-                  zone.json\n  devgate session set -t dns1 /api/v1/servers/localhost/zones/example.org. --method \
+    after_help = "Examples:\n  devgate session set -t dns1 /servers/localhost/zones - --method POST < \
+                  zone.json\n  devgate session set -t dns1 /servers/localhost/zones/example.org. --method \
                   DELETE\n  devgate session set -t r1 - --method merge < config.xml\n  devgate session set \
                   -t r1 '<get-system-information/>' --method rpc\n  devgate session set -t ovs1 - --noop < \
                   operations.json\n\nA single - is the body. SNMP only reads. A secret \

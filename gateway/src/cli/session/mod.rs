@@ -29,7 +29,7 @@ use crate::stop::{Stage, Stopper};
 #[derive(Debug, Subcommand)]
 #[command(
     after_help = "Examples:\n  devgate session exec -t switch1 show version\n  devgate session get -t \
-                  dns1 /api/v1/servers\n\nA task `uptime.sh` with `{\"remote\": true}` in \
+                  dns1 /servers\n\nA task `uptime.sh` with `{\"remote\": true}` in \
                   uptime.json, which is lent a session with its target:\n  #!/bin/sh\n  devgate \
                   session exec show version | grep uptime\n\nA shell with a session of its own, on \
                   switch1:\n  devgate session run -t switch1 -- bash"
