@@ -15,7 +15,7 @@ impl TypeSchema {
                 .namevars
                 .iter()
                 .take(1)
-                .map(|name| (name.as_str(), title.into()))
+                .map(|name| (name.as_str(), self.typed(name, title)))
                 .collect());
         }
         for pattern in &self.title_patterns {
@@ -53,7 +53,7 @@ impl TypeSchema {
         Ok(Name::new(title, self.namevars_of(&namevars)))
     }
 
-    /// A namevar's text as the type that it must have: a number where only a number fits.
+    /// A namevar's text as the type that it must have: a number or a truth where only that fits.
     fn typed(&self, namevar: &str, text: &str) -> Value {
         let value = Value::from(text);
         let fits = |value: &Value| {
@@ -65,6 +65,14 @@ impl TypeSchema {
             Ok(number) if !fits(&value) && fits(&number) => number,
             _ => value,
         }
+        let whole = text.parse().ok().map(Value::Integer);
+        let number = || text.parse().ok().filter(|number| f64::is_finite(*number));
+        let truth = || text.parse().ok().map(Value::Boolean);
+        [whole, number().map(Value::Float), truth()]
+            .into_iter()
+            .flatten()
+            .find(fits)
+            .unwrap_or(value)
     }
 }
 
