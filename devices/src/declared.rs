@@ -8,6 +8,7 @@ mod deeds;
 mod document;
 #[cfg(test)]
 pub(crate) mod fake;
+mod found;
 mod netconf;
 mod output;
 mod ovsdb;
@@ -26,6 +27,7 @@ use async_trait::async_trait;
 use devgate_schemas::{Hash, InvalidResource, Name, Resource, TypeSchema, Value};
 use devgate_transports::Context;
 use indexmap::IndexMap;
+use indexmap::map::Entry;
 
 use crate::family::Placed;
 use crate::template::{Expression, Medium, Scope, Template};
@@ -34,6 +36,7 @@ use crate::{
 };
 use cli::Cli;
 use deeds::Seen;
+use found::Found;
 use requests::Requests;
 
 pub(crate) use output::{exec, session};
@@ -260,12 +263,12 @@ impl Form {
 }
 
 impl Definition {
-    /// The resources in the answers, in their order. What several rows say of one resource is put
-    /// together; the later row wins.
+    /// The resources in the answers, in their order. What several sources say of one resource is put
+    /// together, and the later one wins; the rows of one source can only complete each other.
     fn resources(&self, answers: &Answers, which: Which<'_>) -> Result<Vec<Resource>> {
         // By title, which stands for the namevars: a table may have a hundred thousand routes.
-        let mut found: IndexMap<String, Resource> = IndexMap::new();
-        for get in &self.get {
+        let mut found: IndexMap<String, Found> = IndexMap::new();
+        for (source, get) in self.get.iter().enumerate() {
             let told = self.told_by_name(get);
             for row in get
                 .source
@@ -281,13 +284,15 @@ impl Definition {
                 }
                 let refused = |error: InvalidResource| Error::Row(error.to_string());
                 let name = self.schema.check_row(&row).map_err(refused)?;
-                let known = found.entry(name.title().to_owned()).or_default();
-                for (attribute, value) in row.iter() {
-                    known.set(attribute, value.clone());
+                match found.entry(name.title().to_owned()) {
+                    Entry::Occupied(mut found) => found.get_mut().add(&self.schema, source, row),
+                    Entry::Vacant(unknown) => {
+                        unknown.insert(Found::new(source, row));
+                    }
                 }
             }
         }
-        Ok(found.into_values().collect())
+        Ok(found.into_values().flat_map(Found::all).collect())
     }
 
     /// The namevars among a source's attributes, with the names that each is made of.

@@ -106,7 +106,8 @@ async fn look(
         .as_ref()
         .map_or(Which::All, |name| Which::Named(std::slice::from_ref(name)));
     let rows = provider.get(&ctx, which).await?;
-    let mut checked = Checked::read(&ctx, schema, &Strictness::new(strict), rows);
+    let checked = Checked::read(&ctx, schema, &Strictness::new(strict), rows);
+    let mut checked = checked.without_ambiguous(schema);
     if let Some(wanted) = &wanted {
         checked.sound.retain(|row| row.name == *wanted);
         checked.wrong.retain(|(name, _)| name == wanted);
