@@ -29,6 +29,16 @@ fn every_family_passes_its_recorded_cases() {
 }
 
 #[test]
+fn a_family_without_cases_was_not_tested() {
+    let mut project = Project::new();
+    let family = "name: mybox\ndesc: x\nprotocol: ssh_cli\ndialect:\n  prompt: { exec: '> ?' }\n";
+    project.write("modules/m/devices/mybox/family.yaml", family);
+    let run = project.devgate("family test mybox").failed();
+    run.says(&["nothing was tested", "cases/NAME/case.yaml"]);
+    project.devgate("family test").succeeded();
+}
+
+#[test]
 fn what_a_type_reads_it_can_write_again() {
     let mut project = Project::new();
     let line = "ip route 10.9.0.0/16 Null0 20";
