@@ -128,6 +128,17 @@ fn a_value_that_no_device_takes_is_refused_before_any_device_is_asked() {
         json!({"frr_interface": {"swp4": {"description": "what?"}}}),
         &["Frr_interface[swp4]", "`description`", "'?'"],
     );
+    let much = json!({"distance": 300, "schedule": "daily", "requires": "x"});
+    refused(
+        &mut project,
+        json!({"frr_static_route": {"10.60.0.0/40 via Null0": much}}),
+        &[
+            "`distance` expects",
+            "`schedule` is not known",
+            "no attribute `requires`",
+            "length beyond 32",
+        ],
+    );
     let twice = json!({"10.9.1.0/16 via Null0": {}, "10.9.0.0/16 via Null0": {}});
     refused(
         &mut project,

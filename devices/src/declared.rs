@@ -24,7 +24,7 @@ mod tests;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use devgate_schemas::{Hash, InvalidResource, Name, Resource, TypeSchema, Value};
+use devgate_schemas::{Hash, InvalidResource, Name, Resource, TypeSchema, Value, Wrong};
 use devgate_transports::Context;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
@@ -63,6 +63,18 @@ struct Definition {
 struct Get {
     source: Source,
     resource: Vec<(String, Placed<Expression>)>,
+}
+
+impl Get {
+    /// That what a row says of an attribute is wrong.
+    fn wrong(&self, row: &Row, answers: &Answers, wrong: Wrong) -> Error {
+        let said = self.resource.iter();
+        let mut said = said.filter(|(name, _)| wrong.attribute.as_deref() == Some(name));
+        let names = said.next().map(|(_, expression)| expression.value.names());
+        let names = names.unwrap_or_default();
+        let named = names.first().map_or("", String::as_str);
+        row.wrong(answers, named, wrong.message)
+    }
 }
 
 /// How changes are made.
@@ -125,8 +137,16 @@ impl ResourceType for DeclaredType {
         self.resources(|_| Some(output))
     }
 
-    fn canonical(&self, resource: &mut Resource) -> Result<()> {
-        self.0.canonicalize(resource)
+    fn canonical(&self, resource: &mut Resource) -> Vec<Wrong> {
+        self.0.canonicalize(resource, |_| true)
+    }
+
+    fn judge_part(&self, mut part: Resource) -> Vec<Wrong> {
+        let known: Vec<String> = part.iter().map(|(name, _)| name.to_owned()).collect();
+        let is_known = |name: &String| known.contains(name);
+        self.0.canonicalize(&mut part, |expression| {
+            expression.names().iter().all(is_known)
+        })
     }
 
     fn check(&self, name: &Name, should: &Resource) -> Result<()> {
@@ -174,9 +194,13 @@ impl Provider for DeclaredProvider {
     }
 
     async fn canonicalize(&mut self, _: &Context<'_>, resources: &mut [Resource]) -> Result<()> {
-        resources
-            .iter_mut()
-            .try_for_each(|resource| self.0.canonicalize(resource))
+        for resource in resources {
+            let wrong = self.0.canonicalize(resource, |_| true);
+            if let Some(wrong) = wrong.into_iter().next() {
+                return Err(Error::Row(wrong.message));
+            }
+        }
+        Ok(())
     }
 
     /// An attribute that is desired empty is in sync where the device shows none.
@@ -274,8 +298,15 @@ impl Definition {
                 .source
                 .rows(answers, &|row| self.may_be(&told, row, which))?
             {
-                let mut row = rows::resource(&self.schema, &get.resource, &row, answers)?;
-                self.canonicalize(&mut row)?;
+                let mut resource = rows::resource(&self.schema, &get.resource, &row, answers)?;
+                if let Some(wrong) = self
+                    .canonicalize(&mut resource, |_| true)
+                    .into_iter()
+                    .next()
+                {
+                    return Err(get.wrong(&row, answers, wrong));
+                }
+                let mut row = resource;
                 if let Some(title) = &self.title {
                     let scope = Scope::of_resource(&self.schema, &row);
                     let text = title.value.text(&scope);
@@ -328,7 +359,7 @@ impl Definition {
                 known.set(namevar, value);
             }
         }
-        if self.canonicalize(&mut known).is_err() {
+        if !self.canonicalize(&mut known, |_| true).is_empty() {
             return true;
         }
         names.iter().any(|name| {
@@ -338,8 +369,18 @@ impl Definition {
         })
     }
 
-    fn canonicalize(&self, resource: &mut Resource) -> Result<()> {
+    /// Brings the values of a resource into their one form, by the expressions that are asked for, and
+    /// tells those that have none.
+    fn canonicalize(
+        &self,
+        resource: &mut Resource,
+        is_asked: impl Fn(&Expression) -> bool,
+    ) -> Vec<Wrong> {
+        let mut wrong = Vec::new();
         for (name, expression) in &self.canonical {
+            if !is_asked(&expression.value) {
+                continue;
+            }
             // What cannot be written stays as it is, to be refused: no filter may smooth it over.
             match resource.get(name) {
                 None | Some(Value::Undef) => continue,
@@ -347,13 +388,14 @@ impl Definition {
                 Some(_) => {}
             }
             let scope = Scope::of_resource(&self.schema, resource);
-            let value = expression.value.value(&scope).map_err(|error| {
-                let mut problem = expression.problem(&error);
-                problem.message = format!("`{name}`: {}", problem.message);
-                Error::Data(problem)
-            })?;
-            resource.set(name, value);
+            match expression.value.value(&scope) {
+                Ok(value) => resource.set(name, value),
+                Err(error) => {
+                    let message = format!("`{name}`: {}", error.message);
+                    wrong.push(Wrong::of(name, message));
+                }
+            }
         }
-        Ok(())
+        wrong
     }
 }

@@ -1,6 +1,6 @@
 //! Titles: taken apart into namevars, and made for resources that have none.
 
-use super::{InvalidResource, TypeSchema};
+use super::{InvalidResource, TypeSchema, Wrong};
 use crate::attribute::shown;
 use crate::{Hash, Name, Resource, Value};
 
@@ -18,10 +18,11 @@ impl TypeSchema {
                 .map(|name| (name.as_str(), self.typed(name, title)))
                 .collect());
         }
+        let refused = |message| InvalidResource(vec![Wrong::of_all(message)]);
         for pattern in &self.title_patterns {
             let captures = pattern
                 .captures(title)
-                .map_err(|error| InvalidResource(vec![format!("title `{title}`: {error}")]))?;
+                .map_err(|error| refused(format!("title `{title}`: {error}")))?;
             if let Some(captures) = captures {
                 return Ok(captures
                     .names()
@@ -31,10 +32,10 @@ impl TypeSchema {
             }
         }
         let like = self.titles_look_like().unwrap_or_default();
-        Err(InvalidResource(vec![format!(
+        Err(refused(format!(
             "the title \"{title}\" is none of `{}`: {like}",
             self.name
-        )]))
+        )))
     }
 
     /// The name that a title alone stands for, with the defaults of the other namevars.
@@ -61,9 +62,8 @@ impl TypeSchema {
                 .get(namevar)
                 .is_none_or(|attribute| attribute.check(value).is_ok())
         };
-        match text.parse::<i64>().map(Value::from) {
-            Ok(number) if !fits(&value) && fits(&number) => number,
-            _ => value,
+        if fits(&value) {
+            return value;
         }
         let whole = text.parse().ok().map(Value::Integer);
         let number = || text.parse().ok().filter(|number| f64::is_finite(*number));
