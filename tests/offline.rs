@@ -29,6 +29,16 @@ fn every_family_passes_its_recorded_cases() {
 }
 
 #[test]
+fn a_family_without_cases_was_not_tested() {
+    let mut project = Project::new();
+    let family = "name: mybox\ndesc: x\nprotocol: ssh_cli\ndialect:\n  prompt: { exec: '> ?' }\n";
+    project.write("modules/m/devices/mybox/family.yaml", family);
+    let run = project.devgate("family test mybox").failed();
+    run.says(&["nothing was tested", "cases/NAME/case.yaml"]);
+    project.devgate("family test").succeeded();
+}
+
+#[test]
 fn what_a_type_reads_it_can_write_again() {
     let mut project = Project::new();
     let line = "ip route 10.9.0.0/16 Null0 20";
@@ -117,6 +127,17 @@ fn a_value_that_no_device_takes_is_refused_before_any_device_is_asked() {
         &mut project,
         json!({"frr_interface": {"swp4": {"description": "what?"}}}),
         &["Frr_interface[swp4]", "`description`", "'?'"],
+    );
+    let much = json!({"distance": 300, "schedule": "daily", "requires": "x"});
+    refused(
+        &mut project,
+        json!({"frr_static_route": {"10.60.0.0/40 via Null0": much}}),
+        &[
+            "`distance` expects",
+            "`schedule` is not known",
+            "no attribute `requires`",
+            "length beyond 32",
+        ],
     );
     let twice = json!({"10.9.1.0/16 via Null0": {}, "10.9.0.0/16 via Null0": {}});
     refused(

@@ -8,6 +8,7 @@ mod deeds;
 mod document;
 #[cfg(test)]
 pub(crate) mod fake;
+mod found;
 mod netconf;
 mod output;
 mod ovsdb;
@@ -23,9 +24,10 @@ mod tests;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use devgate_schemas::{Hash, InvalidResource, Name, Resource, TypeSchema, Value};
+use devgate_schemas::{Hash, InvalidResource, Name, Resource, TypeSchema, Value, Wrong};
 use devgate_transports::Context;
 use indexmap::IndexMap;
+use indexmap::map::Entry;
 
 use crate::family::Placed;
 use crate::template::{Expression, Medium, Scope, Template};
@@ -34,6 +36,7 @@ use crate::{
 };
 use cli::Cli;
 use deeds::Seen;
+use found::Found;
 use requests::Requests;
 
 pub(crate) use output::{exec, session};
@@ -60,6 +63,18 @@ struct Definition {
 struct Get {
     source: Source,
     resource: Vec<(String, Placed<Expression>)>,
+}
+
+impl Get {
+    /// That what a row says of an attribute is wrong.
+    fn wrong(&self, row: &Row, answers: &Answers, wrong: Wrong) -> Error {
+        let said = self.resource.iter();
+        let mut said = said.filter(|(name, _)| wrong.attribute.as_deref() == Some(name));
+        let names = said.next().map(|(_, expression)| expression.value.names());
+        let names = names.unwrap_or_default();
+        let named = names.first().map_or("", String::as_str);
+        row.wrong(answers, named, wrong.message)
+    }
 }
 
 /// How changes are made.
@@ -122,8 +137,16 @@ impl ResourceType for DeclaredType {
         self.resources(|_| Some(output))
     }
 
-    fn canonical(&self, resource: &mut Resource) -> Result<()> {
-        self.0.canonicalize(resource)
+    fn canonical(&self, resource: &mut Resource) -> Vec<Wrong> {
+        self.0.canonicalize(resource, |_| true)
+    }
+
+    fn judge_part(&self, mut part: Resource) -> Vec<Wrong> {
+        let known: Vec<String> = part.iter().map(|(name, _)| name.to_owned()).collect();
+        let is_known = |name: &String| known.contains(name);
+        self.0.canonicalize(&mut part, |expression| {
+            expression.names().iter().all(is_known)
+        })
     }
 
     fn check(&self, name: &Name, should: &Resource) -> Result<()> {
@@ -171,9 +194,13 @@ impl Provider for DeclaredProvider {
     }
 
     async fn canonicalize(&mut self, _: &Context<'_>, resources: &mut [Resource]) -> Result<()> {
-        resources
-            .iter_mut()
-            .try_for_each(|resource| self.0.canonicalize(resource))
+        for resource in resources {
+            let wrong = self.0.canonicalize(resource, |_| true);
+            if let Some(wrong) = wrong.into_iter().next() {
+                return Err(Error::Row(wrong.message));
+            }
+        }
+        Ok(())
     }
 
     /// An attribute that is desired empty is in sync where the device shows none.
@@ -260,19 +287,26 @@ impl Form {
 }
 
 impl Definition {
-    /// The resources in the answers, in their order. What several rows say of one resource is put
-    /// together; the later row wins.
+    /// The resources in the answers, in their order. What several sources say of one resource is put
+    /// together, and the later one wins; the rows of one source can only complete each other.
     fn resources(&self, answers: &Answers, which: Which<'_>) -> Result<Vec<Resource>> {
         // By title, which stands for the namevars: a table may have a hundred thousand routes.
-        let mut found: IndexMap<String, Resource> = IndexMap::new();
-        for get in &self.get {
+        let mut found: IndexMap<String, Found> = IndexMap::new();
+        for (source, get) in self.get.iter().enumerate() {
             let told = self.told_by_name(get);
             for row in get
                 .source
                 .rows(answers, &|row| self.may_be(&told, row, which))?
             {
-                let mut row = rows::resource(&self.schema, &get.resource, &row, answers)?;
-                self.canonicalize(&mut row)?;
+                let mut resource = rows::resource(&self.schema, &get.resource, &row, answers)?;
+                if let Some(wrong) = self
+                    .canonicalize(&mut resource, |_| true)
+                    .into_iter()
+                    .next()
+                {
+                    return Err(get.wrong(&row, answers, wrong));
+                }
+                let mut row = resource;
                 if let Some(title) = &self.title {
                     let scope = Scope::of_resource(&self.schema, &row);
                     let text = title.value.text(&scope);
@@ -281,13 +315,15 @@ impl Definition {
                 }
                 let refused = |error: InvalidResource| Error::Row(error.to_string());
                 let name = self.schema.check_row(&row).map_err(refused)?;
-                let known = found.entry(name.title().to_owned()).or_default();
-                for (attribute, value) in row.iter() {
-                    known.set(attribute, value.clone());
+                match found.entry(name.title().to_owned()) {
+                    Entry::Occupied(mut found) => found.get_mut().add(&self.schema, source, row),
+                    Entry::Vacant(unknown) => {
+                        unknown.insert(Found::new(source, row));
+                    }
                 }
             }
         }
-        Ok(found.into_values().collect())
+        Ok(found.into_values().flat_map(Found::all).collect())
     }
 
     /// The namevars among a source's attributes, with the names that each is made of.
@@ -323,7 +359,7 @@ impl Definition {
                 known.set(namevar, value);
             }
         }
-        if self.canonicalize(&mut known).is_err() {
+        if !self.canonicalize(&mut known, |_| true).is_empty() {
             return true;
         }
         names.iter().any(|name| {
@@ -333,8 +369,18 @@ impl Definition {
         })
     }
 
-    fn canonicalize(&self, resource: &mut Resource) -> Result<()> {
+    /// Brings the values of a resource into their one form, by the expressions that are asked for, and
+    /// tells those that have none.
+    fn canonicalize(
+        &self,
+        resource: &mut Resource,
+        is_asked: impl Fn(&Expression) -> bool,
+    ) -> Vec<Wrong> {
+        let mut wrong = Vec::new();
         for (name, expression) in &self.canonical {
+            if !is_asked(&expression.value) {
+                continue;
+            }
             // What cannot be written stays as it is, to be refused: no filter may smooth it over.
             match resource.get(name) {
                 None | Some(Value::Undef) => continue,
@@ -342,13 +388,14 @@ impl Definition {
                 Some(_) => {}
             }
             let scope = Scope::of_resource(&self.schema, resource);
-            let value = expression.value.value(&scope).map_err(|error| {
-                let mut problem = expression.problem(&error);
-                problem.message = format!("`{name}`: {}", problem.message);
-                Error::Data(problem)
-            })?;
-            resource.set(name, value);
+            match expression.value.value(&scope) {
+                Ok(value) => resource.set(name, value),
+                Err(error) => {
+                    let message = format!("`{name}`: {}", error.message);
+                    wrong.push(Wrong::of(name, message));
+                }
+            }
         }
-        Ok(())
+        wrong
     }
 }

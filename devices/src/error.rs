@@ -77,6 +77,10 @@ pub enum Error {
         medium: &'static str,
     },
 
+    /// A change cannot be written without an attribute that nobody has said and the device does not hold.
+    #[error("`{0}` is missing: without it this change cannot be made; say it")]
+    Missing(String),
+
     /// A device is not back where it was; what differs holds no secret.
     #[error("the device did not go back to its configuration from before the run: {0}")]
     NotRestored(String),

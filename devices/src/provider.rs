@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use async_trait::async_trait;
-use devgate_schemas::{Name, Resource, TypeSchema};
+use devgate_schemas::{Name, Resource, TypeSchema, Wrong};
 use devgate_transports::Context;
 
 use crate::{Error, Result};
@@ -36,13 +36,18 @@ pub trait ResourceType: Debug + Send + Sync {
     }
 
     /// Brings a desired resource into the form that `canonicalize` gives it, as far as no device is
-    /// needed for that. Providers that are code are asked later, for their own target.
-    ///
-    /// # Errors
-    /// A value that has no such form.
-    fn canonical(&self, resource: &mut Resource) -> Result<()> {
+    /// needed for that, and tells every value that has no such form. Providers that are code are asked
+    /// later, for their own target.
+    fn canonical(&self, resource: &mut Resource) -> Vec<Wrong> {
         let _ = resource;
-        Ok(())
+        Vec::new()
+    }
+
+    /// The same of a part of a resource, where nobody knows the rest: what depends on that is not
+    /// judged.
+    fn judge_part(&self, part: Resource) -> Vec<Wrong> {
+        let _ = part;
+        Vec::new()
     }
 
     /// Judges whether a desired resource in its canonical form can be written at all, whatever a device

@@ -30,10 +30,15 @@ pub(crate) struct Error {
     pub(crate) line: usize,
     /// What is wrong.
     pub(crate) message: String,
+    /// The name that was to be written and has no value, where it is nothing else.
+    pub(crate) missing: Option<String>,
 }
 
 /// The one template of an environment.
 const NAME: &str = "template";
+
+/// What is said where a template writes nothing.
+const NO_VALUE: &str = "there is no value to write here; ask with `{% if … is not none %}` first";
 
 static LANGUAGE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut language = Environment::new();
@@ -79,6 +84,7 @@ impl Expression {
         let json = serde_json::to_value(&value).map_err(|error| Error {
             line: 1,
             message: format!("not a value: {error}"),
+            missing: None,
         })?;
         Ok(Value::from(json))
     }
@@ -99,9 +105,7 @@ impl Template {
         environment.set_formatter(move |output, state, value| {
             let refused = |message| Err(minijinja::Error::new(ErrorKind::UndefinedError, message));
             if value.is_none() || value.is_undefined() {
-                return refused(
-                    "there is no value to write here; ask with `{% if … is not none %}` first",
-                );
+                return refused(NO_VALUE);
             }
             match escape {
                 // Not as Python writes it.
@@ -181,6 +185,7 @@ fn check_names<'a>(
     Err(Error {
         line: *line,
         message,
+        missing: None,
     })
 }
 
@@ -192,9 +197,17 @@ impl From<minijinja::Error> for Error {
         };
         Self {
             line: error.line().unwrap_or(1),
+            missing: (message == NO_VALUE).then(|| written(&error)).flatten(),
             message,
         }
     }
+}
+
+/// The name that was to be written where something went wrong.
+fn written(error: &minijinja::Error) -> Option<String> {
+    let text = error.template_source()?.get(error.range()?)?.trim();
+    let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (is_name && !text.is_empty()).then(|| text.to_owned())
 }
 
 impl std::fmt::Debug for Expression {

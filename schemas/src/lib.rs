@@ -45,6 +45,7 @@ pub use sensitive::{REDACTED, Sensitive};
 pub use transport_schema::{ConnectionInfo, Group, InvalidConnectionInfo, Rule, TransportSchema};
 pub use type_schema::{
     Example, Feature, HIDDEN_PROPERTY, InvalidResource, Related, RelationKind, Row, TypeSchema,
+    Wrong,
 };
 pub use types::{DataType, Mismatch, TypeError, Violation};
 pub use unread::Unread;

@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 
 use crate::{Attribute, Behaviour, Hash, Regexp, Resource};
 
-pub use desired::InvalidResource;
+pub use desired::{InvalidResource, Wrong};
 pub use example::Example;
 pub use relation::{Related, RelationKind};
 pub use row::Row;

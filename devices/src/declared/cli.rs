@@ -36,7 +36,7 @@ impl Cli {
     ) -> Result<Vec<Line>> {
         let template = self.0.of(schema, change)?;
         let seen = Seen::of(schema, name, change, Medium::CommandLine)?;
-        let failed = |error| Error::Data(template.problem(&error));
+        let failed = |error| template.failure(schema, error);
         let text = template.value.text(&seen.scope).map_err(failed)?;
         Line::all(&text, &seen.secrets).map_err(|line| {
             let message = format!("line {line} of what it makes is indented like no line above it");

@@ -47,7 +47,7 @@ impl Netconf {
         let template = self.deeds.of(schema, change)?;
         let Seen { scope, secrets } = Seen::of(schema, name, change, Medium::Xml)?;
         let text = template.value.text(&scope);
-        let text = text.map_err(|error| Error::Data(template.problem(&error)))?;
+        let text = text.map_err(|error| template.failure(schema, error))?;
         Ok((template, text, secrets))
     }
 }

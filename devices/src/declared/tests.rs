@@ -257,6 +257,21 @@ fn rows_are_in_canonical_form() {
     assert_eq!(rows[0].get("ensure"), Some(&Value::from("present")));
 }
 
+#[test]
+fn rows_of_one_name_that_say_different_things_or_the_same_again_are_several_resources() {
+    let names = |output| {
+        let rows = vlan().parse(output).expect("it fits");
+        let names = rows
+            .iter()
+            .map(|row| row.get("name").map(Value::interpolated));
+        names.map(Option::unwrap_or_default).collect::<Vec<_>>()
+    };
+    assert_eq!(names("10 a\n20 c\n10 b\n"), ["a", "b", "c"]);
+    assert_eq!(names("10 a\n10 a\n"), ["a", "a"]);
+    // What says nothing but the name is of the same resource.
+    assert_eq!(names("10 \n10 a\n10 \n"), ["a"]);
+}
+
 #[tokio::test]
 async fn what_cannot_be_typed_is_not_brought_into_a_form_in_which_it_could() {
     let (heard, patience) = (Heard::default(), Patience::new());

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use devgate_schemas::yaml::{self, Node};
-use devgate_schemas::{Key, Value, suggest};
+use devgate_schemas::{Key, TypeSchema, Value, suggest};
 
-use crate::error::{Place, Problem};
+use crate::error::{Error, Place, Problem};
 use crate::template::{self, Escape, Expression, Template};
 
 /// What is wrong with the files read so far.
@@ -242,5 +242,13 @@ impl<T> Placed<T> {
     /// Something that is wrong in an expression or a template, at its own line.
     pub(crate) fn problem(&self, error: &template::Error) -> Problem {
         self.place.line_of_text(error.line).problem(&error.message)
+    }
+
+    /// Why this makes nothing of a change: an attribute that is missing, or what is wrong in it.
+    pub(crate) fn failure(&self, schema: &TypeSchema, error: template::Error) -> Error {
+        match &error.missing {
+            Some(name) if schema.attributes().contains_key(name) => Error::Missing(name.clone()),
+            _ => Error::Data(self.problem(&error)),
+        }
     }
 }

@@ -89,7 +89,7 @@ impl Family {
                     let found = names.iter().map(|name| declared(setting, name));
                     found.collect::<Result<_, _>>()?
                 };
-                test(&families, output)
+                test(&families, !names.is_empty(), output)
             }
         }
     }
@@ -157,11 +157,21 @@ fn refresh() -> Refresh {
     }
 }
 
-fn test(families: &[&Declared], output: &Output) -> anyhow::Result<Ending> {
+fn test(families: &[&Declared], are_named: bool, output: &Output) -> anyhow::Result<Ending> {
     let mut cases = Vec::new();
     for family in families {
-        let of_family = family.test(refresh())?.into_iter();
-        cases.extend(of_family.map(|case| (*family, case)));
+        let of_family = family.test(refresh())?;
+        if of_family.is_empty() && are_named {
+            let name = family.name();
+            let message = format!(
+                "family `{name}` has no cases, so that nothing was tested: write one in its folder, \
+                 cases/NAME/case.yaml (`desc: …`, and `type: …` where it is not about the facts), \
+                 with the output of each command beside it in COMMAND.txt; then `UPDATE=1 devgate \
+                 family test {name}` writes what is found, to be looked at"
+            );
+            bail!(Failure::new("devgate/no-cases", message));
+        }
+        cases.extend(of_family.into_iter().map(|case| (*family, case)));
     }
     told(&cases, output)
 }

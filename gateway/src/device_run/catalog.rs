@@ -3,11 +3,11 @@
 //! It is what Puppet compiles manifests to: resources, what contains them, and relations between
 //! both. Types are written in lower case here, titles as they were written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use devgate_schemas::{Hash, Level};
+use devgate_schemas::{Hash, Level, Wrong};
 
 use super::metaparameters;
 use crate::failure::Failure;
@@ -36,11 +36,20 @@ pub(crate) struct Declared {
     pub(crate) attributes: Hash,
     /// What its metaparameters say of itself.
     pub(crate) meta: Meta,
+    /// What is wrong with its metaparameters.
+    pub(crate) wrong: Vec<Wrong>,
+    /// What may be meant otherwise than it is said.
+    pub(crate) doubts: Vec<Wrong>,
     /// Where it stands.
     pub(crate) place: Place,
+    /// Where each of its attributes stands, metaparameters too, as far as that is known.
+    pub(crate) places: Places,
     /// What it is in: an index into [`Catalog::containers`].
     pub(crate) within: Option<usize>,
 }
+
+/// Where attributes stand, by their names.
+pub(crate) type Places = HashMap<String, Place>;
 
 /// Something that resources are in: `Class[routing]`. What comes before it comes before all of them.
 #[derive(Clone, Debug)]
@@ -131,29 +140,37 @@ impl Catalog {
 
     /// A resource as it was written, its metaparameters among its attributes. What they say of others
     /// becomes relations here; where the resource belongs is the caller's to know.
-    ///
-    /// # Errors
-    /// Everything that is wrong with its metaparameters, a sentence each.
     pub(crate) fn declared(
         &mut self,
         name: Ref,
         mut attributes: Hash,
         place: Place,
         within: Option<usize>,
-    ) -> Result<Declared, Vec<String>> {
-        let taken = metaparameters::take(&mut attributes, &name, &place);
-        let (meta, relations) = taken.map_err(|problems| {
-            let about = |problem| format!("{name}: {problem}");
-            problems.into_iter().map(about).collect::<Vec<_>>()
-        })?;
+    ) -> Declared {
+        let doubts = metaparameters::doubts(&attributes, &name);
+        let mut wrong = Vec::new();
+        let (meta, relations) = metaparameters::take(&mut attributes, &name, &place, &mut wrong);
         self.relations.extend(relations);
-        Ok(Declared {
+        Declared {
             name,
             attributes,
             meta,
+            wrong,
+            doubts,
             place,
+            places: Places::new(),
             within,
-        })
+        }
+    }
+}
+
+impl Declared {
+    /// What is wrong with it, behind the place of what is wrong.
+    pub(crate) fn told(&self, wrong: &Wrong) -> String {
+        let place = wrong.attribute.as_ref();
+        let place = place.and_then(|attribute| self.places.get(attribute));
+        let place = place.unwrap_or(&self.place);
+        format!("{place}: {}: {}", self.name, wrong.message)
     }
 }
 

@@ -1,33 +1,32 @@
 //! Metaparameters: what may be said of a resource of any type, among its attributes.
 
-use devgate_schemas::{Hash, Level, Value};
+use devgate_schemas::{Hash, Level, Value, Wrong};
 
 use super::catalog::{Audit, Meta, Place, Ref, Relation};
 
 /// Takes the metaparameters out of the attributes of a resource: what they say of itself, and its
-/// relations to others. References are texts: `Type[title]`.
-///
-/// # Errors
-/// What is wrong with them, a sentence each.
+/// relations to others. References are texts: `Type[title]`. What is wrong with them is noted.
 pub(super) fn take(
     attributes: &mut Hash,
     subject: &Ref,
     place: &Place,
-) -> Result<(Meta, Vec<Relation>), Vec<String>> {
+    wrong: &mut Vec<Wrong>,
+) -> (Meta, Vec<Relation>) {
     let mut meta = Meta::default();
     let mut relations = Vec::new();
-    let mut wrong = Vec::new();
+    let mut refuse = |metaparameter: &str, message: String| {
+        wrong.push(Wrong::of(metaparameter, message));
+    };
     for (metaparameter, is_first, notifies) in [
         ("before", true, false),
         ("notify", true, true),
         ("require", false, false),
         ("subscribe", false, true),
     ] {
-        for other in taken(attributes, metaparameter, "`Type[title]`", &mut wrong) {
+        for other in taken(attributes, metaparameter, "`Type[title]`", &mut refuse) {
             let Some(other) = Ref::parse(&other) else {
-                wrong.push(format!(
-                    "`{metaparameter}` expects `Type[title]` or a list of these, found `{other}`"
-                ));
+                let found = format!("expects `Type[title]` or a list of these, found `{other}`");
+                refuse(metaparameter, format!("`{metaparameter}` {found}"));
                 continue;
             };
             let (from, to) = if is_first {
@@ -46,19 +45,19 @@ pub(super) fn take(
     match attributes.remove("noop") {
         None | Some(Value::Undef) => {}
         Some(Value::Boolean(noop)) => meta.noop = Some(noop),
-        Some(_) => wrong.push("`noop` expects true or false".to_owned()),
+        Some(_) => refuse("noop", "`noop` expects true or false".to_owned()),
     }
-    for tag in taken(attributes, "tag", "a text", &mut wrong) {
+    for tag in taken(attributes, "tag", "a text", &mut refuse) {
         if is_tag(&tag) {
             meta.tags.insert(tag.to_lowercase());
         } else {
-            wrong.push(format!(
-                "`tag` expects letters, digits and any of `_ : . -`, found `{tag}`"
-            ));
+            let message =
+                format!("`tag` expects letters, digits and any of `_ : . -`, found `{tag}`");
+            refuse("tag", message);
         }
     }
-    meta.aliases = taken(attributes, "alias", "a title", &mut wrong);
-    let audited = taken(attributes, "audit", "`all`, an attribute", &mut wrong);
+    meta.aliases = taken(attributes, "alias", "a title", &mut refuse);
+    let audited = taken(attributes, "audit", "`all`, an attribute", &mut refuse);
     meta.audit = match audited.as_slice() {
         [] => Audit::Nothing,
         [all] if all == "all" => Audit::All,
@@ -68,7 +67,8 @@ pub(super) fn take(
         None | Some(Value::Undef) => {}
         Some(value) => match value.as_str().and_then(level) {
             Some(level) => meta.loglevel = Some(level),
-            None => wrong.push(
+            None => refuse(
+                "loglevel",
                 "`loglevel` expects debug, info, notice, warning, err, alert, emerg, crit or verbose"
                     .to_owned(),
             ),
@@ -85,14 +85,23 @@ pub(super) fn take(
         ),
     ] {
         if attributes.remove(refused).is_some() {
-            wrong.push(format!("`{refused}` is not known here: {instead}"));
+            refuse(refused, format!("`{refused}` is not known here: {instead}"));
         }
     }
-    if wrong.is_empty() {
-        Ok((meta, relations))
-    } else {
-        Err(wrong)
-    }
+    (meta, relations)
+}
+
+/// What may be meant otherwise: a number as a tag, where many devices have a VLAN under that name.
+pub(super) fn doubts(attributes: &Hash, subject: &Ref) -> Vec<Wrong> {
+    let Some(Value::Integer(number)) = attributes.get("tag") else {
+        return Vec::new();
+    };
+    let message = format!(
+        "`tag: {number}` is a word for --tags and changes nothing on the device; `devgate type show {}` \
+         tells the attributes that it has",
+        subject.type_name
+    );
+    vec![Wrong::of("tag", message)]
 }
 
 /// Whether a text may be a tag (Puppet's language, "Tags").
@@ -108,7 +117,7 @@ fn taken(
     attributes: &mut Hash,
     metaparameter: &str,
     expected: &str,
-    wrong: &mut Vec<String>,
+    refuse: &mut impl FnMut(&str, String),
 ) -> Vec<String> {
     let items = match attributes.remove(metaparameter) {
         None | Some(Value::Undef) => Vec::new(),
@@ -120,9 +129,10 @@ fn taken(
         match item {
             Value::String(text) => texts.push(text),
             Value::Integer(number) => texts.push(number.to_string()),
-            _ => wrong.push(format!(
-                "`{metaparameter}` expects {expected} or a list of these"
-            )),
+            _ => refuse(
+                metaparameter,
+                format!("`{metaparameter}` expects {expected} or a list of these"),
+            ),
         }
     }
     texts
@@ -157,8 +167,13 @@ mod tests {
             line: 1,
             column: 1,
         };
-        let (meta, relations) = take(&mut attributes, &Ref::new("vlan", "10"), &place)?;
-        Ok((meta, relations, attributes))
+        let (vlan, mut wrong) = (Ref::new("vlan", "10"), Vec::new());
+        let (meta, relations) = take(&mut attributes, &vlan, &place, &mut wrong);
+        if wrong.is_empty() {
+            Ok((meta, relations, attributes))
+        } else {
+            Err(wrong.into_iter().map(|wrong| wrong.message).collect())
+        }
     }
 
     #[test]
@@ -199,6 +214,21 @@ mod tests {
         assert_eq!(meta.aliases, ["ten", "11"]);
         assert_eq!(meta.audit, Audit::Only(vec!["id".to_owned()]));
         assert_eq!(meta.loglevel, Some(Level::Info));
+    }
+
+    #[test]
+    fn a_number_as_a_tag_may_be_meant_as_something_of_the_device() {
+        let doubts = |tag: Value| {
+            let attributes = [("tag", tag)].into_iter().collect();
+            let doubts = doubts(&attributes, &Ref::new("vlan", "10")).into_iter();
+            doubts.map(|doubt| doubt.message).collect::<Vec<_>>()
+        };
+        assert_eq!(doubts(Value::from("30")), [""; 0]);
+        let [doubt] = doubts(Value::Integer(30)).try_into().expect("one doubt");
+        assert!(
+            doubt.starts_with("`tag: 30` is a word for --tags"),
+            "{doubt}"
+        );
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod way_back;
 mod words;
 
 pub(crate) use audit::Audited;
-pub(crate) use catalog::{Catalog, Container, Meta, Place, Ref, Relation, invalid};
+pub(crate) use catalog::{Catalog, Container, Meta, Place, Places, Ref, Relation, invalid};
 pub(crate) use plan::Plan;
 pub(crate) use puppet_report::{as_puppet_yaml, puppet_report};
 pub(crate) use rows::{Checked, Strict, Strictness};

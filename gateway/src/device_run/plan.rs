@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use devgate_devices::ResourceType;
-use devgate_schemas::{Feature, Level, Name, Resource, Value};
+use devgate_devices::{Error, ResourceType};
+use devgate_schemas::{Feature, Level, Name, Resource, Value, Wrong};
 use indexmap::IndexMap;
 
 use super::catalog::{Audit, Catalog, Declared, Place, Ref, capitalised, invalid};
@@ -169,6 +169,8 @@ impl<'r> Planner<'r, '_> {
             meta,
             ..
         } = declared;
+        let told = declared.wrong.iter().map(|wrong| declared.told(wrong));
+        self.wrong.extend(told);
         if shown.type_name == RESOURCES {
             return self.purge(declared);
         }
@@ -179,7 +181,8 @@ impl<'r> Planner<'r, '_> {
                 return None;
             }
         };
-        let schema = self.kinds[kind].schema();
+        let of = self.kinds[kind];
+        let schema = of.schema();
         if let Audit::Only(names) = &meta.audit {
             for attribute in names {
                 let problem = match schema.attributes().get(attribute) {
@@ -187,29 +190,37 @@ impl<'r> Planner<'r, '_> {
                     Some(_) => continue,
                     None => "is no attribute of its type",
                 };
-                let message =
-                    format!("{place}: {shown}: `audit` names `{attribute}`, which {problem}");
-                self.wrong.push(message);
+                let message = format!("`audit` names `{attribute}`, which {problem}");
+                let wrong = Wrong::of("audit", message);
+                self.wrong.push(declared.told(&wrong));
             }
         }
         let (name, mut should) = match schema.desire(Some(&shown.title), attributes.clone()) {
             Ok(desired) => desired,
             Err(invalid) => {
-                let problems = invalid.problems().iter();
-                let told = problems.map(|problem| format!("{place}: {shown}: {problem}"));
-                self.wrong.extend(told);
+                let part = schema.sound_part(&shown.title, attributes);
+                let without_form = of.judge_part(part);
+                let wrong = invalid.wrong().iter().chain(&without_form);
+                self.wrong.extend(wrong.map(|wrong| declared.told(wrong)));
                 return None;
             }
         };
-        let of = self.kinds[kind];
-        let judged = of.canonical(&mut should).and_then(|()| {
-            let name = Name::new(name.title(), schema.namevars_of(&should));
-            of.check(&name, &should).map(|()| name)
-        });
-        match judged {
-            Ok(name) => Some(Work::Hold { kind, name, should }),
+        let without_form = of.canonical(&mut should);
+        if !without_form.is_empty() {
+            let told = without_form.iter().map(|wrong| declared.told(wrong));
+            self.wrong.extend(told);
+            return None;
+        }
+        let name = Name::new(name.title(), schema.namevars_of(&should));
+        match of.check(&name, &should) {
+            Ok(()) => Some(Work::Hold { kind, name, should }),
             Err(error) => {
-                self.wrong.push(format!("{place}: {shown}: {error}"));
+                let message = error.to_string();
+                let wrong = match error {
+                    Error::Unwritable { attribute, .. } => Wrong::of(&attribute, message),
+                    _ => Wrong::of_all(message),
+                };
+                self.wrong.push(declared.told(&wrong));
                 None
             }
         }
@@ -223,22 +234,22 @@ impl<'r> Planner<'r, '_> {
             place,
             ..
         } = declared;
-        let mut refuse = |problem: String| {
-            self.wrong.push(format!("{place}: {shown}: {problem}"));
+        let mut refuse = |attribute: &str, problem: String| {
+            self.wrong
+                .push(declared.told(&Wrong::of(attribute, problem)));
             None
         };
         if let Some((other, _)) = attributes
             .iter()
             .find(|(key, _)| key.as_str() != Some("purge"))
         {
-            return refuse(format!(
-                "`{RESOURCES}` has no attribute `{other}`: expected `purge`"
-            ));
+            let problem = format!("`{RESOURCES}` has no attribute `{other}`: expected `purge`");
+            return refuse(&other.to_string(), problem);
         }
         match attributes.get("purge") {
             Some(Value::Boolean(true)) => {}
             None | Some(Value::Boolean(false)) => return Some(Work::Nothing),
-            Some(_) => return refuse("`purge` expects true or false".to_owned()),
+            Some(_) => return refuse("purge", "`purge` expects true or false".to_owned()),
         }
         match self.kind(&shown.title.to_lowercase()) {
             Ok(kind) if self.kinds[kind].schema().is_ensurable() => Some(Work::Purge { kind }),

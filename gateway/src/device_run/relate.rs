@@ -182,7 +182,9 @@ impl<'c> Relations<'c> {
         let of = self.kinds[kind];
         let name = of.schema().name_of_title(title).ok()?;
         let mut named = Resource::from(name.namevars().clone());
-        of.canonical(&mut named).ok()?;
+        if !of.canonical(&mut named).is_empty() {
+            return None;
+        }
         let name = Name::new(title.as_str(), of.schema().namevars_of(&named));
         self.names.get(&(kind, &name)).copied().map(Meant::Resource)
     }

@@ -113,6 +113,27 @@ impl Checked {
         }
         checked
     }
+
+    /// Takes out the rows whose name the device holds several times: nobody can know which of them
+    /// somebody means.
+    pub(crate) fn without_ambiguous(mut self, schema: &TypeSchema) -> Self {
+        let mut held: IndexMap<Name, usize> = IndexMap::new();
+        for row in self.sound.iter().filter(|row| row.resource.is_present()) {
+            *held.entry(row.name.clone()).or_default() += 1;
+        }
+        held.retain(|_, count| *count > 1);
+        self.sound.retain(|row| !held.contains_key(&row.name));
+        let told = held.into_iter().map(|(name, count)| {
+            let message = format!(
+                "the device holds {count} of the name {}[{name}], which its type cannot tell apart: \
+                 none of them is changed; leave one of them on the device, or manage them there",
+                schema.name()
+            );
+            (name, message)
+        });
+        self.wrong.extend(told);
+        self
+    }
 }
 
 impl Rows {
@@ -136,6 +157,7 @@ impl Rows {
         };
         let rows = sound.iter().map(|row| row.resource.clone()).collect();
         let standard = canonical::each(ctx, provider, rows).await;
+        let mut named = Checked::default();
         for (row, standard) in sound.into_iter().zip(standard) {
             let Row { name, resource, .. } = row;
             let standard = match standard {
@@ -160,8 +182,17 @@ impl Rows {
                     continue;
                 }
             }
-            // Of two rows of one name the first counts.
-            read.known.entry(canonical).or_insert(standard);
+            named.sound.push(Row {
+                name: canonical,
+                resource: standard,
+                doubts: Vec::new(),
+            });
+        }
+        let named = named.without_ambiguous(schema);
+        read.wrong.extend(named.wrong);
+        for row in named.sound {
+            // One row of a name may be there, others may say that nothing is.
+            read.known.entry(row.name).or_insert(row.resource);
         }
         read
     }

@@ -130,15 +130,11 @@ impl Reader {
             // Where a class stands among the stages its edge says.
             attributes.remove("stage");
         }
-        let at = place.to_string();
-        let mut declared = match self.catalog.declared(name, attributes, place, None) {
-            Ok(declared) => declared,
-            Err(problems) => {
-                let problems = problems.into_iter();
-                self.wrong.extend(problems.map(|it| format!("{at}: {it}")));
-                return;
-            }
-        };
+        let mut declared = self.catalog.declared(name, attributes, place, None);
+        if contains || is_left_out {
+            let told = declared.wrong.iter().map(|wrong| declared.told(wrong));
+            self.wrong.extend(told);
+        }
         let tags = resource["tags"].as_array().into_iter().flatten();
         let tags = tags.filter_map(Json::as_str).map(str::to_lowercase);
         declared.meta.tags.extend(tags);

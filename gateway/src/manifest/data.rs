@@ -8,7 +8,7 @@ use std::sync::Arc;
 use devgate_schemas::yaml::{self, Node};
 use devgate_schemas::{Hash, Value};
 
-use crate::device_run::{Catalog, Place, Ref, invalid};
+use crate::device_run::{Catalog, Place, Places, Ref, invalid};
 use crate::failure::Failure;
 
 /// Reads a manifest that is YAML or JSON.
@@ -77,11 +77,11 @@ impl Reader {
                 let place = self.place(title.line, title.column);
                 match title.as_scalar() {
                     Some(Value::String(text)) => {
-                        self.declare(Ref::new(type_name, text), Hash::new(), place);
+                        self.bare(Ref::new(type_name, text), place);
                     }
                     Some(Value::Integer(number)) => {
                         let name = Ref::new(type_name, number.to_string());
-                        self.declare(name, Hash::new(), place);
+                        self.bare(name, place);
                     }
                     _ => self.refuse(
                         &place,
@@ -103,8 +103,15 @@ impl Reader {
 
     fn resource(&mut self, name: Ref, attributes: &Node, place: Place) {
         match attributes.to_value() {
-            Value::Hash(attributes) => self.declare(name, attributes, place),
-            Value::Undef => self.declare(name, Hash::new(), place),
+            Value::Hash(values) => {
+                let keys = attributes.as_mapping().into_iter();
+                let keys = keys.flat_map(|mapping| mapping.iter().map(|(key, _)| key));
+                let places = keys
+                    .map(|key| (key.key.to_string(), self.place(key.line, key.column)))
+                    .collect();
+                self.declare(name, values, place, places);
+            }
+            Value::Undef => self.bare(name, place),
             _ => {
                 let kind = attributes.kind_name();
                 let message =
@@ -114,15 +121,15 @@ impl Reader {
         }
     }
 
-    fn declare(&mut self, name: Ref, attributes: Hash, place: Place) {
+    fn bare(&mut self, name: Ref, place: Place) {
+        self.declare(name, Hash::new(), place, Places::new());
+    }
+
+    fn declare(&mut self, name: Ref, attributes: Hash, place: Place, places: Places) {
         let within = Some(self.main);
-        match self
-            .catalog
-            .declared(name, attributes, place.clone(), within)
-        {
-            Ok(declared) => self.catalog.resources.push(declared),
-            Err(problems) => problems.iter().for_each(|it| self.refuse(&place, it)),
-        }
+        let mut declared = self.catalog.declared(name, attributes, place, within);
+        declared.places = places;
+        self.catalog.resources.push(declared);
     }
 
     fn place(&self, line: u32, column: u32) -> Place {
@@ -188,13 +195,8 @@ mod tests {
         };
         assert!(message("- vlan\n").starts_with("site.yaml:1:1: expected {TYPE:"));
         assert!(message("vlan:\n  10: yes\n").contains("site.yaml:2:3: expected the attributes"));
-        let all = message("a: 1\nb: 2\nc: [[]]\nd: {e: {noop: 1}}\n");
-        for place in [
-            ":1:4: ",
-            ":2:4: ",
-            ":3:5: expected a title",
-            ":4:5: D[e]: `noop`",
-        ] {
+        let all = message("a: 1\nb: 2\nc: [[]]\n");
+        for place in [":1:4: ", ":2:4: ", ":3:5: expected a title"] {
             assert!(all.contains(place), "{place}: {all}");
         }
     }

@@ -6,9 +6,18 @@ use super::TypeSchema;
 use super::title::joined;
 use crate::{Behaviour, Hash, Name, Resource, Value, suggest};
 
-/// Everything that is wrong with a resource, in one sentence each.
+/// Everything that is wrong with a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidResource(pub(super) Vec<String>);
+pub struct InvalidResource(pub(super) Vec<Wrong>);
+
+/// One thing that is wrong with a resource, in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// The attribute that is wrong, where it is one.
+    pub attribute: Option<String>,
+    /// What is wrong, and what was expected.
+    pub message: String,
+}
 
 impl TypeSchema {
     /// Makes a desired resource of what somebody wrote: defaults, namevars from the title, secrets
@@ -37,15 +46,15 @@ impl TypeSchema {
             // Without a title to take apart, the namevars may still all be given.
             None | Some(Err(_)) if named_by_attributes => {}
             Some(Err(InvalidResource(problems))) => wrong.extend(problems),
-            None => wrong.push(format!(
+            None => wrong.push(Wrong::of_all(format!(
                 "expected a `title`, or {}",
                 self.namevars.join(", ")
-            )),
+            ))),
         }
         for (key, value) in given {
             let key = key.to_string();
             match self.attributes.get(&key) {
-                None => wrong.push(self.unknown(&key)),
+                None => wrong.push(Wrong::of(&key, self.unknown(&key))),
                 // Puppet drops an attribute that is set to undef.
                 Some(_) if value.is_undef() => {}
                 Some(attribute) if attribute.behaviour == Behaviour::ReadOnly => {
@@ -56,7 +65,7 @@ impl TypeSchema {
                     };
                     let message =
                         format!("Attempting to set `{key}` read_only attribute value to `{shown}`");
-                    wrong.push(message);
+                    wrong.push(Wrong::of(&key, message));
                 }
                 Some(attribute) => {
                     let value = if attribute.sensitive {
@@ -79,7 +88,7 @@ impl TypeSchema {
                             .titles_look_like()
                             .filter(|_| titled.get(key) == Some(value));
                         let like = like.map_or_else(String::new, |like| format!("; {like}"));
-                        wrong.push(format!("`{key}` {violation}{like}"));
+                        wrong.push(Wrong::of(key, format!("`{key}` {violation}{like}")));
                     }
                 }
                 (None, _) => {}
@@ -88,7 +97,9 @@ impl TypeSchema {
         if wrong.is_empty() {
             let unnamed = |namevar: &&String| resource.get(namevar).is_none();
             wrong.extend(self.namevars.iter().filter(unnamed).map(|namevar| {
-                format!("`{namevar}` is missing: it names the resource; give it as an attribute")
+                Wrong::of_all(format!(
+                    "`{namevar}` is missing: it names the resource; give it as an attribute"
+                ))
             }));
         }
         self.check_mandatory(&resource, &mut wrong);
@@ -101,9 +112,28 @@ impl TypeSchema {
         }
     }
 
+    /// What of a resource is right by itself, whatever is wrong with the rest of it.
+    pub fn sound_part(&self, title: &str, given: &Hash) -> Resource {
+        let titled = self.parse_title(title).unwrap_or_default();
+        let mut part = Resource::new();
+        for (key, value) in titled.iter().chain(given.iter()) {
+            let key = key.to_string();
+            let is_sound = self.attributes.get(&key).is_some_and(|attribute| {
+                attribute.behaviour != Behaviour::ReadOnly && attribute.check(value).is_ok()
+            });
+            if is_sound {
+                part.set(&key, value.clone());
+            } else {
+                part.remove(&key);
+            }
+        }
+        self.wrap(&mut part);
+        part
+    }
+
     /// What must be given: parameters always, the rest only where a resource is to be `present`. This is
     /// the gem's rule; resources of types without `ensure` may leave out what they do not care for.
-    fn check_mandatory(&self, resource: &Resource, wrong: &mut Vec<String>) {
+    fn check_mandatory(&self, resource: &Resource, wrong: &mut Vec<Wrong>) {
         let is_made = resource.get("ensure").and_then(Value::as_str) == Some("present");
         let mut parameters = Vec::new();
         let mut attributes = Vec::new();
@@ -122,10 +152,10 @@ impl TypeSchema {
         }
         for (what, missing) in [("parameters", parameters), ("attributes", attributes)] {
             if !missing.is_empty() {
-                wrong.push(format!(
+                wrong.push(Wrong::of_all(format!(
                     "The following mandatory {what} were not provided:\n    *  {}",
                     missing.join(", \n    *  ")
-                ));
+                )));
             }
         }
     }
@@ -137,15 +167,38 @@ impl TypeSchema {
 }
 
 impl InvalidResource {
-    /// What is wrong, a sentence each.
-    pub fn problems(&self) -> &[String] {
+    /// What is wrong, each with its attribute.
+    pub fn wrong(&self) -> &[Wrong] {
         &self.0
+    }
+
+    /// The same, a sentence each.
+    pub fn problems(&self) -> Vec<&str> {
+        self.0.iter().map(|wrong| wrong.message.as_str()).collect()
+    }
+}
+
+impl Wrong {
+    /// That one attribute is wrong.
+    pub fn of(attribute: &str, message: String) -> Self {
+        Self {
+            attribute: Some(attribute.to_owned()),
+            message,
+        }
+    }
+
+    /// That something is wrong which is not one attribute.
+    pub fn of_all(message: String) -> Self {
+        Self {
+            attribute: None,
+            message,
+        }
     }
 }
 
 impl fmt::Display for InvalidResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join("\n"))
+        f.write_str(&self.problems().join("\n"))
     }
 }
 

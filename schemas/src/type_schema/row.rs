@@ -1,7 +1,7 @@
 //! Rows: what a provider's `get` returned, each checked against the type.
 
 use super::title::joined;
-use super::{InvalidResource, TypeSchema};
+use super::{InvalidResource, TypeSchema, Wrong};
 use crate::attribute::shown;
 use crate::{Hash, Name, Resource, Value};
 
@@ -40,11 +40,13 @@ impl TypeSchema {
     pub fn check_row(&self, row: &Resource) -> Result<Name, InvalidResource> {
         match self.examine(row)? {
             (name, doubts) if doubts.is_empty() => Ok(name),
-            (_, doubts) => Err(InvalidResource(doubts)),
+            (_, doubts) => Err(InvalidResource(
+                doubts.into_iter().map(Wrong::of_all).collect(),
+            )),
         }
     }
 
-    fn wrap(&self, row: &mut Resource) {
+    pub(super) fn wrap(&self, row: &mut Resource) {
         for (name, value) in row.iter_mut() {
             if self.is_sensitive(name) {
                 *value = std::mem::replace(value, Value::Undef).into_sensitive();
@@ -60,10 +62,10 @@ impl TypeSchema {
     fn examine(&self, row: &Resource) -> Result<(Name, Vec<String>), InvalidResource> {
         let is_missing = |namevar: &&String| row.get(namevar).is_none_or(Value::is_undef);
         if let Some(namevar) = self.namevars.iter().find(is_missing) {
-            return Err(InvalidResource(vec![format!(
+            return Err(InvalidResource(vec![Wrong::of_all(format!(
                 "`{}.get` did not return a value for the `{namevar}` namevar attribute",
                 self.name
-            )]));
+            ))]));
         }
         let namevars = self.namevars_of(row);
         let (title, wrong_title) = self.title_of(row, &namevars);

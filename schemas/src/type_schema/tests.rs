@@ -261,7 +261,10 @@ fn mandatory_parameters_are_always_needed_and_attributes_of_what_is_to_be_presen
                       by: {type: String, behaviour: parameter}, seen: {type: String, behaviour: read_only}}}";
     let missing = |definition: &str, attributes: &str| {
         let desired = of(definition).desire(Some("x"), given(attributes));
-        desired.map_or_else(|wrong| wrong.problems().to_vec(), |_| Vec::new())
+        desired.map_or_else(
+            |wrong| wrong.problems().into_iter().map(str::to_owned).collect(),
+            |_| Vec::new(),
+        )
     };
     let parameters = "The following mandatory parameters were not provided:\n    *  by";
     let attributes =

@@ -1,6 +1,6 @@
 //! Titles: taken apart into namevars, and made for resources that have none.
 
-use super::{InvalidResource, TypeSchema};
+use super::{InvalidResource, TypeSchema, Wrong};
 use crate::attribute::shown;
 use crate::{Hash, Name, Resource, Value};
 
@@ -15,13 +15,14 @@ impl TypeSchema {
                 .namevars
                 .iter()
                 .take(1)
-                .map(|name| (name.as_str(), title.into()))
+                .map(|name| (name.as_str(), self.typed(name, title)))
                 .collect());
         }
+        let refused = |message| InvalidResource(vec![Wrong::of_all(message)]);
         for pattern in &self.title_patterns {
             let captures = pattern
                 .captures(title)
-                .map_err(|error| InvalidResource(vec![format!("title `{title}`: {error}")]))?;
+                .map_err(|error| refused(format!("title `{title}`: {error}")))?;
             if let Some(captures) = captures {
                 return Ok(captures
                     .names()
@@ -31,10 +32,10 @@ impl TypeSchema {
             }
         }
         let like = self.titles_look_like().unwrap_or_default();
-        Err(InvalidResource(vec![format!(
+        Err(refused(format!(
             "the title \"{title}\" is none of `{}`: {like}",
             self.name
-        )]))
+        )))
     }
 
     /// The name that a title alone stands for, with the defaults of the other namevars.
@@ -53,7 +54,7 @@ impl TypeSchema {
         Ok(Name::new(title, self.namevars_of(&namevars)))
     }
 
-    /// A namevar's text as the type that it must have: a number where only a number fits.
+    /// A namevar's text as the type that it must have: a number or a truth where only that fits.
     fn typed(&self, namevar: &str, text: &str) -> Value {
         let value = Value::from(text);
         let fits = |value: &Value| {
@@ -61,10 +62,17 @@ impl TypeSchema {
                 .get(namevar)
                 .is_none_or(|attribute| attribute.check(value).is_ok())
         };
-        match text.parse::<i64>().map(Value::from) {
-            Ok(number) if !fits(&value) && fits(&number) => number,
-            _ => value,
+        if fits(&value) {
+            return value;
         }
+        let whole = text.parse().ok().map(Value::Integer);
+        let number = || text.parse().ok().filter(|number| f64::is_finite(*number));
+        let truth = || text.parse().ok().map(Value::Boolean);
+        [whole, number().map(Value::Float), truth()]
+            .into_iter()
+            .flatten()
+            .find(fits)
+            .unwrap_or(value)
     }
 }
 

@@ -57,6 +57,11 @@ pub(crate) async fn apply(
         let message = format!("Skipping host resources because running on a device: {names}");
         setting.voice.say(Level::Notice, &message);
     }
+    for declared in &catalog.resources {
+        for doubt in &declared.doubts {
+            setting.voice.say(Level::Warning, &declared.told(doubt));
+        }
+    }
     let families: BTreeSet<&str> = targets
         .iter()
         .filter_map(|target| Some(family(setting, target).ok()?.name()))

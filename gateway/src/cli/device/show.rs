@@ -1,10 +1,11 @@
 //! What devices hold, of one type: for programs as JSON, for people as a manifest.
 
+use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use devgate_devices::{ResourceType, Which};
-use devgate_schemas::{Name, Resource, TypeSchema};
+use devgate_schemas::{Level, Name, Resource, TypeSchema};
 use devgate_transports::{Context, Mode, Resources};
 use serde_json::json;
 
@@ -16,6 +17,7 @@ use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::manifest;
 use crate::output::Output;
+use crate::project::Format;
 use crate::results::{Answer, Status};
 use crate::run;
 use crate::session::{self, Access};
@@ -82,7 +84,18 @@ pub(crate) async fn show(
         }
         Ok(answer)
     });
-    Ok(ran.await?.ending)
+    let ending = ran.await?.ending;
+    let is_for_a_file = output.format() == Format::Human && !io::stdout().is_terminal();
+    if targets.len() > 1 && is_for_a_file {
+        let message = format!(
+            "these are the manifests of {} devices, one behind the other: to apply one, print it alone \
+             (`devgate device -t NAME -r {type_name} > NAME.{}`)",
+            targets.len(),
+            if as_yaml { "yaml" } else { "pp" }
+        );
+        setting.voice.say(Level::Warning, &message);
+    }
+    Ok(ending)
 }
 
 /// What a device holds, and what is wrong with the rest of it.
@@ -106,7 +119,8 @@ async fn look(
         .as_ref()
         .map_or(Which::All, |name| Which::Named(std::slice::from_ref(name)));
     let rows = provider.get(&ctx, which).await?;
-    let mut checked = Checked::read(&ctx, schema, &Strictness::new(strict), rows);
+    let checked = Checked::read(&ctx, schema, &Strictness::new(strict), rows);
+    let mut checked = checked.without_ambiguous(schema);
     if let Some(wanted) = &wanted {
         checked.sound.retain(|row| row.name == *wanted);
         checked.wrong.retain(|(name, _)| name == wanted);

@@ -29,9 +29,7 @@ fn catalog(relations: &[&str]) -> Catalog {
     for (name, within) in [("Vlan[a1]", 0), ("Vlan[s1]", 1), ("Vlan[b1]", 2)] {
         let name = Ref::parse(name).expect("a reference");
         let declared = catalog.declared(name, Hash::new(), place.clone(), Some(within));
-        catalog
-            .resources
-            .push(declared.expect("it says nothing wrong"));
+        catalog.resources.push(declared);
     }
     for relation in relations {
         let arrow = if relation.contains("~>") {

@@ -166,7 +166,7 @@ fn cycles_are_told_with_their_path_before_anything_is_asked() {
 
 #[test]
 fn everything_that_is_wrong_is_told_with_its_place() {
-    let manifest = "vlan:\n  a: {require: 'Port[p]', notify: 'Vlan[z]', speed: fast, audit: hue}\n  \
+    let manifest = "vlan:\n  a: {require: 'Port[p]', notify: 'Vlan[z]', speed: fast, audit: hue,\n    loglevel: loud}\n  \
                     A: {}\n  a2: {alias: b}\n  b2: {require: 'Vlan[b]'}\ndaemon: {d: {}}\nfog: {f: {}}\n\
                     resources: {knob: {purge: true}, vlan: {purge: maybe}, port: {unless: 1}}\n";
     let failure = Device::default()
@@ -175,22 +175,23 @@ fn everything_that_is_wrong_is_told_with_its_place() {
         .to_string();
     let lines: Vec<&str> = failure.lines().collect();
     for expected in [
-        "site.yaml:2:3: Vlan[a]: `audit` names `hue`, which is no attribute of its type",
-        "site.yaml:2:3: Vlan[a]: `speed` expects",
+        "site.yaml:3:5: Vlan[a]: `loglevel` expects",
+        "site.yaml:2:59: Vlan[a]: `audit` names `hue`, which is no attribute of its type",
+        "site.yaml:2:46: Vlan[a]: `speed` expects",
         "site.yaml:2:3: Could not find dependency Port[p] for Vlan[a]",
         "site.yaml:2:3: Could not find dependent Vlan[z] for Vlan[a]",
-        "site.yaml:6:10: `daemon` manages hosts, not devices",
-        "site.yaml:7:7: no type `fog`",
-        "site.yaml:8:13: Resources[knob]: Purging is only supported on types that accept 'ensure'",
-        "site.yaml:8:34: Resources[vlan]: `purge` expects true or false",
-        "site.yaml:8:56: Resources[port]: `resources` has no attribute `unless`",
+        "site.yaml:7:10: `daemon` manages hosts, not devices",
+        "site.yaml:8:7: no type `fog`",
+        "site.yaml:9:13: Resources[knob]: Purging is only supported on types that accept 'ensure'",
+        "site.yaml:9:41: Resources[vlan]: `purge` expects true or false",
+        "site.yaml:9:63: Resources[port]: `resources` has no attribute `unless`",
     ] {
         assert!(
             lines.iter().any(|line| line.starts_with(expected)),
             "{expected}:\n{failure}"
         );
     }
-    assert_eq!(lines.len(), 9, "{failure}");
+    assert_eq!(lines.len(), 10, "{failure}");
 }
 
 #[test]

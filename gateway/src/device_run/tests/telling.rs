@@ -81,6 +81,30 @@ fn a_row_that_does_not_keep_to_its_type_fails_its_own_resource_alone() {
 }
 
 #[test]
+fn a_name_that_a_device_holds_twice_is_refused_and_nothing_of_it_is_changed() {
+    let device = Device::holding("vlan: {a: {speed: 1}, b: {speed: 1}}");
+    device.hold("vlan: {a: {speed: 2}}");
+    let ends = device.apply("vlan: {a: {speed: 1}, b: {speed: 2}}");
+    let told = "the device holds 2 of the name vlan[a], which its type cannot tell apart";
+    assert!(
+        ends[0].starts_with(&format!("Vlan[a] failed {told}")),
+        "{ends:?}"
+    );
+    assert_eq!(ends[1], "Vlan[b] changed speed changed 1 to 2");
+    // Whatever somebody wants of its rows.
+    let options = Options {
+        strict: Strict::Off,
+        ..enforce()
+    };
+    let manifest = "vlan: {a: {ensure: absent}}\nresources: {vlan: {purge: true}}";
+    let report = device.try_apply(manifest, &options).expect("it is right");
+    for resource in &report.resources {
+        assert!(end(resource).contains(told), "{resource:?}");
+    }
+    assert_eq!(report.summary.changed, 0, "{report:?}");
+}
+
+#[test]
 fn rows_that_are_not_in_their_one_form_are_told_with_both_forms() {
     let (device, heard) = (Device::holding("vlan: {B: {speed: 1}}"), Heard::default());
     let ends = device.apply("vlan: {b: {}}");

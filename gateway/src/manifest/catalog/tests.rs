@@ -166,7 +166,10 @@ fn what_no_device_can_take_is_refused_with_its_place_and_never_quoted() {
         time.contains("`x` has a value of Puppet's type Timestamp"),
         "{time}"
     );
-    let schedule = of(json!({ "schedule": "night" }));
+    let resource = json!({ "type": "T", "title": "t", "parameters": { "schedule": "night" } });
+    let catalog = read(json!({ "resources": [resource] }), "edge.json", |_| None);
+    let declared = &catalog.expect("it can be read").resources[0];
+    let schedule = declared.told(&declared.wrong[0]);
     assert!(schedule.contains("run devgate from cron"), "{schedule}");
     assert!(message(json!({ "title": "canary" })).contains("expected every resource"));
 }

@@ -43,13 +43,20 @@ struct Evaluation<'s> {
     source: &'s Source<'s>,
     variables: HashMap<String, Value>,
     /// What holds for the resources of a type that are declared after it was said, as in Puppet.
-    defaults: HashMap<String, Hash>,
+    defaults: HashMap<String, Said>,
     catalog: Catalog,
     /// The container of the file's resources.
     main: usize,
     /// Where each resource stands.
     places: HashMap<Ref, Place>,
     wrong: Vec<Fault>,
+}
+
+/// Attributes, and where each of them was said.
+#[derive(Clone, Default)]
+struct Said {
+    values: Hash,
+    offsets: HashMap<Key, usize>,
 }
 
 impl Evaluation<'_> {
@@ -75,8 +82,11 @@ impl Evaluation<'_> {
             } => {
                 let defaults = self.attributes(attributes)?;
                 let of_type = self.defaults.entry(type_name.to_lowercase()).or_default();
-                for (key, value) in defaults {
-                    if of_type.insert(key.clone(), value).is_some() {
+                for (key, value) in defaults.values {
+                    if let Some(offset) = defaults.offsets.get(&key) {
+                        of_type.offsets.insert(key.clone(), *offset);
+                    }
+                    if of_type.values.insert(key.clone(), value).is_some() {
                         let message = format!(
                             "the default of `{key}` for {type_name} is already set: say it once"
                         );
@@ -130,7 +140,7 @@ impl Evaluation<'_> {
             }
         };
         let is_default = |body: &&Body| matches!(body.titles.form, Form::Default);
-        let mut defaults = Hash::new();
+        let mut defaults = Said::default();
         for body in bodies.iter().filter(is_default) {
             defaults = self.attributes(&body.attributes)?;
         }
@@ -147,7 +157,7 @@ impl Evaluation<'_> {
         Ok(declared)
     }
 
-    fn declare(&mut self, name: Ref, mut attributes: Hash, offset: usize) {
+    fn declare(&mut self, name: Ref, mut attributes: Said, offset: usize) {
         let place = self.source.place(offset);
         if let Some(first) = self.places.get(&name) {
             let message = format!(
@@ -163,17 +173,15 @@ impl Evaluation<'_> {
             lay_under(&mut attributes, defaults);
         }
         // Who says undef wants no default, and nothing else.
-        let given = attributes
-            .into_iter()
-            .filter(|(_, value)| !value.is_undef());
+        let given = attributes.values.into_iter();
+        let given = given.filter(|(_, value)| !value.is_undef()).collect();
         let within = Some(self.main);
-        match self.catalog.declared(name, given.collect(), place, within) {
-            Ok(declared) => self.catalog.resources.push(declared),
-            Err(problems) => {
-                let faults = problems.into_iter().map(|it| Fault::new(offset, it));
-                self.wrong.extend(faults);
-            }
-        }
+        let mut declared = self.catalog.declared(name, given, place, within);
+        let offsets = attributes.offsets.into_iter();
+        declared.places = offsets
+            .map(|(key, offset)| (key.to_string(), self.source.place(offset)))
+            .collect();
+        self.catalog.resources.push(declared);
     }
 
     /// The titles of a body, lists flattened.
@@ -199,15 +207,15 @@ impl Evaluation<'_> {
         Ok(found)
     }
 
-    fn attributes(&self, attributes: &[Attribute]) -> Result<Hash, Fault> {
-        let mut hash = Hash::new();
+    fn attributes(&self, attributes: &[Attribute]) -> Result<Said, Fault> {
+        let mut said = Said::default();
         for Attribute {
             name,
             value,
             offset,
         } in attributes
         {
-            let said = match (name, self.value(value)?) {
+            let these = match (name, self.value(value)?) {
                 (Some(name), value) => [(Key::String(name.clone()), value)].into_iter().collect(),
                 (None, Value::Hash(all)) => all,
                 (None, _) => {
@@ -215,14 +223,15 @@ impl Evaluation<'_> {
                     return Err(Fault::new(*offset, message));
                 }
             };
-            for (key, value) in said {
-                if hash.insert(key.clone(), value).is_some() {
+            for (key, value) in these {
+                if said.values.insert(key.clone(), value).is_some() {
                     let message = format!("The attribute '{key}' has already been set");
                     return Err(Fault::new(*offset, message));
                 }
+                said.offsets.insert(key, *offset);
             }
         }
-        Ok(hash)
+        Ok(said)
     }
 
     fn value(&self, expression: &Expression) -> Result<Value, Fault> {
@@ -338,11 +347,17 @@ fn is_puppets(name: &str) -> bool {
     name.contains("::") || ["facts", "trusted", "server_facts", "settings"].contains(&name)
 }
 
-/// Adds the pairs whose keys are not there.
-fn lay_under(hash: &mut Hash, defaults: &Hash) {
-    for (key, value) in defaults.iter() {
-        if hash.get_mut(key).is_none() {
-            hash.insert(key.clone(), value.clone());
+/// Adds the attributes that are not there.
+fn lay_under(said: &mut Said, defaults: &Said) {
+    for (key, value) in defaults.values.iter() {
+        if said.values.get_mut(key).is_none() {
+            said.values.insert(key.clone(), value.clone());
+            said.offsets.extend(
+                defaults
+                    .offsets
+                    .get_key_value(key)
+                    .map(|(key, at)| (key.clone(), *at)),
+            );
         }
     }
 }

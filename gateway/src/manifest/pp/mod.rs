@@ -37,10 +37,7 @@ use crate::failure::Failure;
 /// # Errors
 /// What is not read here, or everything that is wrong with the declarations, with line and column.
 pub(super) fn read(text: &str, file: &str) -> Result<Catalog, Failure> {
-    let source = Source {
-        file: file.into(),
-        text,
-    };
+    let source = Source::new(file, text);
     let tokens = lexer::tokens(text).map_err(|fault| source.failure(&[fault]))?;
     let statements = parse::statements(tokens).map_err(|fault| source.failure(&[fault]))?;
     evaluate::catalog(&statements, &source).map_err(|faults| source.failure(&faults))
@@ -66,17 +63,28 @@ impl Fault {
 struct Source<'t> {
     file: Arc<str>,
     text: &'t str,
+    /// Where its lines begin.
+    lines: Vec<usize>,
 }
 
-impl Source<'_> {
+impl<'t> Source<'t> {
+    fn new(file: &str, text: &'t str) -> Self {
+        let ends = text.match_indices('\n').map(|(end, _)| end + 1);
+        Self {
+            file: file.into(),
+            text,
+            lines: std::iter::once(0).chain(ends).collect(),
+        }
+    }
+
     fn place(&self, offset: usize) -> Place {
-        let before = &self.text[..offset];
-        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = self.lines.partition_point(|start| *start <= offset);
+        let before = &self.text[self.lines[line - 1]..offset];
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Place {
             file: Arc::clone(&self.file),
-            line: count(before.matches('\n').count() + 1),
-            column: count(before[line_start..].chars().count() + 1),
+            line: count(line),
+            column: count(before.chars().count() + 1),
         }
     }
 

@@ -189,10 +189,6 @@ fn mistakes_are_told_with_line_and_column() {
             "2:10: a text cannot hold a Sensitive value",
         ),
         ("$l = [1]\n$t = \"x$l\"", "2:8: a text cannot hold a list"),
-        (
-            "t { 'a': schedule => x }",
-            "1:5: T[a]: `schedule` is not known here",
-        ),
         ("t { 'a': § => x }", "1:10: this character means nothing"),
     ] {
         let wrong = wrong(text);
@@ -239,4 +235,21 @@ fn no_text_makes_it_fail_otherwise_than_by_a_message() {
     for text in texts {
         let _ = read(&text, "a.pp");
     }
+}
+
+#[test]
+fn each_attribute_knows_where_it_stands() {
+    let text = "T { b => 1 }\nt { default: d => 1;\n 'a': schedule => x,\n  * => { c => 2 } }";
+    let catalog = read(text, "a.pp").expect("it can be read");
+    let [declared] = catalog.resources.as_slice() else {
+        panic!("{catalog:?}")
+    };
+    let at = |name: &str| declared.places[name].to_string();
+    let places = ["b", "c", "d", "schedule"].map(at);
+    assert_eq!(places, ["a.pp:1:5", "a.pp:4:3", "a.pp:2:14", "a.pp:3:7"]);
+    let told = declared.told(&declared.wrong[0]);
+    assert!(
+        told.starts_with("a.pp:3:7: T[a]: `schedule` is not known here"),
+        "{told}"
+    );
 }

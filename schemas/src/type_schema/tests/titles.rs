@@ -38,6 +38,25 @@ fn the_first_pattern_that_matches_takes_a_title_apart() {
 }
 
 #[test]
+fn a_title_alone_is_as_its_namevar_wants_it() {
+    let named = |data_type: &str, title: &str| {
+        let definition = format!(
+            "{{name: x, desc: x, attributes: {{id: {{type: '{data_type}', desc: x, behaviour: namevar}}}}}}"
+        );
+        let name = of(&definition).name_of_title(title).expect("it is a title");
+        name.namevars().get("id").cloned()
+    };
+    let nine = Some(Value::Integer(9));
+    assert_eq!(named("Integer[1,4094]", "9"), nine);
+    assert_eq!(named("Numeric", "9"), nine);
+    assert_eq!(named("Float", "9.5"), Some(Value::Float(9.5)));
+    assert_eq!(named("Boolean", "true"), Some(Value::Boolean(true)));
+    for text in ["String", "Variant[String, Integer]", "Integer[10]"] {
+        assert_eq!(named(text, "9"), Some(Value::from("9")), "{text}");
+    }
+}
+
+#[test]
 fn what_a_title_alone_leaves_open_is_as_ever() {
     let software = of(&SOFTWARE.replace(
         "manager: { type: String,",
