@@ -33,6 +33,8 @@ pub(crate) struct Target {
     pub groups: Vec<String>,
     /// Whether the inventory lists it, or a command line alone named it.
     pub listed: Listed,
+    /// The target of the inventory that has its URI, where it is none itself.
+    pub namesake: Option<String>,
     /// Where it is, where an entry says so.
     pub uri: Option<Uri>,
     /// How it is reached.
