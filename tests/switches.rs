@@ -348,6 +348,11 @@ fn a_target_that_is_down_has_one_line_at_a_terminal_and_lines_elsewhere() {
     assert!(screen.matches(" follows in ").count() > 1, "{screen}");
     let retries = screen.lines().filter(|line| line.contains(" follows in "));
     assert_eq!(retries.count(), 1, "{screen}");
+    // What Ctrl-C shows stands in the last line then, and not below it.
+    assert!(
+        screen.contains("…\r"),
+        "the cursor stays at the end: {screen:?}"
+    );
     let log = fs::read_to_string(project.0.path().join("run.log")).expect("it is written");
     assert!(log.matches(" follows in ").count() > 1, "{log}");
 }

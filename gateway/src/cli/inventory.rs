@@ -132,12 +132,11 @@ fn names(setting: &Setting, inventory: &inventory::Inventory, targets: &[&Target
 }
 
 fn reached(target: &Target) -> Json {
-    let info = target.connection_info();
     json!({
         "transport": target.kind.name(),
         "remote_transport": target.remote_transport(),
-        "host": info.get("host").map(Value::to_json),
-        "port": info.get("port").map(Value::to_json),
+        "host": target.host().as_ref().map(Value::to_json),
+        "port": target.port().as_ref().map(Value::to_json),
         "run_on": target.run_on(),
     })
 }
@@ -184,15 +183,12 @@ fn complaint(message: &str) -> String {
 }
 
 fn row(target: &Target, is_wrong: bool) -> [String; 4] {
-    let info = target.connection_info();
-    let text = |key| {
-        info.get(key).map(|value| match value {
-            Value::String(text) => text.clone(),
-            Value::Sensitive(_) => "(secret)".to_owned(),
-            other => other.to_json().to_string(),
-        })
+    let text = |value: Value| match value {
+        Value::String(text) => text,
+        Value::Sensitive(_) => "(secret)".to_owned(),
+        other => other.to_json().to_string(),
     };
-    let address = match (text("host"), text("port")) {
+    let address = match (target.host().map(text), target.port().map(text)) {
         (Some(host), Some(port)) => format!("{host}:{port}"),
         (host, _) => host.unwrap_or_default(),
     };

@@ -289,6 +289,20 @@ impl Target {
         Unread::new(names.filter_map(option).collect())
     }
 
+    /// The host: the URI's, or the option.
+    pub(crate) fn host(&self) -> Option<Value> {
+        let host = self.uri.as_ref().and_then(|uri| uri.host.as_deref());
+        host.map(Value::from)
+            .or_else(|| self.options.get("host").cloned())
+    }
+
+    /// The port: the URI's, or the option.
+    pub(crate) fn port(&self) -> Option<Value> {
+        let port = self.uri.as_ref().and_then(|uri| uri.port);
+        port.map(|port| Value::Integer(port.into()))
+            .or_else(|| self.options.get("port").cloned())
+    }
+
     /// What a task gets as `_target` and a transport as connection info: the transport's options,
     /// then seven keys that override them, without what is not known.
     ///
@@ -323,17 +337,8 @@ impl Target {
                 uri.and_then(Uri::password_value)
                     .or_else(|| option("password")),
             ),
-            (
-                "host",
-                uri.and_then(|uri| text(&uri.host))
-                    .or_else(|| option("host")),
-            ),
-            (
-                "port",
-                uri.and_then(|uri| uri.port)
-                    .map(|port| Value::Integer(port.into()))
-                    .or_else(|| option("port")),
-            ),
+            ("host", self.host()),
+            ("port", self.port()),
         ];
         let mut info = options;
         for (key, value) in facts_of_uri {
