@@ -46,7 +46,7 @@ fn wrong_shapes_are_refused_all_at_once_without_their_values() {
         "version: 3
 vars: canary
 features: canary
-config: {transport: canary, ssh: canary, remote: {run-on: {canary: 1}}}
+config: {transport: shh, ssh: canary, remote: {run-on: {canary: 1}}}
 targets:
   - [canary]
   - {name: 5}
