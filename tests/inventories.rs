@@ -26,7 +26,7 @@ fn encrypted() -> Project {
     project.write("password.age", &fixture("armored.age"));
     let pkcs7 = json!({ "_plugin": "pkcs7", "encrypted_value": fixture("eyaml.txt") });
     let age = json!({ "_plugin": "age", "file": "password.age" });
-    let remote = json!({ "remote-transport": "unknown", "password": pkcs7, "enable": age });
+    let remote = json!({ "remote-transport": "frr", "password": pkcs7, "enable_password": age });
     let inventory = json!({
         "config": { "transport": "remote", "remote": remote },
         "vars": { "greeting": age },
@@ -89,7 +89,7 @@ fn details_of_the_inventory_show_no_secret() {
 #[test]
 fn the_inventory_is_shown_as_bolt_shows_it_without_asking_plugins() {
     let project = Project::new();
-    let inventory = "config: {transport: remote, remote: {host: {_plugin: nobody}, port: 22}}
+    let inventory = "config: {transport: remote, remote: {remote-transport: frr, host: {_plugin: prompt}, user: me}}
 groups: [{name: g, targets: [r1]}]\ntargets: [r2]\n";
     project.write("inventory.yaml", inventory);
     let output = project.devgate(&["inventory", "show", "-t", "g,h", "--format", "json"]);
@@ -106,10 +106,138 @@ groups: [{name: g, targets: [r1]}]\ntargets: [r2]\n";
         (&json!(["r1", "h"]), &json!(2))
     );
     assert_eq!(shown["groups"]["all"], json!(["r2", "r1"]));
-    let output = project.devgate(&["inventory", "show", "--detail", "--format", "json"]);
-    assert_eq!(output.status.code(), Some(1));
-    let fault = &document(&output)["faults"]["r1"];
-    assert_eq!(fault["kind"], "bolt/unknown-plugin");
+}
+
+/// Targets of which each is wrong in its own way, and one that is not.
+const WRONG: &str = "config: {transport: remote, remote: {remote-transport: frr, user: me}}
+targets:
+  - {name: right, uri: 'ssh://192.0.2.1', config: {remote: {password: {_plugin: prompt, message: m}}}}
+  - {name: family, config: {remote: {remote-transport: frrr}}}
+  - {name: timeout, uri: 'ssh://192.0.2.1', config: {remote: {timeout: fast, password: {_plugin: prompt}}}}
+  - {name: limit, uri: 'ssh://192.0.2.1', config: {remote: {session-limit: many}}}
+  - {name: plugin, uri: 'ssh://192.0.2.1', config: {remote: {password: {_plugin: agee}}}}
+  - {name: host, uri: 192.0.2.1, config: {transport: ssh, ssh: {tmpdir: 5}}}
+groups:
+  - name: far
+    targets: [{name: covered, uri: 'ssh://192.0.2.1', config: {remote: {timeout: {_plugin: env_var, var: X}}}}]
+    config: {remote: {timeout: slow}}
+";
+
+#[test]
+fn what_is_wrong_is_shown_without_asking_plugins() {
+    let project = Project::new();
+    project.write("inventory.yaml", WRONG);
+    let wrong = [
+        ("family", "devgate/unknown-transport", "did you mean `frr`?"),
+        (
+            "timeout",
+            "devgate/invalid-connection-info",
+            "timeout: fast",
+        ),
+        (
+            "limit",
+            "devgate/invalid-connection-info",
+            "session-limit: many",
+        ),
+        ("plugin", "bolt/unknown-plugin", "did you mean `age`?"),
+        ("host", "devgate/invalid-connection-info", "tmpdir: 5"),
+    ];
+    let output = project.devgate(&["inventory", "show"]);
+    assert_eq!(output.status.code(), Some(1), "{}", words_of(&output));
+    let table = String::from_utf8_lossy(&output.stdout);
+    for (name, _, why) in wrong {
+        let row = table.lines().find(|line| line.starts_with(name));
+        assert!(row.is_some_and(|row| row.contains("(wrong)")), "{table}");
+        assert!(table.contains(why), "{table}");
+    }
+    for strict in [&[][..], &["--strict"]] {
+        let words = [&["inventory", "show", "--format", "json"], strict].concat();
+        let output = project.devgate(&words);
+        assert_eq!(output.status.code(), Some(1), "{}", words_of(&output));
+        let faults = document(&output)["faults"].clone();
+        for (name, kind, why) in wrong {
+            assert_eq!(faults[name]["kind"], kind, "{faults:#}");
+            let message = faults[name]["msg"].as_str().unwrap_or_default();
+            assert!(message.contains(why), "{message}");
+        }
+        assert_eq!(
+            faults.as_object().map(|all| all.len()),
+            Some(wrong.len()),
+            "{faults:#}"
+        );
+    }
+    let alone = ["inventory", "show", "-t", "right,covered"];
+    let output = project.devgate(&alone);
+    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+}
+
+#[test]
+fn a_remote_target_without_a_transport_is_wrong() {
+    let project = Project::new();
+    let inventory = "targets: [{name: r1, config: {transport: remote, remote: {user: me}}}]\n";
+    project.write("inventory.yaml", inventory);
+    let output = project.devgate(&["inventory", "show"]);
+    assert_eq!(output.status.code(), Some(1), "{}", words_of(&output));
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(table.contains("r1 has no `remote-transport`"), "{table}");
+}
+
+#[test]
+fn details_of_a_target_whose_plugin_fails_have_its_transport_and_why() {
+    let project = Project::new();
+    project.write("inventory.yaml", WRONG);
+    let detail = ["inventory", "show", "-t", "plugin,family", "--detail"];
+    let output = project.devgate(&[&detail[..], &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", words_of(&output));
+    let targets = document(&output)["targets"].clone();
+    let (plugin, family) = (&targets[0], &targets[1]);
+    assert_eq!(plugin["config"]["transport"], "remote", "{plugin:#}");
+    assert_eq!(
+        plugin["config"]["remote"]["remote-transport"], "frr",
+        "{plugin:#}"
+    );
+    assert_eq!(
+        plugin["_error"]["kind"], "bolt/unknown-plugin",
+        "{plugin:#}"
+    );
+    assert_eq!(
+        family["_error"]["kind"], "devgate/unknown-transport",
+        "{family:#}"
+    );
+    let output = project.devgate(&detail);
+    let shown = String::from_utf8_lossy(&output.stdout);
+    let (first, second) = shown.split_once("family\n").expect("two targets");
+    assert!(
+        first.contains("unknown plugin agee") && second.contains("no transport `frrr`"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn devices_of_a_device_conf_are_shown_in_the_group_all_with_their_type() {
+    let project = Project::new();
+    project.write("inventory.yaml", "version: 2\n");
+    let conf =
+        "[sw1]\ntype frr\nurl ssh://me@192.0.2.1\n[sw2]\ntype frr\nurl file:///nowhere/sw2.conf\n";
+    project.write("device.conf", conf);
+    let show = [
+        "inventory",
+        "show",
+        "--deviceconfig",
+        "device.conf",
+        "--format",
+        "json",
+        "--detail",
+    ];
+    let output = project.devgate(&show);
+    assert_eq!(output.status.code(), Some(1), "sw2 has no credentials");
+    for target in document(&output)["targets"].as_array().expect("targets") {
+        assert_eq!(target["groups"], json!(["all"]), "{target:#}");
+        assert_eq!(
+            target["config"]["remote"]["remote-transport"], "frr",
+            "{target:#}"
+        );
+    }
 }
 
 #[test]

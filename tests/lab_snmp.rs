@@ -296,7 +296,7 @@ fn silence_is_bounded_and_says_what_it_may_mean() {
     let expected = [
         (
             "community",
-            "and `community`, since an agent does not answer to a wrong one",
+            "and `community`: an agent is silent where that does not fit",
         ),
         ("privacy", "check `priv_password`"),
         ("nobody", "connection refused"),

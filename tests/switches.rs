@@ -109,7 +109,7 @@ fn a_session_under_noop_shows_what_it_would_send_and_sends_nothing() {
     );
     let output = project.devgate(&[&noop[..], &["--format", "json", "reload"]].concat());
     assert_eq!(
-        document(&output),
+        document(&output)["items"][0]["value"],
         json!({ "noop": true, "command": "reload" })
     );
     assert!(!configuration(&project).contains("vlan 77"));
@@ -153,6 +153,100 @@ fn a_command_goes_to_many_targets_and_each_answers_under_its_name() {
         1,
         "one target answers as it is"
     );
+}
+
+#[test]
+fn one_target_has_the_form_of_many_in_json_and_what_has_failed_shows_no_empty_list() {
+    let (project, _switches) = project();
+    let exec = |words: &[&str]| project.devgate(&[&EXEC[..], &["--patience", "1"], words].concat());
+    for (target, well) in [("s1", true), ("d1", false)] {
+        let output = exec(&["-t", target, "--format", "json", "show", "clock"]);
+        assert_eq!(output.status.success(), well, "{}", words_of(&output));
+        let document = document(&output);
+        assert_eq!(document["target_count"], 1, "{document:#}");
+        let value = &document["items"][0]["value"];
+        assert_eq!(value["output"].is_string(), well, "{document:#}");
+        assert_eq!(value["_error"].is_object(), !well, "{document:#}");
+    }
+    let lines = project.0.path().join("lines");
+    fs::write(&lines, "show clock\n\nshow nonsense\nshow clock\n").expect("written");
+    let output = project
+        .command(&[&EXEC[..], &["-t", "s1", "--format", "jsonl", "-"]].concat())
+        .stdin(fs::File::open(&lines).expect("it is there"))
+        .output()
+        .expect("it starts");
+    assert_eq!(output.status.code(), Some(1), "{}", words_of(&output));
+    let item = document(&output);
+    let commands = item["value"]["commands"]
+        .as_array()
+        .expect("those that were sent");
+    assert_eq!(
+        (commands.len(), &commands[0]["command"]),
+        (1, &json!("show clock")),
+        "{item:#}"
+    );
+    assert!(item["value"]["_error"].is_object(), "{item:#}");
+    let failed = printed(&exec(&["-t", "down", "show", "clock"]));
+    assert!(
+        failed.contains("Failed on d1:") && !failed.contains("commands"),
+        "{failed}"
+    );
+}
+
+#[test]
+fn a_tag_that_no_resource_has_is_told_and_nothing_was_done() {
+    let (project, _switches) = project();
+    let manifest = "practice_vlan:\n  '77': {name: lab, tag: edge}\n";
+    project.write("vlans.yaml", manifest);
+    let apply = |more: &[&str]| {
+        let words = [
+            "device",
+            "-t",
+            "s1",
+            "--noop",
+            "--apply",
+            "vlans.yaml",
+            "--tags",
+        ];
+        project.devgate(&[&words[..], more].concat())
+    };
+    let output = apply(&["edgy"]);
+    assert_eq!(output.status.code(), Some(1), "{}", words_of(&output));
+    let told = words_of(&output);
+    for expected in [
+        "no resource has the tag `edgy`",
+        "did you mean `edge`?",
+        "nothing was done",
+    ] {
+        assert!(told.contains(expected), "{told}");
+    }
+    let output = apply(&["edgy", "--allow-empty"]);
+    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+    let output = apply(&["edgy,edge"]);
+    assert_eq!(output.status.code(), Some(0), "{}", words_of(&output));
+    assert!(
+        words_of(&output).contains("no resource has the tag `edgy`"),
+        "{}",
+        words_of(&output)
+    );
+}
+
+#[test]
+fn the_steps_of_the_practice_switch_keep_its_password_from_others() {
+    let project = Project::new();
+    let mut child = project
+        .command(&["practice", "--port", "0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let told = lines.map_while(Result::ok);
+    let told = told.take_while(|line| !line.contains("devgate facts"));
+    assert!(
+        told.collect::<String>()
+            .contains("chmod 600 inventory.yaml")
+    );
+    let _switch = Switch(child);
 }
 
 #[test]
@@ -254,6 +348,11 @@ fn a_target_that_is_down_has_one_line_at_a_terminal_and_lines_elsewhere() {
     assert!(screen.matches(" follows in ").count() > 1, "{screen}");
     let retries = screen.lines().filter(|line| line.contains(" follows in "));
     assert_eq!(retries.count(), 1, "{screen}");
+    // What Ctrl-C shows stands in the last line then, and not below it.
+    assert!(
+        screen.contains("…\r"),
+        "the cursor stays at the end: {screen:?}"
+    );
     let log = fs::read_to_string(project.0.path().join("run.log")).expect("it is written");
     assert!(log.matches(" follows in ").count() > 1, "{log}");
 }

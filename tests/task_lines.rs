@@ -66,6 +66,16 @@ fn what_failed_can_be_run_again() {
     ));
     assert_eq!(items(&document(&failure)), [("r2", "failure")]);
     assert_eq!(saved(), json!([{"target": "r2", "status": "failure"}]));
+    fs::write(&file, r#"[{"target": "r1", "status": "success"}]"#).expect("it is ours");
+    let none = project.devgate(&run("m::picky", &["--rerun", "failure"]));
+    assert_eq!(none.status.code(), Some(1));
+    let told = words_of(&none);
+    for expected in [
+        "nothing failed in the last run (20",
+        "`--rerun all` runs it once more",
+    ] {
+        assert!(told.contains(expected), "{told}");
+    }
     let both = project.devgate(&run("m::picky", &["--rerun", "all", "-t", "r1"]));
     assert_eq!(both.status.code(), Some(1));
 }

@@ -177,7 +177,8 @@ fn a_link_in_files_does_not_lead_out_of_the_module_path() {
 #[test]
 fn an_inventory_with_a_password_that_others_may_read_is_warned_about() {
     let project = project();
-    let remote = json!({ "remote-transport": "ssh_cli", "password": "a-canary" });
+    let remote =
+        json!({ "remote-transport": "ssh_cli", "host": "h", "user": "u", "password": "a-canary" });
     let config = json!({ "transport": "remote", "remote": remote });
     let inventory = json!({ "targets": [{ "name": "r1", "config": config }] });
     project.write("inventory.yaml", &inventory.to_string());

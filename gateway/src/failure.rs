@@ -56,10 +56,20 @@ impl Failure {
 
     /// That a name on the command line is no target's, and no address that can be used as it is.
     pub(crate) fn unknown_target(target: &Target) -> Self {
-        let message = format!(
-            "{} is not in the inventory; `devgate inventory show` names what is",
-            target.name
-        );
+        let name = &target.name;
+        let why = match &target.namesake {
+            Some(other) => format!(
+                " by this name (a URI is the name of a target that has no other); did you mean \
+                 `{other}`, which has this URI?"
+            ),
+            None if name.contains("://") => {
+                "; what the group `all` says counts for a URI, and that names no transport of devices"
+                    .to_owned()
+            }
+            None => String::new(),
+        };
+        let message =
+            format!("{name} is not in the inventory{why}; `devgate inventory show` names what is");
         Self::new("devgate/unknown-target", message)
     }
 

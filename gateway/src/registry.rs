@@ -216,6 +216,12 @@ impl Registry {
         })
     }
 
+    /// Whether a program must be started to know what the transport of this name is.
+    pub(crate) fn must_be_asked(&self, name: &str) -> bool {
+        let found = self.families.get(name);
+        found.is_some_and(|found| found.code.is_some() && found.whole.get().is_none())
+    }
+
     /// The family of this name, if anybody knows it.
     fn known_family(&self, name: &str) -> Result<Option<&Family>, Failure> {
         let found = self.families.get(name);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+use crate::cli::facts;
 use crate::failure::Failure;
 use crate::results::Status;
 
@@ -62,6 +63,21 @@ impl RerunFile {
         };
         let chosen = lines.into_iter().filter(wanted);
         Ok(chosen.map(|line| line.target).collect())
+    }
+
+    /// That the last run has no targets of this kind, and when it was, where that is known.
+    pub(crate) fn nothing(&self, which: Rerun) -> String {
+        let at = fs::metadata(&self.0).and_then(|data| data.modified());
+        let of = at.map_or_else(|_| String::new(), |at| format!(" ({})", facts::shown(at)));
+        match which {
+            Rerun::All => format!("the last run{of} was for no target"),
+            Rerun::Failure => {
+                format!("nothing failed in the last run{of}; `--rerun all` runs it once more")
+            }
+            Rerun::Success => {
+                format!("nothing succeeded in the last run{of}; `--rerun all` runs it once more")
+            }
+        }
     }
 
     /// Remembers a run, in place of the one before.

@@ -2,6 +2,7 @@
 
 mod raw;
 mod retries;
+mod terminal;
 
 use std::collections::HashSet;
 use std::fmt::Write as _;

@@ -230,8 +230,50 @@ impl TransportSchema {
         raw: Unread,
         mut tell: impl FnMut(Level, String),
     ) -> Result<ConnectionInfo, InvalidConnectionInfo> {
-        let (mut info, mut hidden) = (Hash::new(), Hash::new());
         let mut unknown = Vec::new();
+        let mut taken = self.taken(raw, &mut tell, &mut unknown);
+        if !unknown.is_empty() {
+            let named: Vec<String> = unknown
+                .iter()
+                .map(|key| {
+                    let known = self.connection_info.keys().map(String::as_str);
+                    format!("`{key}`{}", did_you_mean(key, known))
+                })
+                .collect();
+            let message = format!(
+                "`{}` does not know, and ignores: {}",
+                self.name,
+                named.join(", ")
+            );
+            tell(Level::Warning, message);
+        }
+        for (name, attribute) in &self.connection_info {
+            if let (None, Some(default)) = (taken.info.get(name), &attribute.default) {
+                taken.info.insert(name.as_str(), default.clone());
+            }
+        }
+        self.check(&taken, &[]).map(|()| taken)
+    }
+
+    /// Whether a target's raw connection info fits, as far as it is known: of the attributes in
+    /// `open` nothing is.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn judge(&self, raw: Unread, open: &[String]) -> Result<(), InvalidConnectionInfo> {
+        let info = self.taken(raw, &mut |_, _| {}, &mut Vec::new());
+        self.check(&info, open)
+    }
+
+    /// What is the transport's of raw connection info, without defaults, its secrets wrapped; `unknown`
+    /// gets the keys that nobody knows.
+    fn taken(
+        &self,
+        raw: Unread,
+        tell: &mut impl FnMut(Level, String),
+        unknown: &mut Vec<String>,
+    ) -> ConnectionInfo {
+        let (mut info, mut hidden) = (Hash::new(), Hash::new());
         for (key, value) in raw.into_hash() {
             let name = key.to_string();
             if name == "protocol" && self.names_no_protocol(&value) {
@@ -258,28 +300,7 @@ impl TransportSchema {
                 unknown.push(name);
             }
         }
-        if !unknown.is_empty() {
-            let named: Vec<String> = unknown
-                .iter()
-                .map(|key| {
-                    let known = self.connection_info.keys().map(String::as_str);
-                    format!("`{key}`{}", did_you_mean(key, known))
-                })
-                .collect();
-            let message = format!(
-                "`{}` does not know, and ignores: {}",
-                self.name,
-                named.join(", ")
-            );
-            tell(Level::Warning, message);
-        }
-        for (name, attribute) in &self.connection_info {
-            if let (None, Some(default)) = (info.get(name), &attribute.default) {
-                info.insert(name.as_str(), default.clone());
-            }
-        }
-        let info = ConnectionInfo { info, hidden };
-        self.check(&info).map(|()| info)
+        ConnectionInfo { info, hidden }
     }
 
     /// Whether what stands as `protocol` only says which transport is meant: inventories put a URI's
@@ -320,8 +341,9 @@ impl TransportSchema {
         target
     }
 
-    fn check(&self, info: &ConnectionInfo) -> Result<(), InvalidConnectionInfo> {
-        let broken = self.groups.iter().filter_map(|group| group.violation(info));
+    fn check(&self, info: &ConnectionInfo, open: &[String]) -> Result<(), InvalidConnectionInfo> {
+        let groups = self.groups.iter().filter(|group| !group.names_any(open));
+        let broken = groups.filter_map(|group| group.violation(info));
         let mut invalid = InvalidConnectionInfo {
             transport: self.name.clone(),
             mismatches: Vec::new(),
@@ -330,6 +352,9 @@ impl TransportSchema {
         };
         let ConnectionInfo { info, hidden } = info;
         for (key, value) in info.iter() {
+            if open.iter().any(|open| key.as_str() == Some(open)) {
+                continue;
+            }
             let attribute = &self.connection_info[&key.to_string()];
             // What has an `@` may be a password in front of an address.
             let is_secret = attribute.sensitive
@@ -354,7 +379,11 @@ impl TransportSchema {
             }
         }
         for (name, attribute) in &self.connection_info {
-            if attribute.is_mandatory() && info.get(name).is_none_or(Value::is_undef) {
+            let is_given = || match info.get(name) {
+                Some(value) => !value.is_undef(),
+                None => attribute.default.is_some() || open.contains(name),
+            };
+            if attribute.is_mandatory() && !is_given() {
                 invalid.missing.push(name.clone());
             }
         }

@@ -188,7 +188,7 @@ fn age(kept: &Kept) -> Duration {
 }
 
 /// A time in the words of RFC 3339, in UTC.
-fn shown(time: SystemTime) -> String {
+pub(crate) fn shown(time: SystemTime) -> String {
     let since = time
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default();

@@ -2,7 +2,8 @@
 
 use anyhow::bail;
 use clap::Subcommand;
-use devgate_schemas::{Level, Value};
+use devgate_schemas::Value;
+use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::setting::missing;
@@ -10,7 +11,10 @@ use super::{Ending, Setting, complete};
 use crate::failure::Failure;
 use crate::inventory::{self, Listed, Overrides, Target};
 use crate::output::{self, Output};
+use crate::paint::BAD;
+use crate::project::Format;
 use crate::results::counted;
+use crate::session;
 
 /// Look at the inventory.
 #[derive(Debug, Subcommand)]
@@ -18,8 +22,9 @@ use crate::results::counted;
 pub(super) enum Inventory {
     /// Show targets, how each is reached, and their groups
     ///
-    /// A target that is wrong is shown with what is wrong, and the exit code says so. Without
-    /// --detail no plugin is asked for a target's data: what it would say is not shown.
+    /// A target that is wrong is shown with what is wrong, and the exit code says so: its family must be
+    /// known, and its settings must fit. Without --detail no plugin is asked for a target's data, and no
+    /// program what it is: what they would say is neither shown nor judged.
     #[command(
         after_help = "Examples:\n  devgate inventory show\n  devgate inventory show -t routers --detail\n  devgate inventory show --format json | jq -r .targets[]"
     )]
@@ -49,39 +54,41 @@ impl Inventory {
             (Some(missing), true) => bail!(Failure::new("devgate/no-targets", missing)),
             _ => setting.tell_missing(&inventory),
         }
-        let faults: Vec<(&str, Failure)> = targets
+        let faults: IndexMap<&str, Failure> = targets
             .iter()
             .filter_map(|target| {
-                let fault = target.fault.as_ref()?;
-                Some((target.name.as_str(), Failure::from(&**fault)))
+                let fault = match &target.fault {
+                    Some(fault) => Failure::from(&**fault),
+                    None => session::judged(&setting.registry, target, detail)?,
+                };
+                Some((target.name.as_str(), fault))
             })
             .collect();
-        for (_, fault) in &faults {
-            setting.voice.say(Level::Err, &fault.msg);
-        }
         let targets: Vec<&Target> = targets.iter().map(|target| &**target).collect();
         let mut document = if detail {
-            let details: Vec<Json> = targets
-                .iter()
-                .map(|target| details(setting, target))
-                .collect();
-            json!({ "targets": details, "count": targets.len() })
+            let details = targets.iter().map(|target| {
+                let mut details = details(setting, target);
+                if let Some(fault) = faults.get(target.name.as_str()) {
+                    details["_error"] = json!(fault);
+                }
+                details
+            });
+            json!({ "targets": details.collect::<Vec<_>>(), "count": targets.len() })
+        } else if output.format() == Format::Human {
+            // People read the table; of many targets the other takes its time.
+            json!({})
         } else {
             names(setting, &inventory, &targets)
         };
         if !faults.is_empty() {
-            let faults = faults.iter().map(|(name, fault)| {
-                let fault = fault.clone().into_value();
-                ((*name).to_owned(), fault["_error"].clone())
-            });
-            document["faults"] = Json::Object(faults.collect());
+            document["faults"] = json!(faults);
         }
         output.page(&document, || {
             let body = if detail {
                 let each = document["targets"].as_array().into_iter().flatten();
                 each.map(paragraph).collect()
             } else {
-                table(&targets)
+                table(&targets, &faults)
             };
             format!("{body}{}\n", counted(targets.len()))
         });
@@ -125,12 +132,11 @@ fn names(setting: &Setting, inventory: &inventory::Inventory, targets: &[&Target
 }
 
 fn reached(target: &Target) -> Json {
-    let info = target.connection_info();
     json!({
         "transport": target.kind.name(),
         "remote_transport": target.remote_transport(),
-        "host": info.get("host").map(Value::to_json),
-        "port": info.get("port").map(Value::to_json),
+        "host": target.host().as_ref().map(Value::to_json),
+        "port": target.port().as_ref().map(Value::to_json),
         "run_on": target.run_on(),
     })
 }
@@ -148,35 +154,51 @@ fn details(setting: &Setting, target: &Target) -> Json {
 }
 
 fn paragraph(target: &Json) -> String {
-    let text = serde_json::to_string_pretty(target).expect("keys are texts");
+    let mut target = target.clone();
+    let error = target
+        .as_object_mut()
+        .and_then(|it| it.shift_remove("_error"));
+    let wrong = error.map(|error| complaint(error["msg"].as_str().unwrap_or_default()));
+    let text = serde_json::to_string_pretty(&target).expect("keys are texts");
     let name = target["name"].as_str().unwrap_or_default();
     let lines: String = text.lines().map(|line| format!("  {line}\n")).collect();
-    format!("{name}\n{lines}\n")
+    format!("{name}\n{}{lines}\n", wrong.unwrap_or_default())
 }
 
-fn table(targets: &[&Target]) -> String {
+/// The targets, then what is wrong with some: at the end, where it is seen below thousands.
+fn table(targets: &[&Target], faults: &IndexMap<&str, Failure>) -> String {
     let mut rows = vec![["TARGET", "TRANSPORT", "ADDRESS", "GROUPS"].map(str::to_owned)];
-    rows.extend(targets.iter().map(|target| row(target)));
-    output::table(&rows)
+    let is_wrong = |target: &Target| faults.contains_key(target.name.as_str());
+    rows.extend(targets.iter().map(|target| row(target, is_wrong(target))));
+    let wrong = faults.values().map(|fault| complaint(&fault.msg));
+    output::table(&rows) + &wrong.collect::<String>()
 }
 
-fn row(target: &Target) -> [String; 4] {
-    let info = target.connection_info();
-    let text = |key| {
-        info.get(key).map(|value| match value {
-            Value::String(text) => text.clone(),
-            Value::Sensitive(_) => "(secret)".to_owned(),
-            other => other.to_json().to_string(),
-        })
+/// What is wrong with a target, below its name or its row.
+fn complaint(message: &str) -> String {
+    let lines = message
+        .lines()
+        .map(|line| format!("  {BAD}{line}{BAD:#}\n"));
+    lines.collect()
+}
+
+fn row(target: &Target, is_wrong: bool) -> [String; 4] {
+    let text = |value: Value| match value {
+        Value::String(text) => text,
+        Value::Sensitive(_) => "(secret)".to_owned(),
+        other => other.to_json().to_string(),
     };
-    let address = match (text("host"), text("port")) {
+    let address = match (target.host().map(text), target.port().map(text)) {
         (Some(host), Some(port)) => format!("{host}:{port}"),
         (host, _) => host.unwrap_or_default(),
     };
     let transport = match target.remote_transport() {
-        _ if target.fault.is_some() => "(wrong)".to_owned(),
         Some(name) => format!("{} ({name})", target.kind.name()),
         None => target.kind.name().to_owned(),
+    };
+    let transport = match is_wrong {
+        true => format!("{transport} (wrong)"),
+        false => transport,
     };
     [
         target.name.clone(),

@@ -210,35 +210,25 @@ impl Setting {
         let (inventory, words) = (self.inventory().await?, &targets.targets);
         let chosen = self.choose_from(&inventory, words, &overrides).await?;
         if chosen.is_empty() {
-            self.nothing_to_do(targets, &inventory, words)?;
+            self.nothing_to_do(targets.allow_empty, &no_target(&inventory, words))?;
         }
         Ok(chosen)
     }
 
-    /// Says that these words choose no target.
+    /// Says why there is nothing to do.
     ///
     /// # Errors
     /// That a command which does nothing has not succeeded, unless it may be so.
-    pub(crate) fn nothing_to_do(
-        &self,
-        targets: &Targets,
-        inventory: &Inventory,
-        words: &[String],
-    ) -> anyhow::Result<()> {
-        let why = match (missing(inventory), words) {
-            (Some(missing), _) => missing,
-            (None, []) => "no target is named".to_owned(),
-            (None, words) => format!("`{}` chooses no target", words.join(",")),
-        };
-        if targets.allow_empty {
+    pub(crate) fn nothing_to_do(&self, allowed: bool, why: &str) -> Result<(), Failure> {
+        if allowed {
             let message = format!("{why}: nothing was done");
             self.voice.say(Level::Warning, &message);
             return Ok(());
         }
         let message = format!(
-            "{why}: nothing was done; --allow-empty makes a success of a command without targets"
+            "{why}: nothing was done; --allow-empty makes a success of a command that has nothing to do"
         );
-        bail!(Failure::new("devgate/no-targets", message))
+        Err(Failure::new("devgate/no-targets", message))
     }
 
     /// The targets that words choose from an inventory, perhaps none.
@@ -313,6 +303,15 @@ impl Setting {
     /// The tasks of the module path.
     pub(crate) fn catalogue(&self) -> Catalogue {
         self.project.catalogue()
+    }
+}
+
+/// Why these words choose no target.
+pub(crate) fn no_target(inventory: &Inventory, words: &[String]) -> String {
+    match (missing(inventory), words) {
+        (Some(missing), _) => missing,
+        (None, []) => "no target is named".to_owned(),
+        (None, words) => format!("`{}` chooses no target", words.join(",")),
     }
 }
 

@@ -26,9 +26,9 @@ pub(crate) struct Targets {
     /// How many targets are worked on at once (default: the project's, else 100)
     #[arg(short, long, value_name = "N")]
     pub(crate) concurrency: Option<NonZeroUsize>,
-    /// Succeed where no target is chosen (default: exit with 1, because nothing was done)
+    /// Succeed where there is nothing to do: no target, no resource with a tag (default: exit with 1)
     #[arg(long)]
-    pub(super) allow_empty: bool,
+    pub(crate) allow_empty: bool,
     #[command(flatten)]
     connection: Connection,
 }

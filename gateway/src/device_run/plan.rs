@@ -62,6 +62,12 @@ impl Plan<'_> {
     pub(crate) fn audits(&self) -> bool {
         self.nodes.iter().any(|node| node.audit != Audit::Nothing)
     }
+
+    /// The tags that its resources have, together.
+    pub(crate) fn tags(&self) -> impl Iterator<Item = &str> {
+        let tags = self.nodes.iter().flat_map(|node| &node.tags);
+        tags.map(String::as_str)
+    }
 }
 
 impl Node {

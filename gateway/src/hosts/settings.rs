@@ -11,7 +11,7 @@ use devgate_schemas::{
 use devgate_transports::HostSettings;
 use nix::unistd::{Uid, User};
 
-use crate::inventory::Target;
+use crate::inventory::{Kind, Target};
 
 /// How tasks run on a host: one form for this node and for those behind SSH.
 #[derive(Clone, Debug)]
@@ -109,6 +109,15 @@ impl Settings {
         Ok((settings, info))
     }
 
+    /// What may be said of a target that is a host.
+    pub(crate) fn schema(target: &Target) -> Option<&'static TransportSchema> {
+        match target.kind {
+            Kind::Local => Some(&LOCAL),
+            Kind::Ssh => Some(&SSH),
+            Kind::Remote { .. } | Kind::Other(_) => None,
+        }
+    }
+
     fn of(info: &ConnectionInfo) -> Self {
         let text = |name: &str| info.text(name).map(str::to_owned);
         Self {
@@ -156,6 +165,11 @@ impl Default for Settings {
 }
 
 impl Budget {
+    /// Of which of a remote target's options this is made.
+    pub(crate) fn schema() -> &'static TransportSchema {
+        &REMOTE
+    }
+
     /// What a remote target's own options say.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use super::data::without_undef;
 use super::group::Entry;
 use super::lookup::Lookup;
-use super::target::{LOCALHOST, Listed};
+use super::target::{LOCALHOST, Listed, REMOTE_TRANSPORT};
 use super::uri::Uri;
 use super::{Inventory, InventoryError, Overrides, Problem, Target};
 use crate::plugins::{self, PluginError};
@@ -69,7 +69,19 @@ impl Inventory {
         let overrides = Overrides::default();
         let made = chosen.iter().map(|(name, uri)| {
             let mut lookup = Lookup::new(&self.plugins);
-            Arc::new(self.target(name, uri.as_ref(), &overrides, &mut lookup))
+            let target = self.target(name, uri.as_ref(), &overrides, &mut lookup);
+            // That there is no such plugin is known without asking it.
+            let missing = lookup.into_missing();
+            let unknown = missing
+                .iter()
+                .find_map(|reference| Some((reference, self.plugins.unknown(reference)?)));
+            Arc::new(match unknown {
+                Some((reference, error)) => {
+                    let why = self.failed(name, reference, &error);
+                    target.broken(why)
+                }
+                None => target,
+            })
         });
         made.collect()
     }
@@ -124,10 +136,17 @@ impl Inventory {
             data.overlay(&own, lookup);
         }
         target.uri = data.uri.map(|uri| *uri).or_else(|| uri.cloned());
-        let mut config = match lookup.value(&Value::Hash(data.config)).into_owned() {
-            Value::Hash(config) => config,
-            Value::Undef => Hash::new(),
-            _ => return target.wrong("config", "a mapping"),
+        let config = Value::Hash(data.config);
+        let known = lookup.knows(|lookup| lookup.value(&config).into_owned());
+        let mut open: Vec<String> = Vec::new();
+        let mut config = match known {
+            Some(Value::Hash(config)) => config,
+            Some(Value::Undef) => Hash::new(),
+            Some(_) => return target.wrong("config", "a mapping"),
+            None => {
+                open.push(REMOTE_TRANSPORT.to_owned());
+                Hash::new()
+            }
         };
         if entry.is_none() && target.name == LOCALHOST {
             // The proxy must stay reachable when `all` says that everything is remote.
@@ -145,19 +164,30 @@ impl Inventory {
             Value::String(transport) => Some(transport.as_str()),
             _ => return target.wrong("config.transport", "a text"),
         };
-        let target = target.reached(configured, |transport| {
+        let mut target = target.reached(configured, |transport| {
             let options = config.remove(transport).unwrap_or(Value::Undef);
-            let options = match lookup.value(&options).into_owned() {
-                Value::Undef => Hash::new(),
-                Value::Hash(options) => options,
-                _ => return None,
+            let known = lookup.knows(|lookup| lookup.value(&options).into_owned());
+            let options = match known {
+                Some(Value::Hash(options)) => options,
+                Some(Value::Undef) => Hash::new(),
+                Some(_) => return None,
+                None => {
+                    open.push(REMOTE_TRANSPORT.to_owned());
+                    Hash::new()
+                }
             };
             // What the command line says is not asked of a plugin.
-            match lookup.all(Value::Hash(overrides.over(transport, options))) {
-                Value::Hash(options) => Some(without_undef(options)),
-                _ => None,
-            }
+            let options = overrides.over(transport, options).into_iter();
+            let options = options.filter_map(|(key, value)| {
+                let known = lookup.knows(|lookup| lookup.all(value));
+                if known.is_none() {
+                    open.push(key.to_string());
+                }
+                Some((key, known?))
+            });
+            Some(without_undef(options.collect()))
         });
+        target.open = open;
         if target.fault.is_some() {
             return target;
         }

@@ -40,7 +40,8 @@ impl Data {
 
 type Merge = fn(&mut Hash, &Hash, &mut Lookup<'_>);
 
-/// Merges two hashes, either of which may as a whole be a reference.
+/// Merges two hashes, either of which may as a whole be a reference. Where one is not known, it stays
+/// what it is: nothing of what comes of both is known, either.
 fn lay_over(base: &mut Hash, over: &Hash, lookup: &mut Lookup<'_>, merge: Merge) {
     if over.is_empty() {
         return;
@@ -50,10 +51,16 @@ fn lay_over(base: &mut Hash, over: &Hash, lookup: &mut Lookup<'_>, merge: Merge)
         return;
     }
     if is_reference(base) {
-        *base = lookup.hash(base);
+        match lookup.knows(|lookup| lookup.hash(base)) {
+            Some(known) => *base = known,
+            None => return,
+        }
     }
     if is_reference(over) {
-        merge(base, &lookup.hash(over), lookup);
+        match lookup.knows(|lookup| lookup.hash(over)) {
+            Some(known) => merge(base, &known, lookup),
+            None => base.clone_from(over),
+        }
     } else {
         merge(base, over, lookup);
     }
@@ -77,21 +84,28 @@ pub(super) fn without_undef(hash: Hash) -> Hash {
 }
 
 /// What stands above counts, but hashes are merged. A reference may stand for a hash, or for
-/// nothing, which hides nothing: it is looked up where it stands above something.
+/// nothing, which hides nothing: it is looked up where it stands above something. One that is not known
+/// stays in its place, so that nobody takes what the other says for what counts.
 fn deep(base: &mut Hash, over: &Hash, lookup: &mut Lookup<'_>) {
     for (key, above) in over.iter() {
         let Some(below) = base.get_mut(key) else {
             base.insert(key.clone(), above.clone());
             continue;
         };
-        let above = lookup.value(above);
+        let Some(above) = lookup.knows(|lookup| lookup.value(above)) else {
+            below.clone_from(above);
+            continue;
+        };
         match above.as_ref() {
             Value::Undef => {}
             Value::Hash(over) => {
                 if let Value::Hash(base) = below
                     && is_reference(base)
                 {
-                    *below = lookup.value(below).into_owned();
+                    match lookup.knows(|lookup| lookup.value(below).into_owned()) {
+                        Some(known) => *below = known,
+                        None => continue,
+                    }
                 }
                 match below {
                     Value::Hash(base) => deep(base, over, lookup),

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use devgate_schemas::device_conf::{self, DeviceEntry};
-use devgate_schemas::{Hash, Key, hocon};
+use devgate_schemas::{Hash, Key, Value, hocon};
 
+use super::target::{LOCALHOST, REMOTE_TRANSPORT};
 use super::uri::Uri;
 use super::{Inventory, InventoryError, Kind, Overrides, Problem, Target};
 use crate::registry::Registry;
@@ -77,27 +78,31 @@ impl Device {
 
     /// The device as a target.
     pub(super) fn target(&self, overrides: &Overrides) -> Target {
-        let target = Target {
-            name: self.name.clone(),
-            kind: Kind::Remote {
-                transport: Some(self.type_name.clone()),
-                run_on: super::target::LOCALHOST.to_owned(),
-            },
-            ..Target::default()
-        };
-        match self.reached(target) {
+        match self.reached(self.bare()) {
             Ok(target) => {
                 let options = overrides.over("remote", target.options.clone());
                 Target { options, ..target }
             }
             Err(message) => {
                 let message = format!("the device {}: {message}", self.name);
-                let target = Target {
-                    name: self.name.clone(),
-                    ..Target::default()
-                };
-                target.broken(InventoryError::Invalid(vec![Problem::nowhere(message)]))
+                self.bare()
+                    .broken(InventoryError::Invalid(vec![Problem::nowhere(message)]))
             }
+        }
+    }
+
+    /// What its section says, but for how it is reached.
+    fn bare(&self) -> Target {
+        let options = [(REMOTE_TRANSPORT, Value::from(self.type_name.as_str()))];
+        Target {
+            name: self.name.clone(),
+            groups: vec!["all".to_owned()],
+            kind: Kind::Remote {
+                transport: Some(self.type_name.clone()),
+                run_on: LOCALHOST.to_owned(),
+            },
+            options: options.into_iter().collect(),
+            ..Target::default()
         }
     }
 
@@ -132,8 +137,9 @@ impl Device {
                 "{file} may be read by everybody on this node, and holds credentials: chmod 640"
             ));
         }
+        let options = self.renamed(info).into_iter().chain(target.options);
         Ok(Target {
-            options: self.renamed(info),
+            options: options.collect(),
             warnings,
             ..target
         })
@@ -263,7 +269,7 @@ mod tests {
             info.get("password").and_then(|it| it.as_str()),
             Some("a/canary")
         );
-        let json = devgate_schemas::Value::Hash(info).to_json();
+        let json = Value::Hash(info).to_json();
         assert_eq!(json["host"], "192.0.2.1");
         assert_eq!(
             (&json["user"], &json["port"]),

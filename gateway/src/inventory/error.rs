@@ -116,10 +116,14 @@ impl InventoryError {
     /// group, as in Bolt, and all problems.
     pub(crate) fn details(&self) -> Value {
         match self {
-            Self::Invalid(problems) => json!({
-                "path": problems.first().map(|problem| &problem.path),
-                "problems": problems.iter().map(Problem::to_json).collect::<Vec<_>>(),
-            }),
+            Self::Invalid(problems) => {
+                let all: Vec<Value> = problems.iter().map(Problem::to_json).collect();
+                let mut details = json!({ "problems": all });
+                if let Some(first) = problems.first().filter(|first| first.line > 0) {
+                    details["path"] = json!(first.path);
+                }
+                details
+            }
             Self::Syntax { file, error } => {
                 json!({ "file": file, "line": error.line, "column": error.column })
             }
@@ -154,6 +158,9 @@ impl Problem {
     }
 
     fn to_json(&self) -> Value {
+        if self.line == 0 {
+            return json!({ "msg": self.message });
+        }
         json!({
             "file": self.file,
             "line": self.line,

@@ -43,6 +43,13 @@ impl<'p> Lookup<'p> {
         self.missing.is_empty() && self.failed.is_none()
     }
 
+    /// Whether what something gives is known: nothing that it needs has to be looked up.
+    pub(super) fn knows<T>(&mut self, of: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        let missing = self.missing.len();
+        let given = of(self);
+        (self.missing.len() == missing).then_some(given)
+    }
+
     /// What has to be looked up; nothing, where something else cannot be.
     pub(super) fn into_missing(self) -> Vec<Hash> {
         match self.failed {

@@ -180,11 +180,12 @@ impl<'n> Reading<'n> {
         }
         match mapping.get("version") {
             Some(version) if group == 0 && version.as_scalar() != Some(&Value::Integer(2)) => {
-                self.problem(
-                    version,
-                    None,
-                    "expected version 2 of the inventory, found another",
-                );
+                let found = match version.as_scalar() {
+                    Some(other) => other.to_json().to_string(),
+                    None => version.kind_name().to_owned(),
+                };
+                let message = format!("expected version 2 of the inventory, found {found}");
+                self.problem(version, None, message);
             }
             _ => {}
         }

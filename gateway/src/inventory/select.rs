@@ -22,7 +22,8 @@ impl Inventory {
     ///
     /// A word is the name of a group, of a target or an alias, a pattern over targets and aliases
     /// (`r*`, `{r,sw}[1-3]`), or the URI of a target that the inventory need not know. Lists are
-    /// separated by commas or space; `@file` reads words from a file, `-` from standard input.
+    /// separated by commas or space; `@file` reads words from a file, `-` from standard input, in
+    /// which a `#` that begins a word begins a comment.
     /// Names other than groups' are compared without regard to case.
     ///
     /// The overrides are laid over what the inventory configures for each of them.
@@ -39,6 +40,7 @@ impl Inventory {
         let chosen = self.choose(words, &mut std::io::stdin())?;
         let mut targets = self.targets(chosen, overrides).await?;
         self.warn_of_strangers(&mut targets);
+        self.find_namesakes(&mut targets);
         Ok(targets)
     }
 
@@ -72,6 +74,22 @@ impl Inventory {
                     .warnings
                     .push(format!("it is not in the inventory{hint}"));
             }
+        }
+    }
+
+    /// Notes which targets are where strangers are: who names an address may mean one of them.
+    fn find_namesakes(&self, targets: &mut [Arc<Target>]) {
+        let strangers = targets.iter_mut();
+        let strangers = strangers.filter(|target| target.listed == Listed::No);
+        for stranger in strangers.take(GUESSES).filter_map(Arc::get_mut) {
+            let Some(uri) = &stranger.uri else { continue };
+            let is_there = |entry: &Entry| {
+                let mut uris = entry.said().filter_map(|data| data.uri.as_deref());
+                uris.any(|other| uri.is_same_place(other))
+            };
+            let mut entries = self.tree.entries.iter();
+            let namesake = entries.find(|(_, entry)| is_there(entry));
+            stranger.namesake = namesake.map(|(name, _)| name.clone());
         }
     }
 
@@ -125,7 +143,7 @@ impl Inventory {
                 stdin
                     .read_to_string(&mut text)
                     .map_err(InventoryError::Stdin)?;
-                all.extend(split(&text));
+                all.extend(split(&without_comments(&text)));
             } else if let Some(path) = word.strip_prefix('@') {
                 let path = Path::new(path);
                 let text = std::fs::read_to_string(path).map_err(|source| {
@@ -136,7 +154,7 @@ impl Inventory {
                         source,
                     }
                 })?;
-                all.extend(split(&text));
+                all.extend(split(&without_comments(&text)));
             } else {
                 all.extend(split(word));
             }
@@ -209,6 +227,20 @@ pub(super) fn folded(
         }
     }
     folded
+}
+
+/// The lines of a list without what stands behind a `#` that begins a word.
+fn without_comments(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    for line in text.lines() {
+        let begins = |(at, _): &(usize, &str)| {
+            at == &0 || line[..*at].ends_with(|c: char| c.is_whitespace() || c == ',')
+        };
+        let comment = line.match_indices('#').find(begins);
+        kept.push_str(comment.map_or(line, |(at, _)| &line[..at]));
+        kept.push('\n');
+    }
+    kept
 }
 
 /// Splits at commas and space, but not within braces: `{a,b}` is one pattern.

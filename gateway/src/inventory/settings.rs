@@ -107,10 +107,9 @@ impl Reading<'_> {
             && !node.as_str().is_some_and(|name| TRANSPORTS.contains(&name))
         {
             let expected = format!("one of {}", TRANSPORTS.join(", "));
-            let found = if node.as_str().is_some() {
-                "another"
-            } else {
-                node.kind_name()
+            let found = match node.as_str() {
+                Some(other) => format!("`{other}`"),
+                None => node.kind_name().to_owned(),
             };
             let hint = node.as_str().map(meant_transport).unwrap_or_default();
             let message = format!("expected transport to be {expected}, found {found}{hint}");

@@ -17,6 +17,9 @@ pub(super) const TRANSPORTS: [&str; 9] = [
     "ssh", "winrm", "local", "docker", "lxd", "podman", "jail", "pcp", "remote",
 ];
 
+/// The option that names a remote target's family or protocol.
+pub(super) const REMOTE_TRANSPORT: &str = "remote-transport";
+
 /// What an operator names, with all that the inventory says of it.
 ///
 /// Shown by its name alone: config, vars and facts may hold secrets that no schema has read yet.
@@ -30,6 +33,8 @@ pub(crate) struct Target {
     pub groups: Vec<String>,
     /// Whether the inventory lists it, or a command line alone named it.
     pub listed: Listed,
+    /// The target of the inventory that has its URI, where it is none itself.
+    pub namesake: Option<String>,
     /// Where it is, where an entry says so.
     pub uri: Option<Uri>,
     /// How it is reached.
@@ -48,6 +53,9 @@ pub(crate) struct Target {
     pub warnings: Vec<String>,
     /// The options of its own transport (`config.ssh` of an SSH target).
     pub(super) options: Hash,
+    /// The options that are left to plugins which nobody has asked. With `remote-transport` among them
+    /// all are.
+    pub(super) open: Vec<String>,
 }
 
 /// Who knows of a target.
@@ -96,10 +104,9 @@ impl Default for Kind {
 }
 
 impl Target {
-    /// The same target, which cannot be used.
+    /// The same target, which cannot be used. What is known of it can be shown.
     pub(super) fn broken(self, why: InventoryError) -> Self {
         Self {
-            kind: Kind::default(),
             fault: Some(Arc::new(why)),
             ..self
         }
@@ -154,10 +161,7 @@ impl Target {
         let kind = match transport {
             "local" => Kind::Local,
             "ssh" => Kind::Ssh,
-            "remote" => match (
-                text("remote-transport"),
-                options.get("run-on").map(selection),
-            ) {
+            "remote" => match (text(REMOTE_TRANSPORT), options.get("run-on").map(selection)) {
                 (Err(key), _) => return self.wrong(&key, "a text"),
                 (Ok(_), Some(None)) => {
                     return self.wrong("config.remote.run-on", "a text or a list of texts");
@@ -190,8 +194,12 @@ impl Target {
         };
         let options = self.options.clone().into_iter().map(option).collect();
         let json = |hash: Hash| Value::Hash(redacted(hash)).to_json();
-        let mut config = json!({ "transport": self.kind.name() });
-        config[self.kind.name()] = json(options);
+        let mut config = json!({});
+        // Of one that is wrong this may not be known.
+        if self.fault.is_none() || self.kind != Kind::default() {
+            let transport = self.kind.name();
+            config = json!({ "transport": transport, transport: json(options) });
+        }
         json!({
             "name": self.name,
             "uri": self.uri.as_ref().map(Uri::to_string),
@@ -269,10 +277,30 @@ impl Target {
         format!("{way}://{host}{port}")
     }
 
+    /// The options of which nothing is known, because no plugin was asked; nothing where none is.
+    pub(crate) fn open(&self) -> Option<&[String]> {
+        let all = self.open.iter().any(|name| name == REMOTE_TRANSPORT);
+        (!all).then_some(&self.open)
+    }
+
     /// These of its transport's options.
     pub(crate) fn options_of<'n>(&self, names: impl Iterator<Item = &'n str>) -> Unread {
         let option = |name: &'n str| Some((name, self.options.get(name)?.clone()));
         Unread::new(names.filter_map(option).collect())
+    }
+
+    /// The host: the URI's, or the option.
+    pub(crate) fn host(&self) -> Option<Value> {
+        let host = self.uri.as_ref().and_then(|uri| uri.host.as_deref());
+        host.map(Value::from)
+            .or_else(|| self.options.get("host").cloned())
+    }
+
+    /// The port: the URI's, or the option.
+    pub(crate) fn port(&self) -> Option<Value> {
+        let port = self.uri.as_ref().and_then(|uri| uri.port);
+        port.map(|port| Value::Integer(port.into()))
+            .or_else(|| self.options.get("port").cloned())
     }
 
     /// What a task gets as `_target` and a transport as connection info: the transport's options,
@@ -309,17 +337,8 @@ impl Target {
                 uri.and_then(Uri::password_value)
                     .or_else(|| option("password")),
             ),
-            (
-                "host",
-                uri.and_then(|uri| text(&uri.host))
-                    .or_else(|| option("host")),
-            ),
-            (
-                "port",
-                uri.and_then(|uri| uri.port)
-                    .map(|port| Value::Integer(port.into()))
-                    .or_else(|| option("port")),
-            ),
+            ("host", self.host()),
+            ("port", self.port()),
         ];
         let mut info = options;
         for (key, value) in facts_of_uri {

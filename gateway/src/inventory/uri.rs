@@ -23,6 +23,12 @@ pub(crate) struct Uri {
 }
 
 impl Uri {
+    /// Whether both lead to one place by one way, whoever logs in there.
+    pub(super) fn is_same_place(&self, other: &Self) -> bool {
+        self.host.is_some()
+            && (&self.scheme, &self.host, self.port) == (&other.scheme, &other.host, other.port)
+    }
+
     /// Reads a URI.
     ///
     /// # Errors

@@ -108,6 +108,18 @@ impl Plugins {
         asked.await.clone()
     }
 
+    /// That nobody has the plugin of a reference, or of one in its options; nobody is asked.
+    pub(crate) fn unknown(&self, reference: &Hash) -> Option<PluginError> {
+        let plugin = reference.get("_plugin").and_then(Value::as_str);
+        let plugin = plugin.unwrap_or_default();
+        if !BUILT_IN.contains(&plugin) && self.catalogue.plugin(plugin).is_none() {
+            return Some(unknown(plugin));
+        }
+        let options = reference.iter().filter_map(|(_, value)| value.as_hash());
+        let mut inner = options.filter(|hash| hash.get("_plugin").is_some());
+        inner.find_map(|inner| self.unknown(inner))
+    }
+
     /// Asks the plugin of a reference. While a plugin is configured, no other is loaded.
     fn ask<'a>(
         &'a self,
@@ -150,11 +162,7 @@ impl Plugins {
                 "task" => module::task(&self.catalogue, &self.host, Options { plugin, said }).await,
                 _ => {
                     let Some(folder) = self.catalogue.plugin(plugin) else {
-                        return Err(PluginError::Unknown {
-                            hint: did_you_mean(plugin, BUILT_IN),
-                            plugin: plugin.to_owned(),
-                            known: &BUILT_IN,
-                        });
+                        return Err(unknown(plugin));
                     };
                     let options = Options { plugin, said };
                     let module = module::Module {
@@ -199,6 +207,15 @@ impl Plugins {
                 other => Ok(other),
             }
         })
+    }
+}
+
+/// That nobody has a plugin of this name.
+fn unknown(plugin: &str) -> PluginError {
+    PluginError::Unknown {
+        hint: did_you_mean(plugin, BUILT_IN),
+        plugin: plugin.to_owned(),
+        known: &BUILT_IN,
     }
 }
 

@@ -199,8 +199,9 @@ targets:
         password: {password}
 {more}        known_hosts_file: known_hosts
 
-3. In that folder, for example:
+3. In that folder; nobody else is to read the password:
 
+  chmod 600 inventory.yaml
   devgate verify -t practice
   devgate facts -t practice
   ssh -o UserKnownHostsFile=known_hosts -p {port} {user}@{host}

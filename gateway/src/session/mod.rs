@@ -27,7 +27,7 @@ pub(crate) use claim::{Busy, Claims};
 pub(crate) use device::Access;
 pub(crate) use lend::{Bound, Lender};
 pub(crate) use pool::Pool;
-pub(crate) use reach::{Reach, no_transport};
+pub(crate) use reach::{Reach, judged, no_transport};
 pub(crate) use wire::VARIABLE;
 
 use reach::Key;

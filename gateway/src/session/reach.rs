@@ -5,11 +5,12 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use devgate_schemas::{ConnectionInfo, TransportSchema};
+use devgate_schemas::{ConnectionInfo, TransportSchema, Unread};
 use devgate_transports::Connect;
 
 use crate::failure::Failure;
-use crate::inventory::{Listed, Place, Target};
+use crate::hosts::{Budget, Settings};
+use crate::inventory::{Kind, Listed, Place, Target};
 use crate::registry::Registry;
 use crate::run::Job;
 
@@ -96,6 +97,41 @@ impl<'r> Reach<'r> {
     }
 }
 
+/// What is wrong with how a target is reached, as far as it can be told without asking anybody: no plugin, no
+/// device, no host. Programs of modules are asked what they are where `thorough`.
+pub(crate) fn judged(registry: &Registry, target: &Target, thorough: bool) -> Option<Failure> {
+    let open = target.open()?;
+    let fits = |schema: &TransportSchema, info: Unread| {
+        let verdict = schema.judge(info, open);
+        verdict.map_err(|invalid| Failure::invalid_connection_info(target, &invalid))
+    };
+    let judge = || {
+        if let Some(schema) = Settings::schema(target) {
+            return fits(schema, target.connection_info());
+        }
+        let Kind::Remote { transport, .. } = &target.kind else {
+            return Ok(());
+        };
+        let name = transport.as_deref().ok_or_else(|| no_transport(target))?;
+        if thorough || !registry.must_be_asked(name) {
+            let connect = registry.transport(name).map_err(|failure| Failure {
+                msg: format!("{}: {}", target.name, failure.msg),
+                ..failure
+            })?;
+            fits(connect.schema(), target.connection_info())?;
+        }
+        for ours in [&SETTINGS, Budget::schema()] {
+            let names = ours.connection_info().keys().map(String::as_str);
+            let said = target.options_of(names);
+            if said.keys().len() > 0 {
+                fits(ours, said)?;
+            }
+        }
+        Ok(())
+    };
+    judge().err()
+}
+
 impl Terms {
     fn of(target: &Target) -> Result<Self, Failure> {
         let names = SETTINGS.connection_info().keys().map(String::as_str);
@@ -137,6 +173,15 @@ pub(super) fn not_by_proxy(target: &Target) -> Result<(), Failure> {
 pub(crate) fn no_transport(target: &Target) -> Failure {
     if target.listed == Listed::No {
         return Failure::unknown_target(target);
+    }
+    if let Kind::Remote { .. } = target.kind {
+        let message = format!(
+            "{} has no `remote-transport`: nothing but a task that logs in by itself can reach it; add \
+             `config: {{remote: {{remote-transport: FAMILY}}}}` to it in the inventory; `devgate \
+             transport list` names the transports",
+            target.name
+        );
+        return Failure::new("devgate/not-a-device", message);
     }
     let message = format!(
         "{} is no remote target with a transport: give it `config: {{transport: remote, remote: \

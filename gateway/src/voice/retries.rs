@@ -5,8 +5,13 @@ use console::{Term, truncate_str};
 use indexmap::IndexMap;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::terminal::Terminal;
+
 /// So many targets have a line: no more may fit on the terminal.
 const SHOWN: usize = 10;
+
+/// How often it is drawn in a second, at most.
+const RATE: u8 = 20;
 
 /// How a run over many targets is shown.
 const COUNT: &str = "{pos}/{len} targets, {msg}{elapsed} {wide_bar}";
@@ -48,7 +53,10 @@ impl Retries {
         let style = ProgressStyle::with_template(&template);
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         if bar.is_hidden() {
-            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.set_draw_target(ProgressDrawTarget::term_like_with_hz(
+                Terminal::stderr(),
+                RATE,
+            ));
         }
         if bar.is_finished() {
             bar.reset();

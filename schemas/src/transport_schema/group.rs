@@ -161,6 +161,11 @@ impl Group {
         }
     }
 
+    /// Whether the rule is over any of these attributes.
+    pub(super) fn names_any(&self, names: &[String]) -> bool {
+        self.members.iter().any(|member| names.contains(member))
+    }
+
     /// Whether the rule is over these attributes alone.
     pub(super) fn is_within(&self, names: &[&str]) -> bool {
         let is_named = |member: &String| names.contains(&member.as_str());

@@ -223,8 +223,8 @@ fn unanswered(settings: &Settings, agent: &Agent, why: Unanswered) -> Error {
 fn silence(settings: &Settings, agent: &Agent) -> &'static str {
     match &settings.credentials {
         Credentials::Community(_) => {
-            ": check `host` and `port`, what filters the way to it, and `community`, since an agent \
-             does not answer to a wrong one"
+            ": check `host` and `port`, what filters the way to it, and `community`: an agent is silent \
+             where that does not fit"
         }
         Credentials::User(user) if agent.is_discovered() && user.privacy.is_some() => {
             ", though an agent is there: check `priv_password` and `priv_protocol`, since many an \

@@ -59,9 +59,13 @@ pub(super) fn untrusted(error: &TlsError) -> Untrusted {
     match error {
         TlsError::InvalidCertificate(error) => of_certificate(error),
         TlsError::AlertReceived(alert) => of_alert(*alert),
-        TlsError::PeerIncompatible(_) => Untrusted::TooOld {
-            said: error.to_string(),
+        TlsError::PeerIncompatible(why) => Untrusted::TooOld {
+            said: words(named(&format!("{why:?}"))),
         },
+        TlsError::PeerMisbehaved(why) => {
+            let why = words(named(&format!("{why:?}")));
+            Untrusted::Other(format!("it does not keep to the rules of TLS ({why})"))
+        }
         TlsError::InvalidMessage(_) | TlsError::InappropriateMessage { .. } => Untrusted::Other(
             "what it answers is no TLS: check `port`, or `protocol` if none is meant".to_owned(),
         ),
@@ -82,8 +86,71 @@ fn of_certificate(error: &CertificateError) -> Untrusted {
         CertificateError::NotValidForNameContext { presented, .. } => Untrusted::Name {
             presented: presented.iter().map(|name| bare(name).to_owned()).collect(),
         },
-        error => Untrusted::Unfit(error.to_string()),
+        error => Untrusted::Unfit(reason(error)),
     }
+}
+
+/// What the TLS library and its verifier find in certificates: their names for it, and ours.
+const REASONS: [(&str, &str); 14] = [
+    (
+        "CaUsedAsEndEntity",
+        "it shows the certificate of an authority as its own",
+    ),
+    (
+        "EndEntityUsedAsCa",
+        "what has signed it may sign no certificates",
+    ),
+    ("BadEncoding", "it is damaged"),
+    ("BadDer", "it is damaged"),
+    ("Revoked", "it was revoked"),
+    (
+        "UnhandledCriticalExtension",
+        "it has a critical extension that is not known here",
+    ),
+    (
+        "UnsupportedCriticalExtension",
+        "it has a critical extension that is not known here",
+    ),
+    (
+        "BadSignature",
+        "its signature does not fit the key of who should have signed it",
+    ),
+    (
+        "UnsupportedSignatureAlgorithm",
+        "it is signed in a way that is not safe enough, such as with SHA-1 or a short RSA key",
+    ),
+    (
+        "UnsupportedSignatureAlgorithmForPublicKey",
+        "it is signed in a way that does not fit the key of who should have signed it",
+    ),
+    ("InvalidPurpose", "it is not made for servers"),
+    (
+        "PathLenConstraintViolated",
+        "there are more authorities between than one of them allows",
+    ),
+    (
+        "NameConstraintViolation",
+        "an authority that has signed it may not do so for that name",
+    ),
+    ("UnsupportedCertVersion", "it is older than version 3"),
+];
+
+/// Why a certificate does not fit, in words.
+pub(super) fn reason(error: &CertificateError) -> String {
+    let name = match error {
+        CertificateError::Other(other) => format!("{:?}", other.0),
+        other => format!("{other:?}"),
+    };
+    let name = named(&name);
+    let known = REASONS.iter().find(|(known, _)| *known == name);
+    known.map_or_else(|| words(name), |(_, reason)| (*reason).to_owned())
+}
+
+/// The name of a variant, without what it holds or on what it was found.
+fn named(variant: &str) -> &str {
+    let end = variant.find(|c: char| !c.is_ascii_alphanumeric());
+    let name = &variant[..end.unwrap_or(variant.len())];
+    name.strip_suffix("Context").unwrap_or(name)
 }
 
 /// `DnsName("sw1")` is `sw1`, `IpAddress(192.0.2.1)` is `192.0.2.1`.

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::PROVIDER;
 use super::pem::Certificates;
-use super::problem::untrusted;
+use super::problem::{reason, untrusted};
 use crate::error::Untrusted;
 use crate::info::problem;
 use crate::{Error, Result};
@@ -45,7 +45,11 @@ impl Demand {
                 let mut roots = RootCertStore::empty();
                 for authority in authorities {
                     roots.add(authority).map_err(|error| {
-                        let why = format!("holds a certificate that cannot be read ({error})");
+                        let why = match error {
+                            TlsError::InvalidCertificate(error) => reason(&error),
+                            error => error.to_string(),
+                        };
+                        let why = format!("holds a certificate that cannot be read ({why})");
                         problem("ssl_ca_file", &why)
                     })?;
                 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::bail;
-use devgate_schemas::{Level, Report, RunStatus};
+use devgate_schemas::{Level, Report, RunStatus, did_you_mean};
 use devgate_transports::Mode;
 
 use super::exit::Codes;
@@ -29,6 +29,8 @@ use crate::store::Store;
 pub(crate) struct Wish<'w> {
     pub(crate) manifest: Manifest<'w>,
     pub(crate) options: Options,
+    /// Whether it is a success that no resource has the tags that are wanted.
+    pub(crate) allow_empty: bool,
     pub(crate) rollback: Rollback,
     /// Whether every change is shown.
     pub(crate) diff: bool,
@@ -80,6 +82,10 @@ pub(crate) async fn apply(
         let find = |name: &str| setting.registry.resource_type(family, name);
         plans.insert(family, catalog.plan(find)?);
     }
+    let tags: BTreeSet<&str> = plans.values().flat_map(Plan::tags).collect();
+    if !tags.is_empty() {
+        untagged(setting, &tags, wish)?;
+    }
     wish.report.prepare()?;
     let plans = &plans;
     let ran = run::over(setting, targets, concurrency, output, ACTION, async |job| {
@@ -110,6 +116,32 @@ pub(crate) async fn apply(
         })
     });
     Ok(codes.ending(ran.await?))
+}
+
+/// Tells which of the tags that are wanted no resource has.
+///
+/// # Errors
+/// That no resource has any of them, so that there is nothing to do.
+fn untagged(setting: &Setting, tags: &BTreeSet<&str>, wish: &Wish<'_>) -> Result<(), Failure> {
+    let wanted = &wish.options.tags;
+    let unknown: Vec<&String> = wanted
+        .iter()
+        .filter(|tag| !tags.contains(tag.to_lowercase().as_str()))
+        .collect();
+    let named = unknown.iter().map(|tag| {
+        let hint = did_you_mean(&tag.to_lowercase(), tags.iter().copied());
+        format!("`{tag}`{hint}")
+    });
+    let why = format!(
+        "no resource has the tag {}",
+        named.collect::<Vec<_>>().join(", ")
+    );
+    match unknown.len() {
+        0 => {}
+        all if all == wanted.len() => setting.nothing_to_do(wish.allow_empty, &why)?,
+        _ => setting.voice.say(Level::Warning, &why),
+    }
+    Ok(())
 }
 
 /// Runs the transaction; beside its report, why what was changed could not be saved.

@@ -222,6 +222,7 @@ impl Device {
         let wish = Wish {
             manifest: Manifest::File(manifest),
             options,
+            allow_empty: self.targets.allow_empty,
             rollback: self.rollback,
             diff: self.diff,
             busy: self.busy,

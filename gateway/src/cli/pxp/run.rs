@@ -23,7 +23,7 @@ use crate::voice::Voice;
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  devgate pxp run reverse string --modules-dir modules --input \
-                  '{\"string\": \"maradona\"}'\n  devgate pxp run reverse string --modules-dir modules \
+                  '{\"argument\": \"maradona\"}'\n  devgate pxp run reverse string --modules-dir modules \
                   --config-dir modules.d --input @input.json --format json\n\nA command line can be read by \
                   everybody on this node: input with a secret belongs into a file or stdin.\n\nExit codes: 0 the \
                   action ended with 0 and its results fit their schema, else 1."

@@ -106,7 +106,7 @@ impl Exec {
             Some((setting, targets))
         };
         if let Some((setting, targets)) = &reached
-            && targets.len() != 1
+            && (targets.len() != 1 || output.format() != Format::Human)
         {
             if let Some(lines) = &mut stdin {
                 typing.read(lines).await?;
@@ -152,6 +152,11 @@ impl Typing {
         Ok(())
     }
 
+    /// The lines that are commands.
+    fn commands(&self) -> impl Iterator<Item = &String> {
+        self.lines.iter().filter(|line| !line.trim().is_empty())
+    }
+
     /// Types it in a session, and gives what comes of it, bit by bit.
     async fn with(
         &self,
@@ -160,7 +165,7 @@ impl Typing {
     ) -> anyhow::Result<()> {
         match &self.how {
             How::Commands { answers } => {
-                for command in self.lines.iter().filter(|line| !line.trim().is_empty()) {
+                for command in self.commands() {
                     give(if self.noop {
                         let shown = session.shown(command.as_str().into());
                         let text = format!("would send: {}\n", shown.as_str().unwrap_or_default());
@@ -204,9 +209,10 @@ impl Typing {
         };
         let work = async |session: &mut Asked<'_>| self.with(session, give).await;
         let outcome = session::own(setting, job, work).await;
-        let value = match values.len() {
-            1 => values.remove(0),
-            _ => json!({ "commands": values }),
+        // The form is that of what was asked, however far it came.
+        let value = match &self.how {
+            How::Commands { .. } if self.commands().count() != 1 => json!({ "commands": values }),
+            _ => values.pop().unwrap_or_else(|| json!({})),
         };
         let mut answer = Answer::success(value);
         if let (How::Configuration { save }, true, false) = (&self.how, outcome.is_ok(), self.noop)
@@ -214,7 +220,8 @@ impl Typing {
             text = format!("{} lines were typed", self.lines.len());
             text.push_str(if *save { ", and saved" } else { "" });
         }
-        answer.text = Some(text).filter(|text| !text.is_empty());
+        // Where it has failed, people read why, and what the device said until then.
+        answer.text = Some(text).filter(|text| !text.is_empty() || outcome.is_err());
         if let Err(error) = outcome {
             answer.status = Status::Failure;
             answer.value["_error"] = json!(Failure::from(error));

@@ -42,7 +42,8 @@ pub(super) enum Session {
     /// others find the session open, one command at a time. The device's output goes to stdout as it
     /// is. No command is ever sent twice.
     ///
-    /// With -t and many targets, all of them at once, each result under its target's name.
+    /// With -t and many targets, all of them at once, each result under its target's name. JSON has the form
+    /// of every command where -t names targets, one or many; without -t it is an object for each command.
     Exec(Box<exec::Exec>),
     /// Ask a device for data: for REST, NETCONF, OVSDB, SNMP and the like
     ///

@@ -13,6 +13,7 @@ use devgate_schemas::Level;
 use devgate_transports::Mode;
 
 use crate::cli::complete;
+use crate::cli::setting::no_target;
 use crate::cli::targets::HostOptions;
 use crate::cli::{Ending, Setting, Targets};
 use crate::failure::Failure;
@@ -112,7 +113,11 @@ impl Run {
         let inventory = setting.inventory().await?;
         let targets = setting.choose_from(&inventory, &words, &overrides).await?;
         if targets.is_empty() {
-            setting.nothing_to_do(&self.targets, &inventory, &words)?;
+            let why = match (self.rerun, &rerunfile) {
+                (Some(which), Some(file)) => file.nothing(which),
+                _ => no_target(&inventory, &words),
+            };
+            setting.nothing_to_do(self.targets.allow_empty, &why)?;
         }
         let order = Order {
             task,

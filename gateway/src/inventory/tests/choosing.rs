@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::*;
+use crate::failure::Failure;
 
 #[test]
 fn words_choose_groups_targets_aliases_patterns_and_strangers_in_order_and_once() {
@@ -55,18 +56,37 @@ fn words_come_from_files_and_standard_input_too() -> std::io::Result<()> {
     let inventory = inventory(NETWORK);
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("targets");
-    std::fs::write(&path, "r2\nr1, proxy1\n")?;
+    let list = "# two routers\nr2 # the second\nr1, proxy1 #r9\n  #edge2.example.com\n";
+    std::fs::write(&path, list)?;
     assert_eq!(
         names(&inventory, &[&format!("@{}", path.display())]),
         ["r2", "r1", "proxy1"]
     );
-    let stdin: &mut dyn Read = &mut "lab\n".as_bytes();
+    let stdin: &mut dyn Read = &mut "lab # of all\n".as_bytes();
     let chosen = inventory.choose(&["-".to_owned()], stdin).expect("targets");
     assert_eq!(chosen.len(), 2);
     let missing = format!("@{}", folder.path().join("none").display());
     let error = choose(&inventory, &[&missing]).expect_err("a refusal");
     assert!(matches!(error, InventoryError::Unreadable { .. }));
     Ok(())
+}
+
+#[test]
+fn an_address_leads_to_the_target_that_has_it() {
+    let inventory = inventory(NETWORK);
+    let why = |word: &str| Failure::unknown_target(&one(&inventory, word)).msg;
+    let told = why("ssh://192.0.2.2");
+    assert!(
+        told.contains("did you mean `r2`, which has this URI?"),
+        "{told}"
+    );
+    let told = why("ssh://192.0.2.9");
+    assert!(
+        told.contains("what the group `all` says counts for a URI"),
+        "{told}"
+    );
+    let told = why("r9");
+    assert!(!told.contains("URI"), "{told}");
 }
 
 #[test]

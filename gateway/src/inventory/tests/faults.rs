@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::inventory::Problem;
 
 const FAULTY: &str = "config: {transport: remote, remote: {user: me}}
 groups:
@@ -135,6 +136,15 @@ fn a_group_that_is_wrong_is_fatal_and_takes_nothing_along() {
 }
 
 #[test]
+fn what_stands_nowhere_in_an_inventory_has_no_place_there() {
+    let error = InventoryError::Invalid(vec![Problem::nowhere("it is wrong".to_owned())]);
+    assert_eq!(
+        error.details(),
+        json!({ "problems": [{ "msg": "it is wrong" }] })
+    );
+}
+
+#[test]
 fn a_transport_that_is_none_leads_to_the_one_that_was_meant() {
     let fault = |transport: &str| {
         let text = format!("targets: [{{name: x, config: {{transport: {transport}}}}}]");
@@ -143,7 +153,7 @@ fn a_transport_that_is_none_leads_to_the_one_that_was_meant() {
     };
     let told = fault("rmote");
     assert!(
-        told.ends_with("pcp, remote, found another; did you mean `remote`?"),
+        told.ends_with("pcp, remote, found `rmote`; did you mean `remote`?"),
         "{told}"
     );
     for way in ["frr", "netconf"] {

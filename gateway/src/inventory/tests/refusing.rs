@@ -46,7 +46,7 @@ fn wrong_shapes_are_refused_all_at_once_without_their_values() {
         "version: 3
 vars: canary
 features: canary
-config: {transport: canary, ssh: canary, remote: {run-on: {canary: 1}}}
+config: {transport: shh, ssh: canary, remote: {run-on: {canary: 1}}}
 targets:
   - [canary]
   - {name: 5}
@@ -68,7 +68,7 @@ groups:
         "{text}"
     );
     for expected in [
-        "line 1, column 10: expected version 2",
+        "line 1, column 10: expected version 2 of the inventory, found 3",
         "line 2, column 7: in group all: expected vars to be a mapping, found a text",
         "line 4, column 21: in group all: expected transport to be one of ssh, winrm",
         "line 8, column 5: in group all: expected a target to have a name or a uri",

@@ -144,6 +144,10 @@ async fn what_is_wrong_with_a_certificate_is_told() {
     let itself = [("ssl_ca_file", SELF_SIGNED)];
     let (why, text) = untrusted_by(server(SELF_SIGNED, SERVER_KEY, false), &itself).await;
     assert!(matches!(why, Untrusted::Unfit(_)), "{why:?}");
+    assert!(
+        text.contains("(it shows the certificate of an authority as its own)"),
+        "{text}"
+    );
     assert!(text.contains("or pin it with `ssl_fingerprint`"), "{text}");
 }
 

@@ -90,6 +90,7 @@ impl Action for DeviceRun {
                 tags: self.tags,
                 strict: Strict::Error,
             },
+            allow_empty: false,
             rollback: self.rollback,
             diff: false,
             busy: busy.unwrap_or_default(),
