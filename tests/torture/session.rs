@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::process::Output;
+use std::slice;
 
 use serde_json::{Value, json};
 
@@ -101,7 +102,7 @@ fn exec(project: &Project, batch: &Batch) -> Vec<Came> {
     came_plain(&devgate(project, &words, None))
 }
 
-/// Commands by standard input, each answered by a document.
+/// Commands by standard input, answered by one document.
 fn lines(project: &Project, batch: &Batch) -> Vec<Came> {
     let file = format!("lines-{}", batch.number);
     project.write(&file, &(batch.commands.join("\n") + "\n"));
@@ -115,10 +116,14 @@ fn lines(project: &Project, batch: &Batch) -> Vec<Came> {
         "-",
     ];
     let output = devgate(project, &words, Some(&file));
-    let documents = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
-    let mut came: Vec<Came> = documents
-        .map_while(Result::ok)
-        .filter_map(|document| Some(Ok(document["output"].as_str()?.to_owned())))
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let value = &document["items"][0]["value"];
+    let commands = value["commands"]
+        .as_array()
+        .map_or(slice::from_ref(value), Vec::as_slice);
+    let mut came: Vec<Came> = commands
+        .iter()
+        .filter_map(|command| Some(Ok(command["output"].as_str()?.to_owned())))
         .collect();
     if !output.status.success() {
         assert!(
