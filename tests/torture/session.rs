@@ -131,7 +131,8 @@ fn lines(project: &Project, batch: &Batch) -> Vec<Came> {
             "all was read: {}",
             words_of(&output)
         );
-        came.push(Err(words_of(&output)));
+        let why = value.pointer("/_error/msg").and_then(Value::as_str);
+        came.push(Err([why.unwrap_or_default(), &words_of(&output)].concat()));
     }
     came
 }

@@ -55,9 +55,12 @@ impl Checkpoint {
         })
     }
 
+    async fn text(&self, ctx: &Context<'_>) -> Result<String> {
+        Ok(exec(ctx, session(ctx)?, &self.show).await?)
+    }
+
     async fn shown(&self, ctx: &Context<'_>) -> Result<Mark> {
-        let text = exec(ctx, session(ctx)?, &self.show).await?;
-        Ok(Mark::new(text))
+        Ok(Mark::new(self.text(ctx).await?))
     }
 
     /// The steps that lead from one mark to another.
@@ -88,15 +91,15 @@ impl Checkpoint {
 #[async_trait]
 impl Safety for Checkpoint {
     async fn begin(&self, ctx: &Context<'_>) -> Result<Mark> {
-        let mark = self.shown(ctx).await?;
-        let mut lines = mark.0.reveal().lines();
+        let text = self.text(ctx).await?;
+        let mut lines = text.lines();
         if let Some(at) = lines.position(|line| line.contains(char::REPLACEMENT_CHARACTER)) {
             return Err(Error::Unsupported(format!(
                 "line {} of its configuration holds bytes that are no UTF-8, which could not be written back",
                 at + 1
             )));
         }
-        Ok(mark)
+        Ok(Mark::new(text))
     }
 
     /// A line that is refused stops nothing: what counts is what the device shows in the end.

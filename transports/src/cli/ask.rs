@@ -66,7 +66,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             // Some devices show their first prompt only after an empty line. One that may still ask
             // for a name would take it for one.
             let may_wake = !proof.has_asked() && !questions.iter().any(Question::is_awaited);
-            return self.is_prompt_like(tail) || (may_wake && tail.trim().is_empty());
+            return self.is_prompt_like(tail)
+                // A message has come in between, say.
+                || proof.is_first()
+                || (may_wake && tail.trim().is_empty());
         };
         let Some(start) = self.output_start else {
             return prompt.is(tail) && text.contains('\n');
