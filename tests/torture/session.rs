@@ -120,7 +120,7 @@ fn lines(project: &Project, batch: &Batch) -> Vec<Came> {
     let value = &document["items"][0]["value"];
     let commands = value["commands"]
         .as_array()
-        .map_or(slice::from_ref(value), Vec::as_slice);
+        .map_or_else(|| slice::from_ref(value), Vec::as_slice);
     let mut came: Vec<Came> = commands
         .iter()
         .filter_map(|command| Some(Ok(command["output"].as_str()?.to_owned())))
