@@ -167,7 +167,11 @@ pub(crate) async fn over(
             never = &mut keeping => match never {},
             stage = interrupts.next_unless(|| stopper.is_held()) => {
                 let Some(stage) = stage else { break };
-                voice.say(Level::Err, &told(stage, begun.get() - finished, stopper.is_held()));
+                let running = begun.get() - finished;
+                // Where all is told, only the sessions are still to be closed.
+                if stage == Stage::Finish || running > 0 {
+                    voice.say(Level::Err, &told(stage, running, stopper.is_held()));
+                }
                 stopper.raise(stage);
             }
         }
@@ -228,8 +232,8 @@ fn told(stage: Stage, running: usize, is_held: bool) -> String {
     match stage {
         Stage::Go => "going on".to_owned(),
         Stage::Finish if is_held => format!(
-            "{why}: nothing new is begun, {running} may end; what is under way is finished and then taken back, \
-             however long that takes; a second Ctrl-C leaves the device as it is then"
+            "{why}: nothing new is begun, {running} may end; what is under way is finished, and taken back \
+             where more was to come, however long that takes; a second Ctrl-C leaves the device as it is then"
         ),
         Stage::Finish => format!(
             "{why}: nothing new is begun, {running} may end within {} seconds; a second Ctrl-C kills \

@@ -50,8 +50,7 @@ pub(crate) async fn run(
     stop: &Stop,
 ) -> Report {
     let started = SystemTime::now();
-    let way_back = WayBack::new(safety, stop);
-    let mut run = Run::begin(ctx, plan, options, way_back, audited).await;
+    let mut run = Run::begin(ctx, plan, options, safety, audited).await;
     let completed = run.all(ctx, stop).await;
     let types = run.types.iter();
     let mut report = Report {
@@ -103,7 +102,7 @@ impl<'a> Run<'a> {
         ctx: &Context<'_>,
         plan: &'a Plan<'a>,
         options: &'a Options,
-        way_back: WayBack<'a>,
+        safety: Option<&'a dyn Safety>,
         audited: &'a mut Audited,
     ) -> Self {
         let mut waiting: Vec<Option<Entry>> = Vec::with_capacity(plan.nodes.len());
@@ -147,7 +146,7 @@ impl<'a> Run<'a> {
             types,
             waiting,
             unfit: None,
-            way_back,
+            way_back: WayBack::new(safety),
             audited,
             done: Vec::new(),
         }

@@ -4,23 +4,15 @@ use devgate_devices::{Mark, Safety};
 use devgate_schemas::{Report, RunStatus};
 use devgate_transports::Context;
 
-use crate::stop::{Held, Stop};
-
 /// The way back of one run, where somebody wants one.
 pub(super) struct WayBack<'a> {
     safety: Option<&'a dyn Safety>,
-    stop: Stop,
-    /// A run that is stopped has time to go back.
-    mark: Option<(Mark, Held)>,
+    mark: Option<Mark>,
 }
 
 impl<'a> WayBack<'a> {
-    pub(super) fn new(safety: Option<&'a dyn Safety>, stop: &Stop) -> Self {
-        Self {
-            safety,
-            stop: stop.clone(),
-            mark: None,
-        }
+    pub(super) fn new(safety: Option<&'a dyn Safety>) -> Self {
+        Self { safety, mark: None }
     }
 
     /// Marks where the device is, unless that was done: something is about to be changed.
@@ -32,14 +24,14 @@ impl<'a> WayBack<'a> {
             let mark = safety.begin(ctx).await;
             let refused =
                 |error| format!("nothing was changed: there would be no way back: {error}");
-            self.mark = Some((mark.map_err(refused)?, self.stop.hold()));
+            self.mark = Some(mark.map_err(refused)?);
         }
         Ok(())
     }
 
     /// Goes back if the run has failed, or else lets its changes stand; and notes that.
     pub(super) async fn end(self, ctx: &Context<'_>, report: &mut Report) {
-        let (Some(safety), Some((mark, _held))) = (self.safety, self.mark) else {
+        let (Some(safety), Some(mark)) = (self.safety, self.mark) else {
             return;
         };
         if report.status != RunStatus::Failed {

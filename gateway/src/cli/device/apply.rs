@@ -181,6 +181,8 @@ async fn enforce(
     };
     let mut audited = kept.map_or_else(Audited::default, |kept| Audited::of(kept.what));
     session::within(setting, job, access, async |ctx, _| {
+        // A run that is stopped has the time to come to the end of what it does, to go back, and to save.
+        let _held = safety.map(|_| job.stop().hold());
         let report = device_run::run(ctx, plan, options, safety, &mut audited, job.stop()).await;
         if let (Some(audits), Mode::Enforce) = (&audits, options.mode) {
             let audited = job.without_secrets(audited.into_json());
