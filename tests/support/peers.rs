@@ -157,8 +157,12 @@ impl Peer {
         self.limit([("timeout", 10), ("idle_timeout", 3), ("command_timeout", 5)]);
     }
 
-    /// Makes its settings such that a slow answer is waited for.
+    /// Makes its settings such that a slow answer is waited for; over UDP what is lost is asked again, the sooner
+    /// the better.
     pub(crate) fn be_patient(&mut self) {
+        if self.protocol == "snmp" {
+            return;
+        }
         self.limit([
             ("timeout", 60),
             ("idle_timeout", 60),
