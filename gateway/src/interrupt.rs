@@ -1,8 +1,9 @@
 //! The wish to stop: Ctrl-C, `kill`, a terminal that has gone away, or time that is over, and what each
 //! one asks for.
 //!
-//! The first lets what runs come to its end, but not for ever; the second kills it; at the third
-//! nobody waits any more. One that has come stays known: who listens later is told at once.
+//! The first lets what runs come to its end, but not for ever, unless it holds the run (a device that is
+//! to be brought back); the second kills it; at the third nobody waits any more. One that has come stays
+//! known: who listens later is told at once.
 
 use std::io;
 use std::num::NonZeroU32;

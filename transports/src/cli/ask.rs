@@ -41,8 +41,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             (Some(_), Expect::AnyPrompt) if !self.is_prompt_like(self.screen.last_line()) => {
                 NO_PROMPT
             }
-            // A device that has lost a question is asked again, ever less often.
+            // Enter has still to follow.
             _ if self.manner.is_none() && proof.is_first() => QUIET,
+            // A device that has lost a question is asked again, ever less often.
             _ => QUIET * 4_u32.pow(u32::try_from(proof.asked()).unwrap_or(0)),
         };
         quiet.max(self.round_trip * 2)
@@ -63,13 +64,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             return false;
         }
         let Some(prompt) = self.prompt.as_ref().filter(|_| expect != Expect::AnyPrompt) else {
-            // Some devices show their first prompt only after an empty line. One that may still ask
-            // for a name would take it for one.
-            let may_wake = !proof.has_asked() && !questions.iter().any(Question::is_awaited);
-            return self.is_prompt_like(tail)
-                // A message has come in between, say.
-                || proof.is_first()
-                || (may_wake && tail.trim().is_empty());
+            // Some devices show their first prompt only after an empty line, or again behind a message that
+            // has come amid the first question. One that may still ask for a name would take it for one.
+            let has_entered = proof.has_asked() && !proof.is_first();
+            let may_wake = !has_entered && !questions.iter().any(Question::is_awaited);
+            return self.is_prompt_like(tail) || (may_wake && tail.trim().is_empty());
         };
         let Some(start) = self.output_start else {
             return prompt.is(tail) && text.contains('\n');

@@ -5,8 +5,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::Cli;
 use super::dialect::is_question;
 use super::prompt::{LONGEST_PROMPT, Prompt};
-use super::proof::Manner;
-use super::proof::{Blanks, Proof, Verdict};
+use super::proof::{Blanks, Manner, Proof, Verdict};
 use super::read::Expect;
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {

@@ -14,11 +14,14 @@
 //!    output does that. If anything else follows, that line was output; what was typed waits in the
 //!    device's input and marks the true end.
 //! 4. A device without a line editor shows the blanks and cannot take them back. There they are seen
-//!    before Enter is pressed, and the prompt must come twice ([`proof`]). On a device that shows
-//!    nothing, the prompt must be followed by another one and nothing else.
-//! 5. Nothing is sent where a question stands at the end. What is still on its way when a question
-//!    comes cannot be consent: no Enter, and the first key is a control character. A question that
-//!    came meanwhile is an error, since nobody knows what the device took for its answer.
+//!    before Enter is pressed, and the prompt must come twice ([`proof`]). At the first line that looks
+//!    like a prompt it is done so, too: it may be a line of the greeting. On a device that shows nothing,
+//!    the prompt must be followed by another one and nothing else, or by the text that it answers each
+//!    time ([`gap`]).
+//! 5. Nothing is sent where a question stands at the end. Where a line editor reads, what is still on
+//!    its way when a question comes cannot be consent: no Enter, and the first key is a control
+//!    character. A question that came meanwhile is an error in any case, since nobody knows what the
+//!    device took for its answer.
 //! 6. After any doubt (silence, a lost connection, too much output, a prompt that does not come) the
 //!    session is given up, and no answer can reach the wrong question. Time alone decides nothing:
 //!    what is late is waited for, up to the limits that people set.
