@@ -2,6 +2,7 @@
 
 use super::answer::{MESSAGES, Step};
 use super::dice::Dice;
+use super::habit::Echo;
 use super::world::World;
 
 const WORDS: &[&str] = &[
@@ -308,8 +309,10 @@ pub(super) fn rename(dice: &mut Dice, world: &World) -> Vec<Step> {
 /// A question behind a line that looks like the prompt, and a pause.
 pub(super) fn confirm(dice: &mut Dice, world: &World) -> Vec<Step> {
     let quoted = world.quoted(dice);
+    // A terminal that shows nothing can only be asked by Enter: there it cannot be told from the prompt.
+    let is_told = world.habit.echo != Echo::Nothing;
     let (before, pause) = match dice.between(0, 3) {
-        0 => (Step::Show(String::new()), Step::Pause(0)),
+        number if number == 0 || !is_told => (Step::Show(String::new()), Step::Pause(0)),
         1 => (Step::Show(format!("{quoted}\n")), pause(dice)),
         _ => (Step::Show(quoted), pause(dice)),
     };

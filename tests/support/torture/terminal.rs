@@ -140,7 +140,11 @@ impl Terminal {
     /// one that wants a line waits for its end.
     async fn consent(&mut self, question: &str) -> Option<Option<u8>> {
         self.is_reading = true;
-        let key = if question.ends_with("[confirm]") || question.ends_with("(y/n) ") {
+        // It is what stands before what is typed now.
+        question.clone_into(&mut self.prompt);
+        let wants_key = question.ends_with("[confirm]") || question.ends_with("(y/n) ");
+        // A terminal whose driver shows what is typed hands on nothing but lines.
+        let key = if wants_key && self.world.habit.echo != Echo::Driver {
             let key = self.byte().await?;
             self.print("\n")?;
             // Who takes control characters for text leaves nothing to be typed but blanks: no consent to it.
@@ -151,7 +155,8 @@ impl Terminal {
             is_consent.then_some(key)
         } else {
             let line = self.typed_line(None).await?;
-            Some(line.bytes().next().unwrap_or(b'\n'))
+            let answer = line.trim_start_matches(|c: char| c.is_whitespace() || c.is_control());
+            Some(answer.bytes().next().unwrap_or(b'\n'))
         };
         self.is_reading = false;
         Some(key)

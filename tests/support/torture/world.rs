@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::dice::Dice;
-use super::habit::{Habit, Keys, PromptStyle};
+use super::habit::{Echo, Habit, Keys, PromptStyle};
 
 /// Names of devices: short ones, and such as have dots, dashes and digits.
 const NAMES: &[&str] = &[
@@ -32,17 +32,27 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn of(seed: u64, user: &str) -> Self {
         let mut dice = Dice::of(seed, &format!("world of {user}"));
+        let habit = Habit::of(user);
+        let (name, mark) = (
+            (*dice.pick(NAMES)).to_owned(),
+            *dice.pick(&["#", "# ", ">", "> ", "#", "$ "]),
+        );
+        let keys = *dice.pick(&[
+            Keys::Edits { bell: false },
+            Keys::Edits { bell: true },
+            Keys::Edits { bell: false },
+            Keys::TakesBack,
+            Keys::Data,
+        ]);
         Self {
-            habit: Habit::of(user),
-            name: (*dice.pick(NAMES)).to_owned(),
-            mark: *dice.pick(&["#", "# ", ">", "> ", "#", "$ "]),
-            keys: *dice.pick(&[
-                Keys::Edits { bell: false },
-                Keys::Edits { bell: true },
-                Keys::Edits { bell: false },
-                Keys::TakesBack,
-                Keys::Data,
-            ]),
+            habit,
+            name,
+            mark,
+            keys: match keys {
+                // What a driver has shown is shown again by an editor, which edits.
+                Keys::Data if habit.echo == Echo::Twice => Keys::TakesBack,
+                keys => keys,
+            },
             midnight: Duration::from_millis(dice.between(0, 86_399_999) as u64),
         }
     }

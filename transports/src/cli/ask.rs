@@ -102,7 +102,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         proof: &mut Proof,
         wait: &mut Wait<'_>,
     ) -> Result<(), Interruption> {
-        proof.stamp(&self.screen);
+        proof.stamp();
+        self.screen.mark();
         self.probes = self.probes.wrapping_add(1);
         let blanks = self.blanks(proof.asked());
         let newline = self.terms.dialect.newline.as_str();
@@ -112,7 +113,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             manner.filter(|_| prompt.is_some_and(|known| known.is(self.screen.last_line())));
         let lead = manner.map_or("", |manner| if manner.lead { touch::LEAD } else { "" });
         let typed = match (manner.map(|manner| manner.blanks), known) {
-            (Some(Blanks::Edited), _) => proof.touches.ask(&mut self.screen, blanks),
+            (Some(Blanks::Edited), _) => proof.touches.ask(&self.screen, blanks),
             // What is shown is looked at before Enter, but for the second time.
             (Some(Blanks::Shown), Some(_)) if !proof.has_entered() => {
                 proof.ask(&self.screen, blanks, false);

@@ -14,7 +14,7 @@ use crate::error::Interruption;
 
 /// How long nothing must come before a device is taken for one that shows what is typed in some other way; longer
 /// where answers take longer.
-const QUIET: Duration = Duration::from_secs(1);
+const QUIET: Duration = Duration::from_secs(3);
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Learns how the device shows what is typed: whether it takes back what it is told to, as a line editor does,

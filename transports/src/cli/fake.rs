@@ -42,6 +42,8 @@ pub(crate) enum Do {
 pub(crate) enum Echoing {
     /// As it reads it, and takes back what it is told to.
     Editor,
+    /// The same, with the prompt and the line anew for each key.
+    Redrawn,
     /// As it reads it, control characters too.
     Blind,
     /// The same, in rows of so many columns.
@@ -176,14 +178,20 @@ impl Fake {
             if byte == b'\n' {
                 return Ok(String::from_utf8_lossy(&typed).into_owned());
             }
-            if matches!(self.echo, Echoing::Editor | Echoing::Terminal) && byte < b' ' {
+            let edits = [Echoing::Editor, Echoing::Redrawn, Echoing::Terminal];
+            if edits.contains(&self.echo) && byte < b' ' {
                 if byte == 0x08 && typed.pop().is_some() {
-                    line.write_all(b"\x08 \x08").await?;
+                    match self.echo {
+                        Echoing::Redrawn => self.redraw(&typed, line).await?,
+                        _ => line.write_all(b"\x08 \x08").await?,
+                    }
                 }
                 continue;
             }
             typed.push(byte);
-            if !matches!(self.echo, Echoing::Never | Echoing::Nothing) {
+            if self.echo == Echoing::Redrawn {
+                self.redraw(&typed, line).await?;
+            } else if !matches!(self.echo, Echoing::Never | Echoing::Nothing) {
                 line.write_all(&[byte]).await?;
             }
             column += 1;
@@ -193,6 +201,11 @@ impl Fake {
                 line.write_all(b"\r\n").await?;
             }
         }
+    }
+
+    async fn redraw(&self, typed: &[u8], line: &mut DuplexStream) -> std::io::Result<()> {
+        let drawn = [b"\r", self.prompt.as_bytes(), typed, b"\x1b[K"].concat();
+        line.write_all(&drawn).await
     }
 
     async fn act(&mut self, step: &Do, line: &mut DuplexStream) -> std::io::Result<()> {

@@ -105,12 +105,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         Prompt::standing(tail, known).behind(line).unwrap_or(0)
     }
 
-    /// What stood before the prompt when it was asked for, without a line end, and is gone since the line was drawn
-    /// anew.
-    pub(super) fn wiped(&self, proof: &Proof, at: usize) -> String {
+    /// What stood before the prompt, without a line end, and is gone since the line was drawn anew when the prompt was
+    /// asked for.
+    pub(super) fn wiped(&self, at: usize) -> String {
         let line = self.screen.text()[at..].lines().next().unwrap_or_default();
         let known = self.prompt.as_ref().filter(|prompt| prompt.is(line));
-        let stood = known.zip(proof.stood_at(at));
+        let stood = known.zip(self.screen.before_anew(at));
         let wiped = stood.and_then(|(prompt, stood)| Some(&stood[..prompt.behind(stood)?]));
         wiped.unwrap_or_default().to_owned()
     }

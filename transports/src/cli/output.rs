@@ -23,8 +23,21 @@ pub(super) fn without_pagers(output: &mut String, start: usize, answered: &[Answ
     }
 }
 
-/// Cuts off the prompts that came of Enter behind an answer of which the device took the first key alone.
-pub(super) fn without_entered(output: &mut String, prompt: &Prompt, answered: &[Answered]) {
+/// Cuts off what an output ends with, if it does.
+pub(super) fn without_end(output: &mut String, end: &str) {
+    if let Some(length) = output.strip_suffix(end).map(str::len) {
+        output.truncate(length);
+    }
+}
+
+/// Cuts off the prompts that came of Enter behind an answer of which the device took the first key alone, and the gap
+/// above each.
+pub(super) fn without_entered(
+    output: &mut String,
+    prompt: &Prompt,
+    gap: &str,
+    answered: &[Answered],
+) {
     for _ in answered.iter().filter(|answered| answered.entered) {
         let last = output
             .trim_end_matches('\n')
@@ -34,6 +47,7 @@ pub(super) fn without_entered(output: &mut String, prompt: &Prompt, answered: &[
             return;
         }
         output.truncate(last);
+        without_end(output, gap);
     }
 }
 

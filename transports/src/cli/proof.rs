@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use super::dialect::Pattern;
 use super::gap::{LONGEST_GAP, chain, is_gap, prompt_above};
 use super::screen::Screen;
-use super::touch::Touches;
+use super::touch::{Touches, UNREAD};
 
 /// What is known of the end of an answer so far.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +28,6 @@ pub(crate) struct Proof {
     fresh: Option<usize>,
     /// How often Return was pressed before, to wake the device.
     returns: usize,
-    /// Lines as they stood when they were asked about first, and where they begin.
-    stood: Vec<(usize, String)>,
     /// When it was asked first, and last.
     since: Option<(Instant, Instant)>,
 }
@@ -172,18 +170,8 @@ impl Proof {
         matches!(&*self.probes, [probe] if !probe.entered)
     }
 
-    /// A line as it stood when it was asked about first: some devices draw it anew for each key.
-    pub(crate) fn stood_at(&self, start: usize) -> Option<&str> {
-        let mut stood = self.stood.iter();
-        stood.find_map(|(at, line)| (*at == start).then_some(line.as_str()))
-    }
-
-    /// Notes when it is asked, and about what.
-    pub(crate) fn stamp(&mut self, screen: &Screen) {
-        let start = screen.last_line_start();
-        if self.stood_at(start).is_none() {
-            self.stood.push((start, screen.last_line().to_owned()));
-        }
+    /// Notes when it is asked.
+    pub(crate) fn stamp(&mut self) {
         let now = Instant::now();
         self.since = Some((self.since.map_or(now, |(first, _)| first), now));
     }
@@ -445,16 +433,20 @@ impl Proof {
     /// Takes out of an output (which began at `start`) the blanks that were shown behind lines that
     /// were no prompts after all: some systems show what is typed before anybody reads it.
     pub(crate) fn without_blanks(&self, output: &mut String, start: usize) {
-        for Probe { at, blanks, .. } in self.probes.iter().rev() {
+        for Probe { at, blanks, .. } in self.entered().rev() {
             let Some(at) = at.checked_sub(start) else {
                 continue;
             };
             let shown = [&" ".repeat(*blanks), "\n"].concat();
-            if output
-                .get(at..)
-                .is_some_and(|rest| rest.starts_with(&shown))
-            {
-                output.replace_range(at..at + shown.len(), "");
+            let rest = output.get(at..).unwrap_or_default();
+            // A lead may stand before them.
+            let lead = if rest.starts_with(UNREAD[0]) {
+                UNREAD[0].len()
+            } else {
+                0
+            };
+            if rest[lead..].starts_with(&shown) {
+                output.replace_range(at..at + lead + shown.len(), "");
             }
         }
     }

@@ -7,9 +7,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::is_question;
 use super::gap::is_silence;
-use super::output::{without_entered, without_late_messages, without_pagers};
+use super::output::{without_end, without_entered, without_late_messages, without_pagers};
 use super::prompt::Prompt;
-use super::proof::{Manner, Proof, Verdict};
+use super::proof::{Blanks, Manner, Proof, Verdict};
 use super::question::{Answered, Question};
 use super::wait::{Got, Wait};
 use super::{Cli, Echo, Line, State, echo};
@@ -17,6 +17,14 @@ use crate::error::Interruption;
 
 /// How long an answer is taken to be on its way at most: what takes longer was output that went on.
 const LONGEST_ROUND_TRIP: Duration = Duration::from_secs(5);
+
+/// How long nothing must come behind a proof by a device that shows nothing of what is typed: were the line that was
+/// asked about output, the prompt that follows it would look like the answer, and the answer would come now.
+const SETTLED: Duration = Duration::from_millis(300);
+
+/// What is said where a pager may have taken a question for a key.
+const TOOK_KEY: &str =
+    "it asked for a key while it was asked for its prompt, so part of the output may be missing";
 
 /// Which prompt ends an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,8 +88,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.output_start = self.known_start(command);
         let mut answered = Vec::new();
         let mut answers = command.map_or(&[][..], Line::answers);
-        let mut quiet_seen = false;
+        let (mut quiet_seen, mut has_settled) = (false, false);
         loop {
+            let mut is_settling = false;
             if self.output_start.is_none() {
                 self.output_start = self.echo_end(command, expect)?;
             }
@@ -102,15 +111,28 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     Some(Verdict::Proven(..)) if self.is_in_config_only() => {
                         return Err(Interruption::Configuring);
                     }
-                    Some(Verdict::Proven(end, manner)) => {
+                    Some(Verdict::Proven(
+                        end,
+                        Manner {
+                            blanks: Blanks::Hidden,
+                            ..
+                        },
+                    )) if !has_settled => {
                         self.learn_round_trip(&proof, end);
+                        is_settling = true;
+                    }
+                    Some(Verdict::Proven(end, manner)) => {
+                        if !has_settled {
+                            self.learn_round_trip(&proof, end);
+                        }
                         let start = self.learn_echo(command).unwrap_or(start);
-                        let wiped = self.wiped(&proof, end);
+                        let wiped = self.wiped(end);
                         let end = end + self.unended(end);
                         self.learn(end, manner);
                         // Where nothing is echoed, the prompts may begin with the one that was typed at.
                         let end = end.max(start);
                         self.last_proof = proof.clone();
+                        self.forget_untaken(&mut answered)?;
                         let output = self.proven_output(start, end, &answered, &proof)?;
                         return Ok(output + &wiped);
                     }
@@ -142,17 +164,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                             answered[before..].iter().any(|answered| !answered.entered);
                         if answered.len() > before && proof.has_asked() && expect == Expect::Prompt
                         {
-                            return Err(Interruption::OutOfStep(
-                                "it asked for a key while it was asked for its prompt, so part of the output \
-                                 may be missing",
-                            ));
+                            return Err(Interruption::OutOfStep(TOOK_KEY));
                         }
                     }
                 }
             }
-            let quiet = (!quiet_seen).then(|| self.patience(expect, &proof));
+            let quiet = if is_settling {
+                Some(SETTLED.max(self.round_trip * 2))
+            } else {
+                (!quiet_seen).then(|| self.patience(expect, &proof))
+            };
             match self.receive(wait, quiet).await? {
-                Got::Bytes => quiet_seen = false,
+                Got::Bytes => (quiet_seen, has_settled) = (false, false),
+                Got::Quiet if is_settling => has_settled = true,
                 Got::Quiet => {
                     quiet_seen = true;
                     if self
@@ -210,6 +234,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 "the device did not echo the command",
             ));
         }
+        // A device that does not echo ends the line that was typed, and may begin its output with the command itself.
+        let is_output = |end: &usize| {
+            let shown = self.screen.text()[..*end].trim_end_matches('\n');
+            let typed_at = shown
+                .split_once('\n')
+                .filter(|(_, line)| line.trim() == command.text().trim());
+            typed_at.is_some_and(|(line, _)| prompt.is(line))
+        };
+        if self.echo == Echo::Unknown && end.as_ref().is_some_and(is_output) {
+            return Ok(None);
+        }
         if end.is_some() {
             self.echo = Echo::Yes;
         }
@@ -257,6 +292,29 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.prompt = learnt.or_else(|| self.prompt.take());
     }
 
+    /// Forgets pagers whose keys stand at the prompt: they were lines of the output, and are left in it.
+    fn forget_untaken(&self, answered: &mut Vec<Answered>) -> Result<(), Interruption> {
+        let tail = self.screen.last_line();
+        let known = self.prompt.as_ref().filter(|prompt| prompt.is(tail));
+        let Some(prompt) = known.filter(|_| self.is_edited()) else {
+            return Ok(());
+        };
+        let stand = tail.len() - tail.trim_end_matches(' ').len();
+        let untaken = stand.saturating_sub(prompt.ending());
+        if untaken == 0 {
+            return Ok(());
+        }
+        let pressed = answered.iter().filter(|answered| !answered.entered).count();
+        answered.retain(|answered| answered.entered);
+        // Which of them was none cannot be told.
+        let is_told = untaken == pressed || pressed == 0;
+        if is_told {
+            Ok(())
+        } else {
+            Err(Interruption::OutOfStep(TOOK_KEY))
+        }
+    }
+
     /// The output, unless something in it was asked while the prompt was asked for: nobody knows what the device
     /// took for an answer.
     fn proven_output(
@@ -266,33 +324,42 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         answered: &[Answered],
         proof: &Proof,
     ) -> Result<String, Interruption> {
-        let since = proof.asked_before(end);
-        let asks = since.and_then(|since| {
-            let mut lines = self.screen.text()[since..end].lines();
-            lines.find(|line| is_question(line))
-        });
-        match asks {
-            Some(question) => Err(Interruption::PerhapsAnswered(question.trim().to_owned())),
-            None => Ok(self.output(start, end, answered, proof)),
+        let meanwhile = match proof.asked_before(end) {
+            Some(since) => &self.screen.text()[since..end],
+            None => "",
+        };
+        if let Some(question) = meanwhile.lines().find(|line| is_question(line)) {
+            return Err(Interruption::PerhapsAnswered(question.trim().to_owned()));
         }
+        let pagers = &self.terms.dialect.pager;
+        let is_pager = |line: &str| pagers.iter().any(|pager| pager.pattern.is_found_in(line));
+        let is_answered = |at| answered.iter().any(|answered| answered.at == at);
+        let mut at = end - meanwhile.len();
+        for line in meanwhile.split_inclusive('\n') {
+            if is_pager(line.trim_end_matches('\n')) && !is_answered(at) {
+                return Err(Interruption::OutOfStep(TOOK_KEY));
+            }
+            at += line.len();
+        }
+        Ok(self.output(start, end, answered, proof))
     }
 
     /// The output between echo and prompt.
     fn output(&self, start: usize, end: usize, answered: &[Answered], proof: &Proof) -> String {
         let mut output = self.screen.text()[start..end.max(start)].to_owned();
         without_pagers(&mut output, start, answered);
-        proof.without_blanks(&mut output, start);
+        if self.echo != Echo::No {
+            proof.without_blanks(&mut output, start);
+        }
         proof.touches.without_unread(&mut output, start);
         if self.echo == Echo::No && !self.is_answered() && output.starts_with('\n') {
             // The end of the line that was not echoed.
             output.remove(0);
         }
         let gap = self.manner.as_ref().map_or("", Manner::above);
-        if let Some(length) = output.strip_suffix(gap).map(str::len) {
-            output.truncate(length);
-        }
+        without_end(&mut output, gap);
         if let Some(prompt) = &self.prompt {
-            without_entered(&mut output, prompt, answered);
+            without_entered(&mut output, prompt, gap, answered);
             let unsolicited = &self.terms.dialect.unsolicited;
             // A line editor read at an empty line: whatever stands between it and the prompt is a message.
             let is_late = proof.fresh() == Some(end) && self.screen.text()[end..].starts_with('\n');

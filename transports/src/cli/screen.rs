@@ -38,6 +38,9 @@ pub(crate) struct Screen {
     farthest: usize,
     /// How many vertical tabs have come.
     vertical_tabs: usize,
+    /// Lines that were begun anew since [`mark`](Self::mark), as they stood before, and where they begin; `None`
+    /// where none are kept.
+    begun_anew: Option<Vec<(usize, String)>>,
 }
 
 /// The end of a line that is being written over.
@@ -116,9 +119,17 @@ impl Screen {
         self.escape == Escape::None && self.split.is_empty()
     }
 
-    /// Forgets how far the last line has been written.
+    /// Forgets how far the last line has been written, and keeps lines that are begun anew from now on.
     pub(crate) fn mark(&mut self) {
         self.farthest = self.column;
+        self.begun_anew.get_or_insert_default();
+    }
+
+    /// How a line stood that begins at this offset, before the device went back to its beginning for the first time
+    /// since [`mark`](Self::mark): some draw it anew for each key, without what stood before the prompt.
+    pub(crate) fn before_anew(&self, start: usize) -> Option<&str> {
+        let mut kept = self.begun_anew.iter().flatten();
+        kept.find_map(|(at, line)| (*at == start).then_some(line.as_str()))
     }
 
     /// How many columns the last line has had, since it began or since [`mark`](Self::mark), behind the one
@@ -144,11 +155,13 @@ impl Screen {
             line.at -= self.last_line;
         }
         self.last_line = 0;
+        self.begun_anew = None;
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.text.clear();
+        self.begun_anew = None;
         self.text.shrink_to(RETAINED);
         self.last_line = 0;
         self.overdrawn = None;
@@ -315,6 +328,11 @@ impl Screen {
         if let Some(line) = &mut self.overdrawn {
             line.cursor = column.saturating_sub(line.before).min(line.cells.len());
             self.column = line.before + line.cursor;
+            if let (0, Some(kept)) = (self.column, &mut self.begun_anew)
+                && kept.last().is_none_or(|(at, _)| *at != self.last_line)
+            {
+                kept.push((self.last_line, line.shown().collect()));
+            }
             if self.column == 0 && line.cells.iter().all(|&cell| cell == WIPED) {
                 // Blanks that are printed here from now on are blanks, and wipe nothing out.
                 line.cells.clear();
@@ -324,6 +342,11 @@ impl Screen {
 
     fn new_line(&mut self) {
         self.settle();
+        if let Some(kept) = &mut self.begun_anew {
+            // A line end goes back, too, and changes nothing.
+            let line = &self.text[self.last_line..];
+            kept.pop_if(|(at, before)| *at == self.last_line && before == line);
+        }
         self.text.push('\n');
         self.last_line = self.text.len();
         (self.column, self.farthest) = (0, 0);
@@ -332,14 +355,7 @@ impl Screen {
     fn show_overdrawn(&mut self) {
         if let Some(line) = &self.overdrawn {
             self.text.truncate(line.at);
-            let shown = line
-                .cells
-                .iter()
-                .rposition(|&cell| cell != WIPED)
-                .map_or(0, |at| at + 1);
-            let cells = line.cells[..shown].iter();
-            self.text
-                .extend(cells.map(|&cell| if cell == WIPED { ' ' } else { cell }));
+            self.text.extend(line.shown());
         }
     }
 }
@@ -353,6 +369,13 @@ fn may_go_on(bytes: &[u8]) -> bool {
 }
 
 impl Overdrawn {
+    /// What is seen of it.
+    fn shown(&self) -> impl Iterator<Item = char> {
+        let last = self.cells.iter().rposition(|&cell| cell != WIPED);
+        let cells = self.cells[..last.map_or(0, |at| at + 1)].iter();
+        cells.map(|&cell| if cell == WIPED { ' ' } else { cell })
+    }
+
     fn print(&mut self, character: char) {
         match self.cells.get_mut(self.cursor) {
             // A space over a character is how devices wipe out `--More--` and typing errors.

@@ -16,7 +16,7 @@ pub(super) const LEAD: &str = "\x0b";
 pub(super) const BACK: &str = "\x08";
 
 /// How a terminal shows [`LEAD`] and [`BACK`] while nobody reads.
-const UNREAD: [&str; 2] = ["^K", "^H"];
+pub(super) const UNREAD: [&str; 2] = ["^K", "^H"];
 
 /// The questions of this kind within one answer.
 #[derive(Clone, Debug, Default)]
@@ -31,8 +31,7 @@ struct Touch {
 
 impl Touches {
     /// Notes that so many blanks are typed now, and gives what is typed.
-    pub(crate) fn ask(&mut self, screen: &mut Screen, blanks: usize) -> String {
-        screen.mark();
+    pub(crate) fn ask(&mut self, screen: &Screen, blanks: usize) -> String {
         let at = screen.text().len();
         self.0.push(Touch { at, blanks });
         [LEAD, &" ".repeat(blanks), &BACK.repeat(blanks)].concat()

@@ -232,6 +232,22 @@ async fn pagers_are_answered_and_leave_no_trace() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_pager_that_took_a_question_for_a_key_is_no_output() {
+    let steps = [
+        say("r1#"),
+        Do::Pause(900),
+        say("\r\n--More--"),
+        Do::Key,
+        say("\r\nthe rest\r\n"),
+    ];
+    let bench = Bench::default();
+    let mut cli = bench.session(r1().on("show run", &steps)).await;
+    let error = cli.run(&bench.ctx(), &"show run".into()).await;
+    let error = error.expect_err("a line may be missing").to_string();
+    assert!(error.contains("it asked for a key"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn messages_around_the_prompt_are_not_output() {
     let message = "*Nov 21 10:00:00.123: %SYS-5-CONFIG_I: Configured from console\r\n";
     let bench = Bench::default();
@@ -368,6 +384,19 @@ async fn a_last_line_without_an_end_is_output_and_the_prompt_behind_it_is_none()
 }
 
 #[tokio::test(start_paused = true)]
+async fn it_is_kept_where_each_key_draws_the_line_anew() {
+    for last in ["output", "two words: ", "r1#", "uptime r1#"] {
+        for pause in [0, 100, 900, 2000] {
+            let bench = Bench::default();
+            let steps = [say("first\r\n"), say(last), Do::Pause(pause)];
+            let fake = r1().echo(Echoing::Redrawn).on("show log", &steps);
+            let output = bench.output(fake, "show log").await;
+            assert_eq!(output, format!("first\n{last}"), "{pause} ms");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn wrapped_echoes_are_not_output() {
     let bench = Bench::default();
     let fake = r1().echo(Echoing::Wrapped(40)).on(
@@ -483,4 +512,22 @@ async fn a_session_whose_password_was_asked_for_waits_no_longer_than_another() {
     let output = cli.run(&bench.ctx(), &"show x".into()).await;
     assert_eq!(output.expect("an output"), "x\n");
     assert_eq!(started.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_line_like_the_prompt_and_a_pause_are_output_on_a_device_that_shows_nothing() {
+    let bench = Bench::default();
+    let steps = [say("first\r\nr1#"), Do::Pause(1600), say("\r\n")];
+    let fake = r1()
+        .echo(Echoing::Never)
+        .on("show log", &steps)
+        .on("show x", &[say("x\r\n")]);
+    let mut cli = bench.session(fake).await;
+    let ctx = bench.ctx();
+    for _ in 0..3 {
+        let output = cli.run(&ctx, &"show log".into()).await.expect("an output");
+        assert_eq!(output, "first\nr1#\n");
+        let output = cli.run(&ctx, &"show x".into()).await.expect("an output");
+        assert_eq!(output, "x\n");
+    }
 }
