@@ -162,7 +162,7 @@ async fn paged(device: &Torture, user: &str, erased: &str) -> (String, String) {
     };
     shell.send(&format!("{command}\r")).await;
     let mut seen = String::new();
-    for _ in 0..(output.lines().count() - 1) / 6 {
+    for _ in 0..(output.lines().count() - 1) / 10 {
         seen += &shell.until(pager).await;
         shell.send(" ").await;
     }

@@ -145,7 +145,7 @@ const fn pager(shown: &'static str, wiped: &'static str) -> Option<Pager> {
     Some(Pager {
         shown,
         wiped,
-        lines: 6,
+        lines: 10,
     })
 }
 

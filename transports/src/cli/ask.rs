@@ -81,7 +81,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         }
         // A message may have been written behind the prompt. Where Enter is not needed to ask, it may be any.
         let above = || text[start..].lines().rev().take(MOST_BELOW);
-        let below = above().position(|line| prompt.is(line));
+        let below = above().position(|line| prompt.is(line) || prompt.behind(line).is_some());
         below.is_some_and(|below| {
             let unsolicited = &self.terms.dialect.unsolicited;
             let is_message = |line: &str| is_silence(line, unsolicited);

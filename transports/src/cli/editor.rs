@@ -1,5 +1,6 @@
 //! Learning whether the device has a line editor, at its first prompt, where nothing hangs on it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -16,6 +17,9 @@ use crate::error::Interruption;
 /// where answers take longer.
 const QUIET: Duration = Duration::from_secs(3);
 
+/// How often that is tried where a message comes in between.
+const MOST_ATTEMPTS: usize = 8;
+
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Learns how the device shows what is typed: whether it takes back what it is told to, as a line editor does,
     /// or shows whatever comes.
@@ -30,6 +34,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             return Ok(());
         }
         self.echo = Echo::Yes;
+        for _ in 0..MOST_ATTEMPTS {
+            if self.try_editor(&manner, wait).await? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same once; whether no message has come amid what was typed.
+    async fn try_editor(
+        &mut self,
+        manner: &Manner,
+        wait: &mut Wait<'_>,
+    ) -> Result<bool, Interruption> {
+        let dialect = Arc::clone(&self.terms.dialect);
+        let is_message = |line: &str| {
+            let mut patterns = dialect.unsolicited.iter();
+            patterns.any(|pattern| pattern.is_found_in(line))
+        };
+        let has_message = |screen: &Screen| screen.text().lines().any(is_message);
         self.screen.keep_last_line();
         // More than any that may still come of the questions before.
         let blanks = " ".repeat(self.blanks(self.last_proof.asked()));
@@ -37,12 +61,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let shown = [&*prompt, &blanks].concat();
         let tabs = self.screen.vertical_tabs();
         self.send(&[LEAD, &blanks].concat(), wait).await?;
-        let is_late = !self
-            .comes(|screen| screen.last_line() == shown, wait)
-            .await?;
+        let is_shown = |screen: &Screen| screen.last_line() == shown || has_message(screen);
+        let is_late = !self.comes(is_shown, wait).await? || has_message(&self.screen);
         let is_blind = is_late || self.screen.vertical_tabs() != tabs;
         let back = if is_blind { "" } else { BACK };
-        let newline = self.terms.dialect.newline.as_str();
+        let newline = dialect.newline.as_str();
         let typed = [&back.repeat(blanks.len()), newline].concat();
         self.send(&typed, wait).await?;
         let known = self.prompt.clone().unwrap_or_default();
@@ -51,13 +74,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let is_row = |line: &str| line == shown || !is_blind;
         let is_next =
             |screen: &Screen| is_next(screen) && screen.text().lines().rev().skip(1).any(is_row);
-        if !self.comes(is_next, wait).await? {
-            // A message has come in between, say.
+        if has_message(&self.screen) || !self.comes(is_next, wait).await? {
             self.manner = Some(Manner {
                 blanks: Blanks::Late,
-                ..manner
+                ..manner.clone()
             });
-            return self.resume(wait).await;
+            let was_alone = !has_message(&self.screen);
+            self.resume(wait).await?;
+            return Ok(was_alone);
         }
         let text = &self.screen.text()[..self.screen.last_line_start()];
         // Anything else than what always stands there is a complaint.
@@ -75,9 +99,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.manner = Some(Manner {
             blanks: known.unwrap_or(Blanks::Late),
             lead: known.is_some(),
-            ..manner
+            ..manner.clone()
         });
-        Ok(())
+        Ok(known.is_some() || !has_message(&self.screen))
     }
 
     /// Comes back to a prompt, with whatever was typed.

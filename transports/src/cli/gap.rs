@@ -70,6 +70,28 @@ pub(super) fn prompt_above<'t>(
     None
 }
 
+/// Where the line begins that stands above an offset, with messages in between and nothing else.
+pub(super) fn behind_messages(
+    text: &str,
+    below: usize,
+    is_line: impl Fn(&str) -> bool,
+    unsolicited: &[Pattern],
+) -> Option<usize> {
+    let mut end = below;
+    while end > 0 {
+        let start = text[..end - 1].rfind('\n').map_or(0, |at| at + 1);
+        let line = text[start..end].trim_end_matches('\n');
+        if end < below && is_line(line) {
+            return Some(start);
+        }
+        if line.trim().is_empty() || !is_silence(line, unsolicited) {
+            return None;
+        }
+        end = start;
+    }
+    None
+}
+
 /// Whether this is what stands between two prompts. Where a message is in it, empty lines do not
 /// count, since messages bring their own.
 pub(super) fn is_gap(between: &str, gap: &str, unsolicited: &[Pattern]) -> bool {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::dialect::Pattern;
-use super::gap::{LONGEST_GAP, chain, is_gap, prompt_above};
+use super::gap::{LONGEST_GAP, behind_messages, chain, is_gap, prompt_above};
 use super::screen::Screen;
 use super::touch::{Touches, UNREAD};
 
@@ -28,6 +28,8 @@ pub(crate) struct Proof {
     fresh: Option<usize>,
     /// How often Return was pressed before, to wake the device.
     returns: usize,
+    /// How many blanks more than were typed for it stood at the prompt.
+    untaken: usize,
     /// When it was asked first, and last.
     since: Option<(Instant, Instant)>,
 }
@@ -146,6 +148,8 @@ impl Proof {
     /// on. `ending` is the number of blanks that belong to the prompt, where that is known.
     pub(crate) fn enter(&mut self, screen: &Screen, ending: Option<usize>) {
         let first = self.probes.iter().position(|probe| !probe.entered);
+        let waiting = self.probes.iter().filter(|probe| !probe.entered);
+        let typed: usize = waiting.map(|probe| probe.blanks).sum();
         let Some(probe) = first.and_then(|first| self.probes.get_mut(first)) else {
             self.fresh = Some(screen.last_line_start());
             return;
@@ -154,6 +158,7 @@ impl Proof {
         let now = blanks_behind(screen.last_line());
         let ending = ending.unwrap_or_else(|| now.saturating_sub(probe.blanks));
         probe.blanks = now.saturating_sub(ending);
+        self.untaken = probe.blanks.saturating_sub(typed);
         if screen.last_line_start() != probe.line {
             probe.at = screen.text().len() - probe.blanks;
         }
@@ -174,6 +179,11 @@ impl Proof {
     pub(crate) fn stamp(&mut self) {
         let now = Instant::now();
         self.since = Some((self.since.map_or(now, |(first, _)| first), now));
+    }
+
+    /// How many blanks more than were typed for it stood at the prompt where Enter was pressed.
+    pub(crate) fn untaken(&self) -> usize {
+        self.untaken
     }
 
     /// How long the answer has taken since the first question, and since the last one; nothing where one was asked
@@ -278,14 +288,17 @@ impl Proof {
         }
         let (mut start, mut rows) = (screen.last_line_start(), 0);
         for probe in self.entered().rev().take_while(|_| now == ending) {
-            // A message may have come between the prompt and the blanks.
+            // A message may have come amid the blanks: some of them stand alone then, behind it.
             let is_row = |line: &str| match blanks_behind(line) {
-                blanks if blanks == line.len() => blanks > 0 && blanks == probe.blanks,
+                blanks if blanks == line.len() => (1..=probe.blanks).contains(&blanks),
                 blanks => same(line) && blanks == ending + probe.blanks,
             };
             match prompt_above(screen.text(), start, is_row, &manner.gap, unsolicited) {
                 Some((above, between)) if is_gap(between, &manner.gap, unsolicited) => {
-                    (start, rows) = (above, rows + 1);
+                    let is_begun =
+                        |line: &str| same(line) && blanks_behind(line) <= ending + probe.blanks;
+                    let begun = behind_messages(screen.text(), above, is_begun, unsolicited);
+                    (start, rows) = (begun.unwrap_or(above), rows + 1);
                 }
                 _ => break,
             }

@@ -132,7 +132,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                         // Where nothing is echoed, the prompts may begin with the one that was typed at.
                         let end = end.max(start);
                         self.last_proof = proof.clone();
-                        self.forget_untaken(&mut answered)?;
+                        self.forget_untaken(&proof, &mut answered)?;
                         let output = self.proven_output(start, end, &answered, &proof)?;
                         return Ok(output + &wiped);
                     }
@@ -293,14 +293,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 
     /// Forgets pagers whose keys stand at the prompt: they were lines of the output, and are left in it.
-    fn forget_untaken(&self, answered: &mut Vec<Answered>) -> Result<(), Interruption> {
+    fn forget_untaken(
+        &self,
+        proof: &Proof,
+        answered: &mut Vec<Answered>,
+    ) -> Result<(), Interruption> {
         let tail = self.screen.last_line();
-        let known = self.prompt.as_ref().filter(|prompt| prompt.is(tail));
-        let Some(prompt) = known.filter(|_| self.is_edited()) else {
-            return Ok(());
+        let untaken = match &self.prompt {
+            Some(prompt) if self.is_edited() && prompt.is(tail) => {
+                let stand = tail.len() - tail.trim_end_matches(' ').len();
+                stand.saturating_sub(prompt.ending())
+            }
+            _ => proof.untaken(),
         };
-        let stand = tail.len() - tail.trim_end_matches(' ').len();
-        let untaken = stand.saturating_sub(prompt.ending());
         if untaken == 0 {
             return Ok(());
         }
