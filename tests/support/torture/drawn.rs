@@ -309,8 +309,9 @@ pub(super) fn rename(dice: &mut Dice, world: &World) -> Vec<Step> {
 /// A question behind a line that looks like the prompt, and a pause.
 pub(super) fn confirm(dice: &mut Dice, world: &World) -> Vec<Step> {
     let quoted = world.quoted(dice);
-    // A terminal that shows nothing can only be asked by Enter: there it cannot be told from the prompt.
-    let is_told = world.habit.echo != Echo::Nothing;
+    // Where nobody takes back what is typed, a terminal that shows nothing of it, or whatever comes, can only be asked
+    // by Enter: there it cannot be told from the prompt.
+    let is_told = !matches!(world.habit.echo, Echo::Nothing | Echo::Driver);
     let (before, pause) = match dice.between(0, 3) {
         number if number == 0 || !is_told => (Step::Show(String::new()), Step::Pause(0)),
         1 => (Step::Show(format!("{quoted}\n")), pause(dice)),

@@ -39,10 +39,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             | (Blanks::Shown, Expect::Prompt | Expect::AnyPrompt)
                 if prompt.is(tail) =>
             {
-                // The prompt may stand behind a line that was not ended.
-                let same = |line: &str| prompt.is(line) || prompt.behind(line).is_some();
-                let ending = prompt.ending();
-                Some(proof.judge_shown(&self.screen, same, manner, ending, unsolicited))
+                Some(proof.judge_shown(&self.screen, prompt, manner, unsolicited))
             }
             (Blanks::Answered, Expect::Prompt) if prompt.is(tail) => {
                 Some(proof.judge_answered(&self.screen, manner))

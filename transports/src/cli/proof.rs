@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use super::dialect::Pattern;
 use super::gap::{LONGEST_GAP, behind_messages, chain, is_gap, prompt_above};
+use super::prompt::Prompt;
 use super::screen::Screen;
 use super::touch::{Touches, UNREAD};
 
@@ -256,16 +257,15 @@ impl Proof {
         })
     }
 
-    /// Judges a last line that is the prompt and blanks, or the prompt, where what is typed is shown. `ending` is
-    /// the number of blanks that belong to the prompt.
+    /// Judges a last line that is the prompt and blanks, or the prompt, where what is typed is shown.
     pub(crate) fn judge_shown(
         &self,
         screen: &Screen,
-        same: impl Fn(&str) -> bool,
+        prompt: &Prompt,
         manner: &Manner,
-        ending: usize,
         unsolicited: &[Pattern],
     ) -> Verdict {
+        let ending = prompt.ending();
         let now = blanks_behind(screen.last_line());
         if let Some(probe) = self.probes.last().filter(|probe| !probe.entered) {
             let is_shown = if screen.last_line_start() == probe.line {
@@ -287,7 +287,13 @@ impl Proof {
             return Verdict::Ask;
         }
         let (mut start, mut rows) = (screen.last_line_start(), 0);
+        // The first may stand behind a line that was not ended.
+        let same = |line: &str| prompt.is(line) || prompt.behind(line).is_some();
         for probe in self.entered().rev().take_while(|_| now == ending) {
+            let below = screen.text()[start..].lines().next().unwrap_or_default();
+            if !below.trim().is_empty() && !prompt.is(below) {
+                break;
+            }
             // A message may have come amid the blanks: some of them stand alone then, behind it.
             let is_row = |line: &str| match blanks_behind(line) {
                 blanks if blanks == line.len() => (1..=probe.blanks).contains(&blanks),

@@ -300,9 +300,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     ) -> Result<(), Interruption> {
         let tail = self.screen.last_line();
         let untaken = match &self.prompt {
+            // The cursor tells: blanks that were drawn anew are not seen.
             Some(prompt) if self.is_edited() && prompt.is(tail) => {
-                let stand = tail.len() - tail.trim_end_matches(' ').len();
-                stand.saturating_sub(prompt.ending())
+                let shown = tail.trim_end().chars().count();
+                self.screen.column().saturating_sub(shown + prompt.ending())
             }
             _ => proof.untaken(),
         };

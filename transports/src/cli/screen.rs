@@ -142,6 +142,11 @@ impl Screen {
         self.farthest - self.column
     }
 
+    /// The column of the cursor in the last line, from 0.
+    pub(crate) fn column(&self) -> usize {
+        self.column
+    }
+
     /// How many vertical tabs have come: a line editor shows none of those that are typed.
     pub(crate) fn vertical_tabs(&self) -> usize {
         self.vertical_tabs

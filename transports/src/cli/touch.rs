@@ -71,7 +71,7 @@ impl Touches {
             let found = match rest.find(shown) {
                 Some(at) => Some((at, shown.len())),
                 // Where the terminal takes back what is typed, too, the lead is left.
-                None => rest.starts_with(UNREAD[0]).then_some((0, UNREAD[0].len())),
+                None => rest.find(UNREAD[0]).map(|at| (at, UNREAD[0].len())),
             };
             if let Some((at, length)) = found {
                 output.replace_range(from + at..from + at + length, "");

@@ -232,6 +232,18 @@ async fn pagers_are_answered_and_leave_no_trace() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_line_like_a_pager_is_output_where_its_key_stands_at_the_prompt() {
+    for echo in [Echoing::Editor, Echoing::Redrawn, Echoing::Blind] {
+        let bench = Bench::default();
+        let steps = [say("one\r\n--More--"), Do::Pause(100), say("\r\ntwo\r\n")];
+        let output = bench
+            .output(r1().echo(echo).on("show run", &steps), "show run")
+            .await;
+        assert_eq!(output, "one\n--More--\ntwo\n", "{echo:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pager_that_took_a_question_for_a_key_is_no_output() {
     let steps = [
         say("r1#"),
