@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::folder::{Project, document, words_of};
 
 /// A practice switch, which ends with the test.
-struct Switch(Child);
+pub(crate) struct Switch(Child);
 
 impl Drop for Switch {
     fn drop(&mut self) {
@@ -22,7 +22,7 @@ impl Drop for Switch {
 
 impl Switch {
     /// A switch, and its port.
-    fn start(project: &Project) -> (Self, u16) {
+    pub(crate) fn start(project: &Project) -> (Self, u16) {
         let mut child = project
             .command(&["practice", "--port", "0", "--privileged"])
             .stdout(Stdio::piped())

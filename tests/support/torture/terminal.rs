@@ -81,11 +81,12 @@ impl Terminal {
         loop {
             self.prompt()?;
             let line = self.read_line().await?;
+            let line = line.trim();
             self.count += 1;
             self.page = 0;
-            if !line.trim().is_empty() {
-                self.journal.hear(&self.user, &line);
-                self.answer(&line).await?;
+            if !line.is_empty() {
+                self.journal.hear(&self.user, line);
+                self.answer(line).await?;
             }
         }
     }

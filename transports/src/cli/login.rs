@@ -52,6 +52,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             terms,
             prompt: None,
             typed_at: None,
+            is_padded: false,
             output_start: None,
             echo: Echo::Unknown,
             manner: None,

@@ -96,6 +96,8 @@ pub(crate) struct Cli<S> {
     prompt: Option<Prompt>,
     /// The prompt at which the last command was typed: its echo follows it.
     typed_at: Option<Prompt>,
+    /// Whether a blank was typed behind it.
+    is_padded: bool,
     /// Where in the screen's text the output of the command under way begins, once that is known.
     output_start: Option<usize>,
     echo: Echo,

@@ -451,21 +451,18 @@ impl Proof {
 
     /// Takes out of an output (which began at `start`) the blanks that were shown behind lines that
     /// were no prompts after all: some systems show what is typed before anybody reads it.
-    pub(crate) fn without_blanks(&self, output: &mut String, start: usize) {
+    ///
+    /// Where a lead was typed (`has_lead`) they stand behind it.
+    pub(crate) fn without_blanks(&self, output: &mut String, start: usize, has_lead: bool) {
         for Probe { at, blanks, .. } in self.entered().rev() {
             let Some(at) = at.checked_sub(start) else {
                 continue;
             };
             let shown = [&" ".repeat(*blanks), "\n"].concat();
             let rest = output.get(at..).unwrap_or_default();
-            // A lead may stand before them.
-            let lead = if rest.starts_with(UNREAD[0]) {
-                UNREAD[0].len()
-            } else {
-                0
-            };
-            if rest[lead..].starts_with(&shown) {
-                output.replace_range(at..at + lead + shown.len(), "");
+            let shown = [if has_lead { UNREAD[0] } else { "" }, &shown].concat();
+            if rest.starts_with(&shown) {
+                output.replace_range(at..at + shown.len(), "");
             }
         }
     }

@@ -11,6 +11,7 @@ use super::output::{without_end, without_entered, without_late_messages, without
 use super::prompt::Prompt;
 use super::proof::{Blanks, Manner, Proof, Verdict};
 use super::question::{Answered, Question};
+use super::screen::may_be_edge;
 use super::wait::{Got, Wait};
 use super::{Cli, Echo, Line, State, echo};
 use crate::error::Interruption;
@@ -70,8 +71,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             Echo::No => self.screen.clear(),
             Echo::Yes | Echo::Unknown => self.screen.keep_last_line(),
         }
+        let end = self.screen.column() + line.text().chars().count();
+        // What a device puts at the edge of its screen, an empty line, could not be told from output: a blank is beyond it.
+        self.is_padded = expect == Expect::Prompt && may_be_edge(end);
+        let blank = if self.is_padded { " " } else { "" };
         let newline = dialect.newline.as_str();
-        self.send(&[line.text(), newline].concat(), wait).await?;
+        self.send(&[line.text(), blank, newline].concat(), wait)
+            .await?;
         self.read_answer(wait, expect, Some(line), &mut questions, Proof::default())
             .await
     }
@@ -234,6 +240,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 "the device did not echo the command",
             ));
         }
+        let end = match end {
+            Some(end) if self.is_padded => padded_end(self.screen.text(), end),
+            end => end,
+        };
         // A device that does not echo ends the line that was typed, and may begin its output with the command itself.
         let is_output = |end: &usize| {
             let shown = self.screen.text()[..*end].trim_end_matches('\n');
@@ -355,7 +365,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let mut output = self.screen.text()[start..end.max(start)].to_owned();
         without_pagers(&mut output, start, answered);
         if self.echo != Echo::No {
-            proof.without_blanks(&mut output, start);
+            let has_lead = self.manner.as_ref().is_some_and(|manner| manner.lead);
+            proof.without_blanks(&mut output, start, has_lead);
         }
         proof.touches.without_unread(&mut output, start);
         if self.echo == Echo::No && !self.is_answered() && output.starts_with('\n') {
@@ -374,5 +385,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             });
         }
         output
+    }
+}
+
+/// Where an echo ends behind whose command a blank was typed, if its line ends at an offset: the blank may stand in a row
+/// of its own. Nothing, where that is still to be seen.
+fn padded_end(text: &str, end: usize) -> Option<usize> {
+    let (shown, rest) = text.split_at(end);
+    match rest {
+        _ if shown.ends_with(" \n") => Some(end),
+        "" | " " => None,
+        rest if rest.starts_with(" \n") => Some(end + " \n".len()),
+        _ => Some(end),
     }
 }

@@ -286,6 +286,8 @@ impl Screen {
         let is_empty = self.last_line().is_empty();
         match (&mut self.overdrawn, how) {
             (Some(line), 0) => line.cells.truncate(line.cursor),
+            // Blanks that are printed here from now on are blanks, and wipe nothing out.
+            (Some(line), 2) if self.column == 0 => line.cells.clear(),
             (Some(line), 2) => line.cells.iter_mut().for_each(|cell| *cell = WIPED),
             (Some(line), 1) => {
                 let end = line.cells.len().min(line.cursor);
@@ -367,6 +369,12 @@ impl Screen {
 
 /// How much memory a screen keeps for the next command.
 const RETAINED: usize = 4 * 1024;
+
+/// Whether a line of so many columns may end at the edge of the screen that the device takes the terminal for.
+pub(crate) fn may_be_edge(columns: usize) -> bool {
+    let is_edge = |width: &usize| columns > 0 && columns.is_multiple_of(*width);
+    USUAL_WIDTHS.iter().chain(&[COLUMNS]).any(is_edge)
+}
 
 /// Whether these bytes are the beginning of a character, and not wrong already.
 fn may_go_on(bytes: &[u8]) -> bool {

@@ -123,7 +123,7 @@ fn blanks_that_were_shown_too_early_are_taken_out() {
     let (mut screen, proof) = asked("one\r\nr1#");
     screen.push(b"     \r\n\r\ntwo\r\n");
     let mut output = screen.text().to_owned();
-    proof.without_blanks(&mut output, 0);
+    proof.without_blanks(&mut output, 0, false);
     assert_eq!(output, "one\nr1#\ntwo\n");
 }
 

@@ -67,6 +67,14 @@ fn a_wiped_out_pager_leaves_no_trace() {
 }
 
 #[test]
+fn blanks_behind_a_prompt_are_seen_where_a_line_was_erased() {
+    for wiped in ["\r\x1b[2K", "\x1b[2K\r", "\r\x1b[K"] {
+        let drawn = format!("Press any key{wiped}r1#    ");
+        assert_eq!(shown_however_cut(drawn.as_bytes()), "r1#    ", "{wiped:?}");
+    }
+}
+
+#[test]
 fn characters_may_be_split_and_wrong_bytes_are_replaced() {
     assert_eq!(shown_however_cut("Zürich → €\n".as_bytes()), "Zürich → €\n");
     assert_eq!(shown_however_cut(b"Z\xfcrich\n"), "Z\u{fffd}rich\n");

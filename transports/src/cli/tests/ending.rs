@@ -422,6 +422,22 @@ async fn wrapped_echoes_are_not_output() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_empty_line_at_the_edge_of_the_screen_is_no_output() {
+    let bench = Bench::default();
+    let command =
+        "show interface description of the uplink to the core of the building number seven";
+    let command = &command[..80 - "r1#".len()];
+    let steps = [say("\r\nout\r\n")];
+    for (echo, answer) in [
+        (Echoing::Editor, "\nout\n"),
+        (Echoing::Wrapped(80), "\nout\n"),
+    ] {
+        let fake = r1().echo(echo).on(command, &steps);
+        assert_eq!(bench.output(fake, command).await, answer, "{echo:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_changed_hostname_is_learnt() {
     let bench = Bench::default();
     let fake = r1()

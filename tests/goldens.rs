@@ -1,0 +1,188 @@
+//! What people and programs have been promised, kept word by word: what command lines print and how they end, the
+//! kinds of errors, what is kept on a disk, what is said over a lent session.
+//!
+//! `goldens/command_lines` has transcripts: each `$` is a line of a shell, in a copy of `goldens/project` with a practice
+//! switch behind s1 and s2, and below it stands what it prints. `DEVGATE_GOLDENS=write` writes down what is printed now:
+//! a change of these files is a change of what was promised, and is to be made on purpose.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use fancy_regex::Regex;
+
+use crate::folder::Project;
+use crate::switches::Switch;
+
+/// What is another one in each run, and what stands for it.
+const VARIES: [(&str, &str); 6] = [
+    (r"\d+(\.\d+)? (ms|s|min)\b", "TIME"),
+    (
+        r#"("(?:elapsed_time|duration|seconds|time|age)": ?)\d+(\.\d+)?"#,
+        "${1}0.0",
+    ),
+    (
+        r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?",
+        "DATE",
+    ),
+    (r"SHA256:[A-Za-z0-9+/]{43}", "SHA256:KEY"),
+    (r"ssh-ed25519 [A-Za-z0-9+/=]+", "ssh-ed25519 KEY"),
+    (
+        r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+        "UUID",
+    ),
+];
+
+fn goldens() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/goldens")
+}
+
+/// Holds a text against the file of this name, or writes it.
+fn assert_golden(name: &str, found: &str) {
+    let path = goldens().join(name);
+    if std::env::var_os("DEVGATE_GOLDENS").is_some_and(|wish| wish == "write") {
+        fs::write(&path, found).expect("a golden can be written");
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    let differs = kept.lines().zip(found.lines()).position(|(a, b)| a != b);
+    let at = differs.unwrap_or_else(|| kept.lines().count().min(found.lines().count()));
+    let line = |text: &str| text.lines().nth(at).unwrap_or("(the end)").to_owned();
+    assert!(
+        kept == found,
+        "{name}, line {}: what was promised has changed\n  kept:  {}\n  found: {}\n\
+         if that is on purpose: DEVGATE_GOLDENS=write",
+        at + 1,
+        line(&kept),
+        line(found)
+    );
+}
+
+/// A copy of the project, with a switch.
+struct Bench {
+    project: Project,
+    port: u16,
+    _switch: Switch,
+    varies: Vec<(Regex, &'static str)>,
+}
+
+impl Bench {
+    fn start() -> Self {
+        let project = Project::new();
+        let (switch, port) = Switch::start(&project);
+        let folder = project.0.path().display().to_string();
+        let origin = goldens().join("project");
+        for path in files(&origin) {
+            let text = fs::read_to_string(&path).expect("it is a text");
+            let text = text
+                .replace("{port}", &port.to_string())
+                .replace("{project}", &folder);
+            let name = path.strip_prefix(&origin).expect("it is in it");
+            project.write(&name.to_string_lossy(), &text);
+        }
+        let varies = VARIES
+            .map(|(pattern, stands)| (Regex::new(pattern).expect("a pattern of ours"), stands));
+        Self {
+            project,
+            port,
+            _switch: switch,
+            varies: varies.into(),
+        }
+    }
+
+    /// What a line of a shell prints, and how it ends.
+    fn run(&self, line: &str) -> String {
+        let folder = self.project.0.path();
+        let binary = Path::new(env!("CARGO_BIN_EXE_devgate"));
+        let bin = binary.parent().expect("it is in a folder").display();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let output = self
+            .project
+            .started_by(&["sh", "-c", line], &[])
+            .env("PATH", format!("{bin}:{path}"))
+            .env("HOME", folder.join("home"))
+            .env("XDG_STATE_HOME", folder.join("state"))
+            .env("XDG_CACHE_HOME", folder.join("cache"))
+            .env_remove("XDG_RUNTIME_DIR")
+            .env("TZ", "UTC")
+            .output()
+            .expect("a shell starts");
+        self.transcript(line, &output)
+    }
+
+    fn transcript(&self, line: &str, output: &Output) -> String {
+        let mut text = format!("$ {line}\n");
+        for (stream, name) in [(&output.stdout, None), (&output.stderr, Some("stderr"))] {
+            if let Some(name) = name.filter(|_| !stream.is_empty()) {
+                text += &format!("[{name}]\n");
+            }
+            let shown = self.constant(&String::from_utf8_lossy(stream));
+            text += &shown;
+            if !shown.is_empty() && !shown.ends_with('\n') {
+                text += "[no line end]\n";
+            }
+        }
+        text + &format!("[exit {}]\n\n", output.status.code().expect("it has ended"))
+    }
+
+    /// A text with what varies replaced.
+    fn constant(&self, text: &str) -> String {
+        let folder = self.project.0.path().display().to_string();
+        let mut text = text
+            .replace(&folder, "PROJECT")
+            .replace(&self.port.to_string(), "PORT");
+        for (pattern, stands) in &self.varies {
+            text = pattern.replace_all(&text, *stands).into_owned();
+        }
+        text
+    }
+}
+
+/// Every file below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder can be read");
+    let mut all: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .flat_map(|path| {
+            if path.is_dir() {
+                files(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn command_lines_print_what_was_promised() {
+    let mut seen = 0;
+    for path in files(&goldens().join("command_lines")) {
+        let kept = fs::read_to_string(&path).expect("it is a text");
+        let bench = Bench::start();
+        let lines = kept.lines().filter_map(|line| line.strip_prefix("$ "));
+        let found: String = lines.map(|line| bench.run(line)).collect();
+        seen += found.matches("\n[exit ").count();
+        let name = path.file_name().expect("it has a name").to_string_lossy();
+        assert_golden(&format!("command_lines/{name}"), &found);
+    }
+    assert!(seen > 40, "only {seen} lines were run");
+}
+
+#[test]
+fn the_kinds_of_errors_are_those_that_were_promised() {
+    let kind = Regex::new(r#""(devgate|bolt|puppetlabs[a-z.]*)/[a-z_-]+""#);
+    let kind = kind.expect("a pattern of ours");
+    let sources = goldens().join("../../gateway/src");
+    let mut kinds = BTreeSet::new();
+    let is_source = |path: &PathBuf| path.extension().is_some_and(|end| end == "rs");
+    for path in files(&sources).into_iter().filter(is_source) {
+        let text = fs::read_to_string(&path).expect("it is a text");
+        let found = kind.find_iter(&text).flatten();
+        kinds.extend(found.map(|found| found.as_str().trim_matches('"').to_owned()));
+    }
+    let kinds: Vec<String> = kinds.into_iter().collect();
+    assert_golden("kinds.txt", &(kinds.join("\n") + "\n"));
+}

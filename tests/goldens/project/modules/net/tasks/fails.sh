@@ -1,0 +1,4 @@
+#!/bin/sh
+echo "before it failed"
+echo "why it failed" >&2
+exit 7
