@@ -6,7 +6,7 @@ import socket
 
 REQUESTS = [
     b'{"version": 1, "hello": true}',
-    b'{"version": 1, "exec": "show clock"}',
+    b'{"version": 1, "exec": "show privilege"}',
     b'{"version": 1, "exec": "show nonsense"}',
     b'{"version": 1, "exec": {"command": "show privilege", "answers": []}}',
     b'{"version": 1, "configure": ["vlan 77", " name lent"]}',
@@ -15,7 +15,7 @@ REQUESTS = [
     b'{"version": 1, "get": "/"}',
     b'{"version": 1, "set": {"what": "/", "method": "PUT", "body": 1}}',
     b'{"version": 2, "hello": true}',
-    b'{"version": 1, "exec": "show clock", "save": true}',
+    b'{"version": 1, "exec": "show privilege", "save": true}',
     b'[]',
 ]
 
