@@ -52,6 +52,8 @@ struct Overdrawn {
     before: usize,
     cells: Vec<char>,
     cursor: usize,
+    /// Whether the last characters that were printed have wiped others out.
+    wipes: bool,
 }
 
 /// A cell that was wiped: a space in the middle of a line, nothing at its end.
@@ -330,9 +332,11 @@ impl Screen {
                 before: self.column - cells.len(),
                 cursor: cells.len(),
                 cells,
+                wipes: false,
             });
         }
         if let Some(line) = &mut self.overdrawn {
+            line.wipes = false;
             line.cursor = column.saturating_sub(line.before).min(line.cells.len());
             self.column = line.before + line.cursor;
             if let (0, Some(kept)) = (self.column, &mut self.begun_anew)
@@ -390,12 +394,19 @@ impl Overdrawn {
     }
 
     fn print(&mut self, character: char) {
+        let is_blank = character == ' ';
         match self.cells.get_mut(self.cursor) {
-            // A space over a character is how devices wipe out `--More--` and typing errors.
-            Some(cell) if character == ' ' => *cell = WIPED,
+            // Spaces over characters are how devices wipe out `--More--` and typing errors, and more than those.
+            Some(&mut WIPED) if is_blank && self.wipes => {}
+            Some(cell) if is_blank && *cell != WIPED => {
+                self.wipes |= *cell != ' ';
+                *cell = WIPED;
+            }
             Some(cell) => *cell = character,
+            None if is_blank && self.wipes => self.cells.push(WIPED),
             None => self.cells.push(character),
         }
+        self.wipes &= is_blank;
         self.cursor += 1;
     }
 }

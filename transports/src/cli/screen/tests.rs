@@ -62,6 +62,8 @@ fn a_wiped_out_pager_leaves_no_trace() {
         shown_however_cut(b"--More--\r        \rab  cd\r\n"),
         "ab  cd\n"
     );
+    let wider = b"---(more)---\r                                        \rab\r\n";
+    assert_eq!(shown_however_cut(wider), "ab\n");
     let prompt = b" --More-- \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08          \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08r1#    ";
     assert_eq!(shown_however_cut(prompt), "r1#    ");
 }
@@ -72,6 +74,14 @@ fn blanks_behind_a_prompt_are_seen_where_a_line_was_erased() {
         let drawn = format!("Press any key{wiped}r1#    ");
         assert_eq!(shown_however_cut(drawn.as_bytes()), "r1#    ", "{wiped:?}");
     }
+}
+
+#[test]
+fn blanks_where_others_were_taken_back_are_blanks() {
+    assert_eq!(
+        shown_however_cut(b"r1#^K  \x08 \x08\x08 \x08   \r\n"),
+        "r1#^K   \n"
+    );
 }
 
 #[test]
