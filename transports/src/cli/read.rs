@@ -1,5 +1,6 @@
 //! Reading up to a prompt: the loop behind every command, with its limits.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -117,30 +118,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     Some(Verdict::Proven(..)) if self.is_in_config_only() => {
                         return Err(Interruption::Configuring);
                     }
-                    Some(Verdict::Proven(
-                        end,
-                        Manner {
-                            blanks: Blanks::Hidden,
-                            ..
-                        },
-                    )) if !has_settled => {
-                        self.learn_round_trip(&proof, end);
-                        is_settling = true;
-                    }
                     Some(Verdict::Proven(end, manner)) => {
                         if !has_settled {
                             self.learn_round_trip(&proof, end);
                         }
-                        let start = self.learn_echo(command).unwrap_or(start);
-                        let wiped = self.wiped(end);
-                        let end = end + self.unended(end);
-                        self.learn(end, manner);
-                        // Where nothing is echoed, the prompts may begin with the one that was typed at.
-                        let end = end.max(start);
-                        self.last_proof = proof.clone();
-                        self.forget_untaken(&proof, &mut answered)?;
-                        let output = self.proven_output(start, end, &answered, &proof)?;
-                        return Ok(output + &wiped);
+                        if manner.blanks != Blanks::Hidden || has_settled {
+                            let start = self.learn_echo(command).unwrap_or(start);
+                            return self.proven(start..end, manner, answered, &proof);
+                        }
+                        is_settling = true;
                     }
                     Some(Verdict::Doubtful) => {
                         return Err(Interruption::OutOfStep(
@@ -300,6 +286,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             Prompt::learn(first, tail)
         };
         self.prompt = learnt.or_else(|| self.prompt.take());
+    }
+
+    /// The output that a proof ends, and what is learnt of it.
+    fn proven(
+        &mut self,
+        Range { start, end }: Range<usize>,
+        manner: Manner,
+        mut answered: Vec<Answered>,
+        proof: &Proof,
+    ) -> Result<String, Interruption> {
+        let wiped = self.wiped(end);
+        let end = end + self.unended(end);
+        self.learn(end, manner);
+        self.last_proof = proof.clone();
+        self.forget_untaken(proof, &mut answered)?;
+        // Where nothing is echoed, the prompts may begin with the one that was typed at.
+        let output = self.proven_output(start, end.max(start), &answered, proof)?;
+        Ok(output + &wiped)
     }
 
     /// Forgets pagers whose keys stand at the prompt: they were lines of the output, and are left in it.
