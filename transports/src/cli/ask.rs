@@ -71,7 +71,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             return self.is_prompt_like(tail) || (may_wake && tail.trim().is_empty());
         };
         let Some(start) = self.output_start else {
-            return prompt.is(tail) && text.contains('\n');
+            let is_prompt = prompt.is(tail) || prompt.behind(tail).is_some();
+            return is_prompt && text.contains('\n');
         };
         if self.may_be_prompt(tail, prompt) {
             return true;

@@ -269,7 +269,8 @@ impl Proof {
         let now = blanks_behind(screen.last_line());
         if let Some(probe) = self.probes.last().filter(|probe| !probe.entered) {
             let is_shown = if screen.last_line_start() == probe.line {
-                now == probe.had + probe.blanks
+                // The blanks of the prompt itself may have come since.
+                now == probe.had.max(ending) + probe.blanks
             } else {
                 // Blanks that were typed while nobody read are all shown at the prompt.
                 let waiting = self.probes.iter().filter(|probe| !probe.entered);

@@ -44,6 +44,21 @@ fn a_prompt_is_proven_by_the_one_that_was_asked_for() {
 }
 
 #[test]
+fn a_blank_of_the_prompt_that_comes_late_is_none_of_those_that_were_typed() {
+    let prompt = Prompt::learn("r1# ", "r1# ").expect("a prompt");
+    let (mut screen, mut proof) = (Screen::default(), Proof::default());
+    let judged = |proof: &Proof, screen: &Screen| {
+        proof.judge_shown(screen, &prompt, &manner(Blanks::Shown), &[])
+    };
+    screen.push(b"out\r\nr1#");
+    proof.ask(&screen, 4, false);
+    screen.push(b"    ");
+    assert_eq!(judged(&proof, &screen), Verdict::Wait);
+    screen.push(b" ");
+    assert_eq!(judged(&proof, &screen), Verdict::Ask);
+}
+
+#[test]
 fn where_blanks_are_shown_a_prompt_without_them_proves_nothing() {
     let (mut screen, proof) = asked("out\r\nr1#");
     screen.push(b"\r\nr1#");

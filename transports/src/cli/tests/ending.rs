@@ -438,6 +438,16 @@ async fn an_empty_line_at_the_edge_of_the_screen_is_no_output() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_first_command_whose_output_is_not_ended_is_read_from_a_device_that_shows_nothing() {
+    let bench = Bench::default();
+    let fake = r1().echo(Echoing::Never).on("show x", &[say("out")]);
+    let cli = bench.open(fake.start(), Dialect::generic(), None).await;
+    let mut cli = cli.expect("a session");
+    let output = cli.run(&bench.ctx(), &"show x".into()).await;
+    assert_eq!(output.expect("an output"), "out");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_changed_hostname_is_learnt() {
     let bench = Bench::default();
     let fake = r1()
