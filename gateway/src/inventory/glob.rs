@@ -14,15 +14,24 @@ fn may_be_address(word: &str) -> bool {
 /// A pattern, its braces expanded.
 pub(crate) struct Glob(Vec<Vec<char>>);
 
+/// What is said of a pattern that stands for too many others.
+pub(crate) const TOO_MANY: &str =
+    "expected a pattern whose braces stand for at most 1,000 names; give several words instead";
+
+/// How many patterns the braces of one may stand for.
+const MOST: usize = 1_000;
+
+/// How many braces a pattern may have, which may stand within each other.
+const MOST_BRACES: usize = 100;
+
 impl Glob {
-    /// The pattern of a text.
-    pub(crate) fn new(pattern: &str) -> Self {
-        Self(
-            expand(&pattern.to_lowercase())
-                .iter()
-                .map(|one| one.chars().collect())
-                .collect(),
-        )
+    /// The pattern of a text; none where its braces stand for too many ([`TOO_MANY`]).
+    pub(crate) fn new(pattern: &str) -> Option<Self> {
+        if pattern.matches('{').count() > MOST_BRACES {
+            return None;
+        }
+        let mut expanded = Vec::new();
+        expand(&pattern.to_lowercase(), &mut expanded).then_some(Self(expanded))
     }
 
     /// Whether a name is one of those that are meant.
@@ -32,19 +41,27 @@ impl Glob {
     }
 }
 
-/// `a{b,c{d,e}}` is `ab`, `acd`, `ace`; an unclosed brace stands for itself.
-fn expand(pattern: &str) -> Vec<String> {
-    let Some(open) = pattern.find('{') else {
-        return vec![pattern.to_owned()];
+/// `a{b,c{d,e}}` is `ab`, `acd`, `ace`; an unclosed brace stands for itself. Whether there are few enough.
+fn expand(pattern: &str, expanded: &mut Vec<Vec<char>>) -> bool {
+    let Some((before, choices, after)) = braces(pattern) else {
+        expanded.push(pattern.chars().collect());
+        return expanded.len() <= MOST;
     };
-    let (mut depth, mut start, mut choices, mut close) = (0_usize, open + 1, Vec::new(), None);
+    choices
+        .iter()
+        .all(|choice| expand(&format!("{before}{choice}{after}"), expanded))
+}
+
+/// The choices of the first braces, with what stands before and behind them.
+fn braces(pattern: &str) -> Option<(&str, Vec<&str>, &str)> {
+    let open = pattern.find('{')?;
+    let (mut depth, mut start, mut choices) = (0_usize, open + 1, Vec::new());
     for (at, c) in pattern.char_indices().skip_while(|(at, _)| *at <= open) {
         match c {
             '{' => depth += 1,
             '}' if depth == 0 => {
                 choices.push(&pattern[start..at]);
-                close = Some(at);
-                break;
+                return Some((&pattern[..open], choices, &pattern[at + 1..]));
             }
             '}' => depth -= 1,
             ',' if depth == 0 => {
@@ -54,14 +71,7 @@ fn expand(pattern: &str) -> Vec<String> {
             _ => {}
         }
     }
-    let Some(close) = close else {
-        return vec![pattern.to_owned()];
-    };
-    let (before, after) = (&pattern[..open], &pattern[close + 1..]);
-    choices
-        .iter()
-        .flat_map(|choice| expand(&format!("{before}{choice}{after}")))
-        .collect()
+    None
 }
 
 /// Matches with one step back to the last `*`: linear for any pattern that people write.
@@ -133,12 +143,18 @@ mod tests {
             ("{x", "{x", true),
             ("[", "[", true),
         ] {
-            assert_eq!(
-                Glob::new(pattern).matches(name),
-                expected,
-                "{pattern} {name}"
-            );
+            let glob = Glob::new(pattern).expect("it stands for few");
+            assert_eq!(glob.matches(name), expected, "{pattern} {name}");
         }
+    }
+
+    #[test]
+    fn a_pattern_that_stands_for_too_many_is_none() {
+        assert!(Glob::new(&"{a,b}".repeat(9)).is_some());
+        assert!(Glob::new(&"{a,b}".repeat(10)).is_none());
+        assert!(Glob::new(&"{a,b}".repeat(90)).is_none());
+        let nested = ["{a,".repeat(50_000), "}".repeat(50_000)].concat();
+        assert!(Glob::new(&nested).is_none());
     }
 
     #[test]

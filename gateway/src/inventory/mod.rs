@@ -37,7 +37,7 @@ use indexmap::IndexMap;
 
 pub(crate) use device_conf::{Device, default_file, read as read_device_conf};
 pub(crate) use error::{InventoryError, Problem};
-pub(crate) use glob::Glob;
+pub(crate) use glob::{Glob, TOO_MANY};
 pub(crate) use group::Group;
 pub(crate) use overrides::Overrides;
 pub(crate) use plain::names_in;

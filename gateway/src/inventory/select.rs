@@ -9,7 +9,7 @@ use devgate_schemas::did_you_mean;
 use indexmap::IndexMap;
 
 use super::entry::target_name;
-use super::glob::{Glob, is_glob};
+use super::glob::{Glob, TOO_MANY, is_glob};
 use super::group::Entry;
 use super::uri::Uri;
 use super::{Inventory, InventoryError, Listed, Overrides, Target};
@@ -103,7 +103,11 @@ impl Inventory {
         let mut chosen: IndexMap<String, Option<Uri>> = IndexMap::new();
         let mut unmatched = Vec::new();
         for (index, word) in self.words(words, stdin)?.iter().enumerate() {
-            let names = self.named(word);
+            let invalid = |message| InventoryError::InvalidWord {
+                number: index + 1,
+                message,
+            };
+            let names = self.named(word).ok_or_else(|| invalid(TOO_MANY))?;
             if !names.is_empty() {
                 names.into_iter().for_each(|name| {
                     chosen.entry(name.to_owned()).or_insert(None);
@@ -117,10 +121,6 @@ impl Inventory {
                     .filter(|(before, _)| before.contains(':'));
                 unmatched.push(shown.map_or_else(|| word.clone(), |(_, host)| format!("…@{host}")));
             } else {
-                let invalid = |message| InventoryError::InvalidWord {
-                    number: index + 1,
-                    message,
-                };
                 let uri = Uri::parse(word).map_err(invalid)?;
                 let name = target_name(word)
                     .map_err(|_| invalid("expected a name in ASCII without control characters"))?;
@@ -162,26 +162,26 @@ impl Inventory {
         Ok(all)
     }
 
-    /// The targets of the inventory that a word names.
-    fn named(&self, word: &str) -> Vec<&str> {
+    /// The targets of the inventory that a word names; nothing, where it is a pattern that stands for too many.
+    fn named(&self, word: &str) -> Option<Vec<&str>> {
         if let Some(group) = self.names.groups.get(word) {
-            return self.all_members(*group);
+            return Some(self.all_members(*group));
         }
         let name = target_name(word).unwrap_or_default();
         if let Some((name, _)) = self.tree.entries.get_key_value(&name) {
-            return vec![name];
+            return Some(vec![name]);
         }
         if let Some((name, _)) = self.devices.get_key_value(&name) {
-            return vec![name];
+            return Some(vec![name]);
         }
         let folded = self
             .folded
             .get(&name.to_lowercase())
             .map_or(&[][..], Vec::as_slice);
         if !folded.is_empty() || !is_glob(word) {
-            return folded.iter().map(|at| self.entry(*at).0).collect();
+            return Some(folded.iter().map(|at| self.entry(*at).0).collect());
         }
-        let glob = Glob::new(word);
+        let glob = Glob::new(word)?;
         let groups = self.tree.groups.iter().enumerate();
         let groups = groups.filter(|(_, group)| glob.matches(&group.name));
         let members = groups.flat_map(|(group, _)| self.all_members(group));
@@ -195,11 +195,11 @@ impl Inventory {
             .aliases
             .iter()
             .filter(|(alias, _)| glob.matches(alias));
-        members
+        let found = members
             .chain(names)
             .chain(aliases.map(|(_, name)| name.as_str()))
-            .chain(self.device_names().filter(|name| glob.matches(name)))
-            .collect()
+            .chain(self.device_names().filter(|name| glob.matches(name)));
+        Some(found.collect())
     }
 
     fn entry(&self, at: usize) -> (&str, &Entry) {

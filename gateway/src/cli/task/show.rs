@@ -6,7 +6,8 @@ use devgate_schemas::task::Metadata;
 
 use crate::cli::transport::first_line;
 use crate::cli::{Ending, Setting, complete};
-use crate::inventory::Glob;
+use crate::failure::Failure;
+use crate::inventory::{Glob, TOO_MANY};
 use crate::output::{self, Output};
 use crate::tasks::{Catalogue, Listed, Task};
 
@@ -63,7 +64,8 @@ impl Show {
             .tasks
             .as_ref()
             .filter(|_| !self.all)
-            .map(|patterns| patterns.iter().map(|pattern| Glob::new(pattern)).collect());
+            .map(|patterns| patterns.iter().map(|pattern| glob(pattern)).collect())
+            .transpose()?;
         listing.tasks.retain(|task| {
             (self.all || !task.private)
                 && self
@@ -159,4 +161,12 @@ fn show(task: &Task) -> String {
     }
     text.push_str(&format!("\nModule\n  {}\n", module_dir.display()));
     text
+}
+
+/// A pattern of the project's `tasks`.
+fn glob(pattern: &str) -> Result<Glob, Failure> {
+    Glob::new(pattern).ok_or_else(|| {
+        let message = format!("the project's `tasks`: {TOO_MANY}");
+        Failure::new("bolt/validation-error", message)
+    })
 }
