@@ -16,8 +16,8 @@
 //! 4. A device without a line editor shows the blanks and cannot take them back. There they are seen
 //!    before Enter is pressed, and the prompt must come twice ([`proof`]). At the first line that looks
 //!    like a prompt it is done so, too: it may be a line of the greeting. On a device that shows nothing,
-//!    the prompt must be followed by another one and nothing else, or by the text that it answers each
-//!    time ([`gap`]).
+//!    the prompt must be followed by another one and nothing else, and by silence, or by the text that it
+//!    answers each time ([`gap`]).
 //! 5. Nothing is sent where a question stands at the end. Where a line editor reads, what is still on
 //!    its way when a question comes cannot be consent: no Enter, and the first key is a control
 //!    character. A question that came meanwhile is an error in any case, since nobody knows what the
