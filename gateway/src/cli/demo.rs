@@ -12,6 +12,7 @@ use anyhow::Context as _;
 use clap::{Args, Parser};
 
 use super::{Cli, Ending, answer};
+use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::paint::Paint;
 use crate::practice::{Practice, Settings};
@@ -104,6 +105,15 @@ const TITLE: Paint = Paint::Bold;
 impl Demo {
     pub(super) async fn run(self, output: &Output) -> anyhow::Result<Ending> {
         let begun = Instant::now();
+        if let Some(folder) = &self.keep
+            && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+        {
+            let message = format!(
+                "{} is not empty: name a new folder, so that nothing of yours is lost",
+                folder.display()
+            );
+            return Err(Failure::new("devgate/usage", message).into());
+        }
         let practice = Practice::start(Settings {
             hostname: "demo".to_owned(),
             ..Settings::default()

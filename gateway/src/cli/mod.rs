@@ -82,7 +82,8 @@ pub(crate) struct Cli {
 /// What every command takes.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Global {
-    /// The project's folder, with inventory.yaml and modules/ (default: found upwards from here)
+    /// The project's folder, with inventory.yaml and modules/ (default: the nearest one upwards with a
+    /// bolt-project.yaml, else this folder)
     #[arg(
         long,
         global = true,

@@ -57,8 +57,8 @@ struct Connection {
     connect_timeout: Option<u32>,
     #[command(flatten)]
     direct: Direct,
-    /// How targets are reached: ssh, local, remote
-    #[arg(long, value_name = "NAME", help_heading = HEADING)]
+    /// How targets are reached; what a device speaks is its inventory's (`remote-transport`)
+    #[arg(long, value_name = "NAME", value_parser = ["ssh", "local", "remote"], help_heading = HEADING)]
     transport: Option<String>,
 }
 

@@ -12,7 +12,7 @@ use crate::run::Ran;
 /// What the exit code tells.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct ExitCodes {
-    /// Exit with the sum of 1 (a device, or the request, failed), 2 (changes), 4 (resources failed)
+    /// Exit with the sum of 1 (a device could not be worked on), 2 (changes), 4 (resources failed)
     #[arg(long)]
     detailed_exitcodes: bool,
     /// Exit as Puppet does: 0 though resources have failed or were changed, 1 for all else

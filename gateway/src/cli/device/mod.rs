@@ -198,6 +198,12 @@ impl Device {
                 "{message}, or a device.conf with devices{hint}"
             )));
         };
+        if let Some(word) = self.words.first().filter(|_| !self.resource) {
+            return Err(misused(&format!(
+                "unexpected argument `{word}`: only --resource takes a type and a title, and --apply takes one file; \
+                 nothing was done"
+            )));
+        }
         let concurrency = self.targets.concurrency;
         let splay = Splay::within(self.splay);
         let Some(manifest) = &self.apply else {

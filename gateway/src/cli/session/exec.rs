@@ -16,7 +16,7 @@ use crate::output::Output;
 use crate::project::Format;
 use crate::results::{Action, Answer, Status};
 use crate::run::{self, Job};
-use crate::session::{self, Asked};
+use crate::session::{self, Asked, VARIABLE};
 
 #[derive(Args, Debug)]
 #[command(
@@ -82,7 +82,8 @@ type Came = (Json, String);
 
 impl Exec {
     pub(super) async fn run(self, global: &Global, output: &Output) -> anyhow::Result<Ending> {
-        let words = for_the_device(self.words, std::env::args_os().collect())?;
+        let has_session = !self.targets.targets.is_empty() || std::env::var_os(VARIABLE).is_some();
+        let words = for_the_device(self.words, std::env::args_os().collect(), has_session)?;
         let mut stdin = (words == ["-"]).then(lines_of_stdin).transpose()?;
         let mut typing = Typing {
             lines: match (&stdin, self.config) {
@@ -217,7 +218,10 @@ impl Typing {
         let mut answer = Answer::success(value);
         if let (How::Configuration { save }, true, false) = (&self.how, outcome.is_ok(), self.noop)
         {
-            text = format!("{} lines were typed", self.lines.len());
+            text = match self.lines.len() {
+                1 => "1 line was typed".to_owned(),
+                lines => format!("{lines} lines were typed"),
+            };
             text.push_str(if *save { ", and saved" } else { "" });
         }
         // Where it has failed, people read why, and what the device said until then.
@@ -231,8 +235,12 @@ impl Typing {
 }
 
 /// The words of a command as the device is sent them: what begins with `--` was meant for devgate, unless it
-/// stands behind a `--` of its own. Known by all `arguments` of this program: they end with these words.
-fn for_the_device(words: Vec<String>, arguments: Vec<OsString>) -> Result<Vec<String>, Failure> {
+/// stands behind a `--` of its own; where no session is named, `-t` was, too. Known by all `arguments` of this program: they end with these words.
+fn for_the_device(
+    words: Vec<String>,
+    arguments: Vec<OsString>,
+    has_session: bool,
+) -> Result<Vec<String>, Failure> {
     let before = arguments.len().checked_sub(words.len() + 1);
     if before.is_some_and(|at| arguments[at] == "--") {
         return Ok(words);
@@ -242,7 +250,8 @@ fn for_the_device(words: Vec<String>, arguments: Vec<OsString>) -> Result<Vec<St
         theirs = ours.split_off(at);
         theirs.remove(0);
     }
-    if let Some(option) = ours.iter().find(|word| word.starts_with("--")) {
+    let is_option = |word: &&String| word.starts_with("--") || (*word == "-t" && !has_session);
+    if let Some(option) = ours.iter().find(is_option) {
         let message = format!(
             "`{option}` stands behind the command, where options of devgate do not count: put it before \
              the command, or behind `--` where the device is to be sent it; nothing was sent"
@@ -278,7 +287,7 @@ mod tests {
         let words = &arguments[arguments.len() - words..];
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         let arguments = arguments.iter().map(OsString::from).collect();
-        for_the_device(words, arguments).map_err(|failure| failure.msg)
+        for_the_device(words, arguments, true).map_err(|failure| failure.msg)
     }
 
     #[test]
