@@ -136,6 +136,10 @@ impl Starring<'_> {
             };
             before = match before {
                 Before::Keyword { .. } if !announced && is_number => Before::Number,
+                // "Press any key to continue"
+                _ if lower == KEY && told.trim_end().to_lowercase().ends_with("any") => {
+                    Before::Nothing
+                }
                 _ if lower == KEY && rest.trim_start().starts_with("chain ") => Before::Nothing,
                 _ if !announced && is_keyword => Before::Keyword {
                     may_be_number: lower != KEY,
@@ -216,6 +220,7 @@ mod tests {
             "Your password has expired.",
             "Password expired. Change it now.",
             "% Bad secrets",
+            "Press any key to continue or q to quit",
             "Permission denied (publickey,password).",
             "invalid token at line 3",
             "Password:",

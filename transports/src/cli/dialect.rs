@@ -141,6 +141,7 @@ impl Dialect {
         };
         Self {
             pager: vec![
+                pager(r"(?i)^\s*-+ ?\(?more\)? ?-+[ ,]*(\(q to quit\)|next page: ?space.*)\s*$"),
                 pager(r"(?i)^\s*[<(\[-][<(\[ -]*more\b[-()\d% ]*[>\])]?\s*$"),
                 pager(r"(?i)^press any key to continue\b.{0,20}\bq(?:uit)?\b.{0,20}$"),
             ],
@@ -275,6 +276,8 @@ mod tests {
             "[More]",
             "--More--(50%)",
             "Press any key to continue (Q to quit)",
+            "--More-- (q to quit)",
+            "-- MORE --, next page: Space, next line: Enter, quit: Control-C",
         ] {
             assert!(is_pager(line), "{line}");
         }

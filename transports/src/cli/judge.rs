@@ -151,6 +151,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         manner.is_some_and(|manner| manner.blanks == Blanks::Answered)
     }
 
+    /// Whether the device shows nothing of what is typed.
+    pub(super) fn is_hidden(&self) -> bool {
+        let manner = self.manner.as_ref();
+        manner.is_some_and(|manner| manner.blanks == Blanks::Hidden)
+    }
+
     /// Whether the device has a line editor that takes back what it is told to.
     pub(super) fn is_edited(&self) -> bool {
         let manner = self.manner.as_ref();

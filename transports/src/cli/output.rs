@@ -1,5 +1,7 @@
 //! The output of a command, once its end is known: without pagers and late messages.
 
+use super::dialect::Pattern;
+use super::gap::is_silence;
 use super::prompt::Prompt;
 use super::question::Answered;
 
@@ -51,11 +53,13 @@ pub(super) fn without_entered(
     }
 }
 
-/// Cuts off messages that the device wrote behind its prompt, and that prompt.
+/// Cuts off messages that the device wrote behind its prompt, and that prompt, as often as it has shown them. Where it
+/// is known that it wrote them (`is_late`), all behind the last prompt are messages.
 pub(super) fn without_late_messages(
     output: &mut String,
     prompt: &Prompt,
-    is_message: impl Fn(&str) -> bool,
+    mut is_late: bool,
+    unsolicited: &[Pattern],
 ) {
     if !prompt.may_be_in(output) {
         return;
@@ -76,12 +80,13 @@ pub(super) fn without_late_messages(
         };
         if let Some(at) = at.filter(|_| has_message) {
             output.truncate(start + at);
-            return;
+            (end, has_message, is_late) = (output.len(), false, false);
+            if at > 0 {
+                return;
+            }
+            continue;
         }
-        if prompt.is(line) {
-            return;
-        }
-        if !is_message(line) {
+        if prompt.is(line) || !(is_late || is_silence(line, unsolicited)) {
             return;
         }
         has_message |= !line.trim().is_empty();
@@ -92,14 +97,13 @@ pub(super) fn without_late_messages(
 #[cfg(test)]
 mod tests {
     use super::super::dialect::Pattern;
-    use super::super::gap::is_silence;
     use super::*;
 
     fn cut(output: &str) -> String {
         let mut output = output.to_owned();
         let prompt = Prompt::learn("r1#", "r1#").expect("a prompt");
         let log = [Pattern::new("^%SYS-").expect("a pattern")];
-        without_late_messages(&mut output, &prompt, |line| is_silence(line, &log));
+        without_late_messages(&mut output, &prompt, false, &log);
         output
     }
 
@@ -107,6 +111,7 @@ mod tests {
     fn messages_behind_the_prompt_are_cut_off_and_others_kept() {
         assert_eq!(cut("out\nr1#\n%SYS-5: late\n"), "out\n");
         assert_eq!(cut("r1#\n%SYS-5: late\n"), "");
+        assert_eq!(cut("out\nr1#\n%SYS-5: late\nr1#\n%SYS-5: later\n"), "out\n");
         assert_eq!(cut("out\nnot endedr1#\n%SYS-5: late\n"), "out\nnot ended");
         assert_eq!(
             cut("out\n%SYS-5: in the output\n"),

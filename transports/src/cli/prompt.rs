@@ -54,7 +54,10 @@ impl Prompt {
     /// Whether a line is this prompt.
     pub(crate) fn is(&self, line: &str) -> bool {
         let line = line.trim_end();
-        line == self.text || (self.digits_vary && same_shape(line, &self.text))
+        line == self.text
+            || (self.digits_vary
+                && same_shape(line, &self.text)
+                && leading_digits(line) <= most_leading(&self.text))
     }
 
     /// What follows this prompt in a line that begins with it.
@@ -119,6 +122,16 @@ fn leading_digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
+/// How many digits a prompt may begin with that began with those of this one: a counter grows, a clock does not. More
+/// are the end of an output that was not ended.
+fn most_leading(text: &str) -> usize {
+    match leading_digits(text) {
+        count @ (0 | 1) => count * 3,
+        count if text[..count].bytes().all(|digit| digit == b'9') => count + 1,
+        count => count,
+    }
+}
+
 /// Whether two texts differ at most in runs of digits.
 fn same_shape(one: &str, other: &str) -> bool {
     let shape = |text: &str| {
@@ -150,6 +163,10 @@ mod tests {
         let prompt = Prompt::learn("[09:59:59] r1(9)#", "[10:00:00] r1(10)#").expect("a prompt");
         assert!(prompt.is("[23:10:07] r1(11)# "));
         assert!(!prompt.is("[23:10:07] r2x(11)#"));
+        let clock = Prompt::learn("09:59:59 r1#", "10:00:00 r1#").expect("a prompt");
+        assert!(clock.is("11:00:00 r1#") && clock.is("1:00:00 r1#"));
+        assert!(!clock.is("1411:00:00 r1#"));
+        assert_eq!(clock.behind("1411:00:00 r1#"), Some(2));
         assert_eq!(prompt.strip("[23:10:07] r1(11)#show"), Some("show"));
     }
 

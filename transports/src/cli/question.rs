@@ -23,6 +23,10 @@ const AWAKE: Duration = Duration::from_millis(500);
 /// How often Return is pressed: a question that comes late is answered by each.
 const MOST_RETURNS: usize = 2;
 
+/// How long nothing must come behind the first key of an answer before the rest is typed: a question that wants one
+/// key goes on.
+const KEY_TAKEN: Duration = Duration::from_millis(300);
+
 /// A question that the device may ask, and the reply.
 pub(super) struct Question<'a> {
     pattern: &'a Pattern,
@@ -48,9 +52,9 @@ pub(super) struct Answered {
 }
 
 impl Answered {
-    /// Whether it is the same line in the same place.
+    /// Whether it is the same line in the same place; a blank behind it may have come since.
     fn is_at(&self, other: &Self) -> bool {
-        (self.at, &self.line) == (other.at, &other.line)
+        (self.at, self.line.trim_end()) == (other.at, other.line.trim_end())
     }
 }
 
@@ -214,7 +218,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         wait: &mut Wait<'_>,
     ) -> Result<bool, Interruption> {
         let line = self.screen.last_line();
-        let shown = Answered {
+        let mut shown = Answered {
             at: self.screen.last_line_start(),
             line: line.to_owned(),
             entered: true,
@@ -232,9 +236,31 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             });
         };
         *answers = rest;
+        let (key, rest) = answer.split_at(answer.chars().next().map_or(0, char::len_utf8));
+        self.send(key, wait).await?;
+        wait.stir();
+        shown.entered = key.is_empty() || !self.has_taken_key(shown.at, wait).await?;
+        if shown.entered {
+            let newline = self.terms.dialect.newline.as_str();
+            self.send(&[rest, newline].concat(), wait).await?;
+        }
         answered.push(shown);
-        let newline = self.terms.dialect.newline.as_str();
-        self.send(&[answer, newline].concat(), wait).await?;
+        Ok(true)
+    }
+
+    /// Whether a question in the line that begins at `start` was answered by one key: what is typed behind it would
+    /// answer the next one, or be a command.
+    async fn has_taken_key(
+        &mut self,
+        start: usize,
+        wait: &mut Wait<'_>,
+    ) -> Result<bool, Interruption> {
+        let quiet = KEY_TAKEN.max(self.round_trip * 2);
+        while self.screen.last_line_start() == start {
+            if let Got::Quiet = self.receive(wait, Some(quiet)).await? {
+                return Ok(false);
+            }
+        }
         Ok(true)
     }
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::is_question;
-use super::gap::is_silence;
 use super::output::{without_end, without_entered, without_late_messages, without_pagers};
 use super::prompt::Prompt;
 use super::proof::{Blanks, Manner, Proof, Verdict};
@@ -105,7 +104,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 return Ok(String::new());
             }
             let start = self.output_start.unwrap_or_default();
-            let is_asked = self.output_start.is_some() || proof.has_asked();
+            // A device that shows nothing of what is typed may never echo.
+            let is_heard = self.output_start.is_some() || self.is_hidden();
+            let is_asked = is_heard || proof.has_asked();
             if is_asked && self.screen.last_line_start() >= start && self.screen.is_settled() {
                 match self.judge(&proof, expect) {
                     Some(Verdict::Proven(..))
@@ -148,7 +149,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                         self.send(newline, wait).await?;
                     }
                     Some(_) => {}
-                    None if self.output_start.is_none() => {}
+                    None if !is_heard => {}
                     None => {
                         let before = answered.len();
                         self.reply(questions, &mut answered, wait).await?;
@@ -354,6 +355,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let pagers = &self.terms.dialect.pager;
         let is_pager = |line: &str| pagers.iter().any(|pager| pager.pattern.is_found_in(line));
         let is_answered = |at| answered.iter().any(|answered| answered.at == at);
+        // Some were wiped out since.
+        let mut wiped = self.screen.begun_anew();
+        if wiped.any(|(at, line)| is_pager(line) && !is_answered(*at)) {
+            return Err(Interruption::OutOfStep(TOOK_KEY));
+        }
         let mut at = end - meanwhile.len();
         for line in meanwhile.split_inclusive('\n') {
             if is_pager(line.trim_end_matches('\n')) && !is_answered(at) {
@@ -384,9 +390,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             let unsolicited = &self.terms.dialect.unsolicited;
             // A line editor read at an empty line: whatever stands between it and the prompt is a message.
             let is_late = proof.fresh() == Some(end) && self.screen.text()[end..].starts_with('\n');
-            without_late_messages(&mut output, prompt, |line| {
-                is_late || is_silence(line, unsolicited)
-            });
+            without_late_messages(&mut output, prompt, is_late, unsolicited);
         }
         output
     }

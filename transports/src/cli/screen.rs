@@ -130,8 +130,13 @@ impl Screen {
     /// How a line stood that begins at this offset, before the device went back to its beginning for the first time
     /// since [`mark`](Self::mark): some draw it anew for each key, without what stood before the prompt.
     pub(crate) fn before_anew(&self, start: usize) -> Option<&str> {
-        let mut kept = self.begun_anew.iter().flatten();
+        let mut kept = self.begun_anew();
         kept.find_map(|(at, line)| (*at == start).then_some(line.as_str()))
+    }
+
+    /// All lines of which that is known, and where they begin.
+    pub(crate) fn begun_anew(&self) -> impl Iterator<Item = &(usize, String)> {
+        self.begun_anew.iter().flatten()
     }
 
     /// How many columns the last line has had, since it began or since [`mark`](Self::mark), behind the one
@@ -286,6 +291,9 @@ impl Screen {
 
     fn erase(&mut self, how: usize) {
         let is_empty = self.last_line().is_empty();
+        if how > 0 {
+            self.keep_before_anew();
+        }
         match (&mut self.overdrawn, how) {
             (Some(line), 0) => line.cells.truncate(line.cursor),
             // Blanks that are printed here from now on are blanks, and wipe nothing out.
@@ -320,6 +328,9 @@ impl Screen {
     /// Moves the cursor within the line; a line is taken apart only when something moves in it.
     fn move_cursor(&mut self, to: impl FnOnce(usize) -> usize) {
         let column = to(self.column);
+        if column == 0 {
+            self.keep_before_anew();
+        }
         if self.overdrawn.is_none() {
             if self.last_line().is_empty() {
                 return;
@@ -339,14 +350,27 @@ impl Screen {
             line.wipes = false;
             line.cursor = column.saturating_sub(line.before).min(line.cells.len());
             self.column = line.before + line.cursor;
-            if let (0, Some(kept)) = (self.column, &mut self.begun_anew)
-                && kept.last().is_none_or(|(at, _)| *at != self.last_line)
-            {
-                kept.push((self.last_line, line.shown().collect()));
-            }
             if self.column == 0 && line.cells.iter().all(|&cell| cell == WIPED) {
                 // Blanks that are printed here from now on are blanks, and wipe nothing out.
                 line.cells.clear();
+            }
+        }
+    }
+
+    /// Keeps the line as it stands, where that is to be done and was not done before.
+    fn keep_before_anew(&mut self) {
+        let at = self.last_line;
+        if let Some(kept) = &mut self.begun_anew
+            && kept.last().is_none_or(|(last, _)| *last != at)
+        {
+            let line = match &self.overdrawn {
+                Some(line) => {
+                    [&self.text[at..line.at], &*line.shown().collect::<String>()].concat()
+                }
+                None => self.text[at..].to_owned(),
+            };
+            if !line.is_empty() {
+                kept.push((at, line));
             }
         }
     }

@@ -19,6 +19,27 @@ fn why(error: Error) -> Interruption {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_question_that_takes_one_key_is_given_no_return_which_would_answer_the_next() {
+    let steps = [
+        say("Delete a? [confirm]"),
+        Do::KeyNoted,
+        say("\r\na deleted\r\nDelete b? [confirm]"),
+        Do::KeyNoted,
+        say("\r\n"),
+    ];
+    let bench = Bench::default();
+    let fake = r1().on("delete", &steps);
+    let received = fake.received();
+    let mut cli = bench.session(fake).await;
+    let line = Line::new("delete").answering(vec!["yes".to_owned(), "n".to_owned()]);
+    let output = cli.run(&bench.ctx(), &line).await.expect("an output");
+    assert!(output.contains("a deleted\n"), "{output}");
+    let keys: Vec<String> = received.lock().expect("no poison").clone();
+    let asked = keys.iter().skip_while(|line| *line != "delete").skip(1);
+    assert_eq!(asked.collect::<Vec<_>>(), ["key 121", "key 110"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_question_that_the_dialect_knows_is_answered_for_the_commands_that_it_names() {
     let asks = [
         say("Proceed with reload? [confirm]"),

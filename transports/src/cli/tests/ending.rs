@@ -260,6 +260,35 @@ async fn a_pager_that_took_a_question_for_a_key_is_no_output() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_pager_that_took_one_and_was_wiped_out_is_told_too() {
+    for wiped in ["\r        \r", "\x1b[2K\r", "\r\x1b[K"] {
+        let steps = [
+            say("r1#"),
+            Do::Pause(900),
+            say("\r\n--More--"),
+            Do::Key,
+            say(wiped),
+        ];
+        let bench = Bench::default();
+        let mut cli = bench.session(r1().on("show run", &steps)).await;
+        let error = cli.run(&bench.ctx(), &"show run".into()).await;
+        let error = error.expect_err("lines may be missing").to_string();
+        assert!(error.contains("it asked for a key"), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pager_is_answered_where_nothing_is_shown_of_what_is_typed() {
+    let steps = [say("one\r\n--More--"), Do::Key, say("\r        \rtwo\r\n")];
+    let bench = Bench::default();
+    let fake = r1().echo(Echoing::Never).on("show run", &steps);
+    let cli = bench.open(fake.start(), Dialect::generic(), None).await;
+    let mut cli = cli.expect("a session");
+    let output = cli.run(&bench.ctx(), &"show run".into()).await;
+    assert_eq!(output.expect("an output"), "one\ntwo\n");
+}
+
+#[tokio::test(start_paused = true)]
 async fn messages_around_the_prompt_are_not_output() {
     let message = "*Nov 21 10:00:00.123: %SYS-5-CONFIG_I: Configured from console\r\n";
     let bench = Bench::default();

@@ -13,6 +13,24 @@ use crate::Error;
 use crate::error::Phase;
 
 #[tokio::test(start_paused = true)]
+async fn the_blank_behind_a_question_may_come_late() {
+    let bench = Bench::default();
+    let fake = Fake::new("r1#").greeting(&[
+        say("Username:"),
+        Do::Pause(20),
+        say(" "),
+        Do::Hidden,
+        say("\r\nPassword:"),
+        Do::Pause(20),
+        say(" "),
+        Do::Hidden,
+        say("\r\n"),
+    ]);
+    let cli = bench.log_in(fake.start(), &"pw".into()).await;
+    cli.expect("a session");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_banner_that_looks_like_a_prompt_is_no_prompt() {
     for pause in [0, 100, 2_000] {
         let banner = [
