@@ -215,7 +215,7 @@ fn every_wrong_output_file_is_a_failure_with_its_cause() {
     let actions = actions(&project, "files", &answers);
     for action in &actions {
         let limit = if action == "hangs" {
-            "--timeout 2s"
+            "--timeout 6s"
         } else {
             ""
         };
@@ -250,7 +250,7 @@ fn every_wrong_output_is_a_failure_with_its_cause() {
     for action in &actions {
         let (verdict, words) = &answers[action];
         let limit = match action.as_str() {
-            "hangs" | "endless" => "--timeout 2s",
+            "hangs" | "endless" => "--timeout 6s",
             _ => "",
         };
         let ended = run(&project, "broken", &format!("run outputs {action} {limit}"));

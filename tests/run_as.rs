@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::lab_hosts::lives;
+use crate::lab_hosts::goes;
 use crate::support::project::Project;
 
 /// A project on this node, with a directory for tasks that every user may reach.
@@ -228,7 +228,7 @@ fn what_another_user_runs_is_ended_with_all_that_it_has_started() {
                 "{name}: {error}"
             );
             assert!(error["details"]["left"].is_null(), "{name}: {error}");
-            assert!(!lives("78001"), "{name}: a process lives");
+            assert!(goes("78001"), "{name}: a process lives");
         }
     }
     node.is_clean();

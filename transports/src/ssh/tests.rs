@@ -157,7 +157,7 @@ async fn a_host_that_does_not_answer_a_password_is_given_up_and_may_want_a_new_o
         ..How::default()
     })
     .await;
-    let (error, text) = refused(&server, &[("timeout", Value::Float(0.3))]).await;
+    let (error, text) = refused(&server, &[("timeout", Value::Float(3.0))]).await;
     assert!(!error.is_transient(), "{text}");
     assert!(text.contains("during authentication"), "{text}");
     assert!(text.contains("it wants a new password"), "{text}");
