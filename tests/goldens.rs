@@ -25,10 +25,13 @@ const VARIES: [(&str, &str); 8] = [
         r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?( ?(Z|[+-]\d\d:?\d\d))?",
         "DATE",
     ),
-    (r"\b\d+ tries\b", "SOME tries"),
-    (r"\d+(\.\d+)? (ms|s|sec|min)\b", "TIME"),
+    (r"\b\d+ (try|tries)\b", "SOME tries"),
+    (r"\d+(\.\d+)? (ms|s|sec|min|minutes?)\b", "TIME"),
     (r"\d+(\.\d{4,}(e-\d+)?|(\.\d+)?e-\d+)", "TIME"),
-    (r#"("(?:elapsed_time|age)": ?)\d+(\.\d+)?"#, "${1}TIME"),
+    (
+        r#"("(?:elapsed_time|age|seconds|uptime_seconds)": ?)\d+(\.\d+)?"#,
+        "${1}TIME",
+    ),
     (r#"(?<="at":)\d{10}"#, "DATE"),
     (r"\b[0-9a-f]{16,64}\b", "HASH"),
 ];

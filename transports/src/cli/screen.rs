@@ -369,6 +369,9 @@ impl Screen {
                 }
                 None => self.text[at..].to_owned(),
             };
+            if kept.len() == MOST_KEPT {
+                kept.remove(MOST_KEPT / 2);
+            }
             if !line.is_empty() {
                 kept.push((at, line));
             }
@@ -394,6 +397,10 @@ impl Screen {
         }
     }
 }
+
+/// How many lines are kept that were begun anew: the first, where keys that were typed are taken, and the last, where
+/// an answer ends.
+const MOST_KEPT: usize = 128;
 
 /// How much memory a screen keeps for the next command.
 const RETAINED: usize = 4 * 1024;

@@ -235,7 +235,8 @@ impl Typing {
 }
 
 /// The words of a command as the device is sent them: what begins with `--` was meant for devgate, unless it
-/// stands behind a `--` of its own; where no session is named, `-t` was, too. Known by all `arguments` of this program: they end with these words.
+/// stands behind a `--` of its own; where no session is named, `-t` was, too. Known by all `arguments` of this program:
+/// they end with these words.
 fn for_the_device(
     words: Vec<String>,
     arguments: Vec<OsString>,

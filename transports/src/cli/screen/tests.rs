@@ -85,6 +85,22 @@ fn blanks_where_others_were_taken_back_are_blanks() {
 }
 
 #[test]
+fn of_lines_that_are_begun_anew_the_first_and_the_last_are_kept() {
+    let mut screen = Screen::default();
+    screen.mark();
+    let last = 100_000;
+    for number in 0..=last {
+        screen.push(format!("{number:06}\rx\n").as_bytes());
+    }
+    assert_eq!(screen.begun_anew().count(), MOST_KEPT);
+    // A line is `x`, the digits that it has not covered, and its end.
+    let begin = |number| number * "000000\n".len();
+    assert_eq!(screen.before_anew(begin(0)), Some("000000"));
+    assert_eq!(screen.before_anew(begin(last)), Some("100000"));
+    assert_eq!(screen.before_anew(begin(last / 2)), None);
+}
+
+#[test]
 fn characters_may_be_split_and_wrong_bytes_are_replaced() {
     assert_eq!(shown_however_cut("Zürich → €\n".as_bytes()), "Zürich → €\n");
     assert_eq!(shown_however_cut(b"Z\xfcrich\n"), "Z\u{fffd}rich\n");

@@ -1,6 +1,7 @@
 //! What the engine promises, tried on devices that behave as badly as real ones.
 
 mod asking;
+mod between;
 mod configuring;
 mod ending;
 mod limits;
