@@ -17,8 +17,9 @@ const MOST_ANSWERS: usize = 3;
 /// How long a command line that is to ask who is there may show nothing before Return is pressed.
 const NO_QUESTION: Duration = Duration::from_secs(2);
 
-/// How long nothing must come behind what Return has brought: a line that is only slow asks twice.
-const AWAKE: Duration = Duration::from_millis(500);
+/// How long nothing must come behind what Return has brought: a line that is only slow asks twice, or asks for the
+/// password of an empty name.
+const AWAKE: Duration = Duration::from_secs(1);
 
 /// How often Return is pressed: a question that comes late is answered by each.
 const MOST_RETURNS: usize = 2;
@@ -117,6 +118,10 @@ impl<'a> Question<'a> {
         self.is_credential && self.left > 0
     }
 
+    fn is_name(&self) -> bool {
+        self.is_credential && matches!(self.reply, Reply::Typed(name) if !name.is_empty())
+    }
+
     /// Whether a secret was typed in answer.
     pub(super) fn has_told_secret(&self) -> bool {
         matches!(self.reply, Reply::Secret(_)) && self.left == 0
@@ -130,33 +135,52 @@ impl<'a> Question<'a> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Presses Return where nothing asks who is there, and no prompt is shown: a serial line behind a
-    /// terminal server shows nothing before. Gives up waiting after a while, not the session. How often Return
-    /// was pressed.
+    /// terminal server shows nothing before. A device that was only slow takes it for an empty name: then that
+    /// login is let fail, by an empty password, so that it asks for a name again. Gives up waiting after a while,
+    /// not the session. How often Return was pressed.
     pub(super) async fn wake(
         &mut self,
         questions: &[Question<'_>],
         wait: &mut Wait<'_>,
     ) -> Result<usize, Interruption> {
         let mut returns = 0;
+        // Where the question was that an empty password has answered.
+        let mut refused = None;
         loop {
             let last = self.screen.last_line();
+            let is_refused = refused == Some(self.screen.last_line_start());
             let is_asked = questions.iter().any(|question| question.is(last));
             let is_awake = is_asked || self.is_prompt_like(last);
             if is_awake && returns == 0 {
                 return Ok(returns);
             }
             let quiet = if is_awake { AWAKE } else { NO_QUESTION };
-            match self.receive(wait, Some(quiet)).await? {
-                Got::Bytes => {}
-                Got::Quiet if is_awake || returns == MOST_RETURNS => return Ok(returns),
-                Got::Quiet => {
-                    returns += 1;
-                    let newline = self.terms.dialect.newline.as_str();
-                    self.send(newline, wait).await?;
-                    wait.stir();
+            match self.receive(wait, (!is_refused).then_some(quiet)).await? {
+                Got::Bytes => continue,
+                Got::Quiet if refused.is_none() && self.asks_nobody_s_password(questions) => {
+                    refused = Some(self.screen.last_line_start());
+                    returns = MOST_RETURNS;
                 }
+                Got::Quiet if is_awake || returns == MOST_RETURNS => return Ok(returns),
+                Got::Quiet => returns += 1,
             }
+            let newline = self.terms.dialect.newline.as_str();
+            self.send(newline, wait).await?;
+            wait.stir();
         }
+    }
+
+    /// Whether it asks for a password right below its question for a name, which nobody has answered.
+    fn asks_nobody_s_password(&self, questions: &[Question<'_>]) -> bool {
+        let mut lines = self.screen.text().lines().rev();
+        let mut asks_for = |name: bool| {
+            let line = lines.find(|line| !line.trim().is_empty());
+            let is_it = |asked: &Question<'_>, line: &str| {
+                asked.is_credential && asked.is_name() == name && asked.is(line)
+            };
+            line.is_some_and(|line| questions.iter().any(|asked| is_it(asked, line)))
+        };
+        asks_for(false) && asks_for(true)
     }
 
     /// Replies to the question or the pager that the last line shows, if it shows one.

@@ -398,7 +398,23 @@ async fn a_line_that_shows_nothing_is_woken_before_it_asks_who_is_there() {
         vec![Do::Pause(2_500), say("login: "), Do::Hidden],
         asks.to_vec(),
     ];
-    for greeting in [silent, greets.concat(), slow.concat(), asks.to_vec()] {
+    // Or one that asks for this name's password first.
+    let unnamed = [
+        say("login: "),
+        Do::Hidden,
+        Do::Pause(700),
+        say("\r\nPassword: "),
+        Do::Hidden,
+    ];
+    let fails = [Do::Pause(3_000), say("\r\nLogin incorrect\r\n")];
+    let nobody = [&[Do::Pause(2_500)], &unnamed[..], &fails, &asks].concat();
+    for greeting in [
+        silent,
+        greets.concat(),
+        slow.concat(),
+        nobody,
+        asks.to_vec(),
+    ] {
         let fake = Fake::new("r1#").greeting(&greeting);
         let received = fake.received();
         let bench = Bench::default();
