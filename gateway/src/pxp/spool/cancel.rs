@@ -85,6 +85,10 @@ impl Transaction {
         if !left.is_empty() {
             return Err(self.not_cancelled(&format!("its processes {left:?} could not be killed")));
         }
+        // Who came to its own end meanwhile was not ended.
+        if let Ok(Some(_)) = self.exitcode() {
+            return Ok(false);
+        }
         metadata.failed(why.told(metadata.limit()), Some(SystemTime::now()));
         let written = metadata.write(&self.folder);
         written.map_err(|error| self.unrecorded(&error.to_string()))?;

@@ -14,6 +14,9 @@ class Puppet::Transport::Pdns
   # The server has answered that it will not.
   class Refused < StandardError; end
 
+  # What was asked for is not there.
+  class Missing < Refused; end
+
   def initialize(context, connection_info)
     @context = context
     @apikey = connection_info[:apikey]
@@ -78,7 +81,8 @@ class Puppet::Transport::Pdns
     answer = @http.request(request)
     return answer.body.to_s.empty? ? nil : JSON.parse(answer.body) if answer.is_a?(Net::HTTPSuccess)
 
-    raise Refused, "#{request.method} #{path}: #{answer.code} #{reason(answer)}"
+    refused = answer.is_a?(Net::HTTPNotFound) ? Missing : Refused
+    raise refused, "#{request.method} #{path}: #{answer.code} #{reason(answer)}"
   end
 
   # A server that is being restarted refuses connections for a moment.

@@ -39,6 +39,7 @@ class Puppet::Provider::PdnsRecord::Pdns
 
   private
 
+  # A zone that was removed since all were listed has none.
   def records(context, zone)
     rrsets = context.transport.get(path(zone['name']))['rrsets'].reject { |rrset| rrset['type'] == 'SOA' }
     rrsets.map do |rrset|
@@ -52,6 +53,8 @@ class Puppet::Provider::PdnsRecord::Pdns
       }
       record.merge(title: title(record))
     end
+  rescue Puppet::Transport::Pdns::Missing
+    []
   end
 
   def rrset(name, should)
