@@ -225,7 +225,16 @@ fn for_anybody() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("it is ours");
     let binary = folder.path().join("devgate");
-    fs::copy(env!("CARGO_BIN_EXE_devgate"), &binary).expect("it can be copied");
+    // By another process: one that a test forks off meanwhile would hold our file open, so that nobody could run it.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the tests prepare the binary themselves"
+    )]
+    let copied = Command::new("cp")
+        .arg(env!("CARGO_BIN_EXE_devgate"))
+        .arg(&binary)
+        .status();
+    assert!(copied.is_ok_and(|status| status.success()));
     (folder, binary)
 }
 
