@@ -3,14 +3,18 @@
 mod budget;
 mod cli;
 mod device_run;
+mod engine;
+mod events;
 mod external;
 mod failure;
 mod hosts;
 mod interrupt;
 mod inventory;
+mod listen;
 mod lock;
 mod logdest;
 mod manifest;
+mod operations;
 mod output;
 mod paint;
 mod plugins;
@@ -33,9 +37,12 @@ mod task_run;
 mod tasks;
 mod trust;
 mod voice;
+mod workspace;
 mod wrap;
 
 use std::process::ExitCode;
+
+use tokio::task::LocalSet;
 
 use crate::cli::{Cli, Ending};
 use crate::failure::Failure;
@@ -61,7 +68,7 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(failure) => return output.refuse(failure).code().into(),
     };
-    let code = runtime.block_on(run(cli, &output));
+    let code = LocalSet::new().block_on(&runtime, run(cli, &output));
     // A name server that does not answer holds a thread, and nobody waits for it any more.
     runtime.shutdown_background();
     code

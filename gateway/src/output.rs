@@ -1,4 +1,4 @@
-//! What goes to stdout: results, for people or for programs. Or what would go there, to be looked at first.
+//! What goes to stdout: results, for people or for programs.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, IsTerminal, Write};
@@ -10,6 +10,7 @@ use anstream::ColorChoice;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::{Ending, Global, When};
 use crate::failure::Failure;
@@ -22,21 +23,15 @@ use crate::wrap;
 #[derive(Debug)]
 pub(crate) struct Output {
     format: Cell<Format>,
-    sink: RefCell<Sink>,
+    stdout: RefCell<AutoStream<io::Stdout>>,
     /// Whether people want results and errors alone.
     quiet: bool,
     /// How words on stderr are coloured.
     words: Cell<ColorChoice>,
+    /// Whether programs get the results of targets, and expect their form where there are none.
+    has_items: Cell<bool>,
     /// Why results could not be printed.
     lost: RefCell<Option<io::Error>>,
-}
-
-/// Where texts go.
-#[derive(Debug)]
-enum Sink {
-    Stdout(AutoStream<io::Stdout>),
-    /// Nowhere yet.
-    Kept(String),
 }
 
 /// How much a pipe takes at once that takes anything (POSIX).
@@ -52,9 +47,10 @@ impl Output {
         let format = Cell::new(global.format.unwrap_or(Format::Human));
         Self {
             format,
-            sink: RefCell::new(Sink::Stdout(AutoStream::new(io::stdout(), choice))),
+            stdout: RefCell::new(AutoStream::new(io::stdout(), choice)),
             quiet: global.quiet,
             words: Cell::new(global.color().on(&io::stderr())),
+            has_items: Cell::default(),
             lost: RefCell::default(),
         }
     }
@@ -66,29 +62,13 @@ impl Output {
 
     /// Stdout, before it is known what the global options want.
     pub(crate) fn plain(format: Format) -> Self {
-        Self::colourless(format, Sink::Stdout(AutoStream::never(io::stdout())))
-    }
-
-    /// Keeps what would go to stdout.
-    pub(crate) fn kept(format: Format) -> Self {
-        Self::colourless(format, Sink::Kept(String::new()))
-    }
-
-    fn colourless(format: Format, sink: Sink) -> Self {
         Self {
             format: Cell::new(format),
-            sink: RefCell::new(sink),
+            stdout: RefCell::new(AutoStream::never(io::stdout())),
             quiet: false,
             words: Cell::new(ColorChoice::Never),
+            has_items: Cell::default(),
             lost: RefCell::default(),
-        }
-    }
-
-    /// What was kept; none of what has gone to stdout was.
-    pub(crate) fn into_kept(self) -> Option<String> {
-        match self.sink.into_inner() {
-            Sink::Kept(text) => Some(text),
-            Sink::Stdout(_) => None,
         }
     }
 
@@ -99,9 +79,8 @@ impl Output {
 
     /// Colours in another way from now on.
     pub(crate) fn colour(&self, when: When) {
-        if let Sink::Stdout(stdout) = &mut *self.sink.borrow_mut() {
-            *stdout = AutoStream::new(io::stdout(), when.on(&io::stdout()));
-        }
+        let stdout = AutoStream::new(io::stdout(), when.on(&io::stdout()));
+        self.stdout.replace(stdout);
         self.words.set(when.on(&io::stderr()));
     }
 
@@ -116,16 +95,13 @@ impl Output {
     /// reads nothing is waited for, but does not keep a run from being stopped.
     pub(crate) fn text(&self, text: &str) {
         let text = painted(text);
-        match &mut *self.sink.borrow_mut() {
-            Sink::Stdout(stdout) => self.write(text.as_bytes(), stdout),
-            Sink::Kept(kept) => kept.push_str(&text),
-        }
+        self.write(text.as_bytes(), &mut *self.stdout.borrow_mut());
     }
 
     /// Prints a text as it is, to the byte, unless a terminal would act upon it.
     pub(crate) fn exact(&self, text: &str) {
         let stdout = io::stdout();
-        if stdout.is_terminal() || matches!(*self.sink.borrow(), Sink::Kept(_)) {
+        if stdout.is_terminal() {
             self.text(text);
         } else {
             self.write(text.as_bytes(), &mut stdout.lock());
@@ -166,10 +142,19 @@ impl Output {
         Ending::Badly
     }
 
+    /// From now on a failure of the whole is told in the form that results of targets have.
+    pub(crate) fn expect_items(&self) {
+        self.has_items.set(true);
+    }
+
     /// Prints a failure for programs; people have read it on stderr.
     pub(crate) fn failure(&self, failure: Failure) {
+        let mut value = failure.into_value();
+        if self.has_items.get() && self.format() == Format::Json {
+            value = json!({ "items": [], "_error": value["_error"] });
+        }
         if self.format() != Format::Human {
-            self.line(failure.into_value().to_string());
+            self.line(value.to_string());
         }
     }
 
@@ -207,14 +192,8 @@ impl Output {
 
     /// Prints a text, of which no line is wider than the terminal.
     pub(crate) fn fitted(&self, text: &str) {
-        let text = painted(text);
-        match &mut *self.sink.borrow_mut() {
-            Sink::Stdout(stdout) => {
-                let text = wrap::wrapped(&text, wrap::width(&io::stdout()));
-                self.write(text.as_bytes(), stdout);
-            }
-            Sink::Kept(kept) => kept.push_str(&text),
-        }
+        let text = wrap::wrapped(&painted(text), wrap::width(&io::stdout()));
+        self.write(text.as_bytes(), &mut *self.stdout.borrow_mut());
     }
 
     /// Prints one document: as JSON for programs, else as the text that `human` makes.

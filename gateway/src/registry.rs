@@ -3,18 +3,22 @@
 mod family;
 mod vendors;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once, OnceLock};
 
 use devgate_devices::ResourceType;
-use devgate_schemas::{Level, did_you_mean, suggest};
+use devgate_schemas::{Level, TransportSchema, Value, did_you_mean, suggest};
 use devgate_transports::Connect;
+use futures_util::future::join_all;
 use indexmap::IndexMap;
+use tokio::task::spawn_blocking;
 
 use crate::external::{Programs, RubyTransport, name_of};
 use crate::failure::Failure;
+use crate::inventory::{Kind, Place, Target};
+use crate::listen::{Sink, say};
 use crate::trust;
-use crate::voice::Voice;
 
 pub(crate) use family::Family;
 
@@ -22,13 +26,13 @@ pub(crate) use family::Family;
 #[derive(Debug)]
 pub(crate) struct Registry {
     protocols: IndexMap<String, Arc<dyn Connect>>,
-    families: IndexMap<String, Found>,
+    families: IndexMap<String, Arc<Found>>,
     /// What is wrong with families of modules, by the name of their folder: they stop those who ask
     /// for them, and nobody else.
     broken: IndexMap<String, String>,
     /// That there are such is told once, to those who ask for all families.
     told: Once,
-    voice: Voice,
+    log: Arc<dyn Sink>,
 }
 
 /// A family as its folder has it.
@@ -60,6 +64,25 @@ enum Code {
     Ruby(RubyTransport),
 }
 
+/// The ports of protocols, where a schema leaves them open.
+const PORTS: [(&str, i64); 4] = [("https", 443), ("http", 80), ("telnet", 23), ("ssh", SSH)];
+
+const SSH: i64 = 22;
+
+/// The port of a target that names none, as its transport has it.
+fn usual_port(schema: &TransportSchema, target: &Target) -> Option<i64> {
+    let default = |name: &str| schema.connection_info().get(name)?.default.as_ref();
+    let of = |protocol: &Value| {
+        let mut known = PORTS.iter();
+        let (_, port) = known.find(|(name, _)| Some(*name) == protocol.as_str())?;
+        Some(*port)
+    };
+    match default("port") {
+        Some(port) => port.as_integer(),
+        None => of(&target.protocol()).or_else(|| of(default("protocol")?)),
+    }
+}
+
 impl Registry {
     /// Composes the built-in transports and families with the families of the module path, and with
     /// the modules in Ruby there and in `libdir`.
@@ -73,14 +96,14 @@ impl Registry {
     pub(crate) fn load(
         modulepath: &[PathBuf],
         libdir: Option<&Path>,
-        voice: &Voice,
+        log: &Arc<dyn Sink>,
     ) -> anyhow::Result<Self> {
         let mut registry = Self {
             protocols: IndexMap::new(),
             families: IndexMap::new(),
             broken: IndexMap::new(),
             told: Once::new(),
-            voice: voice.clone(),
+            log: Arc::clone(log),
         };
         for connect in devgate_transports::all() {
             let name = connect.schema().name().to_owned();
@@ -88,7 +111,8 @@ impl Registry {
         }
         for family in devgate_devices::all() {
             let found = Found::new(Some(Declared::BuiltIn(family)), None);
-            registry.families.insert(family.name().to_owned(), found);
+            let name = family.name().to_owned();
+            registry.families.insert(name, Arc::new(found));
         }
         let mut found: IndexMap<String, PathBuf> = IndexMap::new();
         for folder in family_folders(modulepath) {
@@ -118,18 +142,25 @@ impl Registry {
         Ok(registry)
     }
 
+    /// One more transport.
+    #[cfg(test)]
+    pub(crate) fn know(&mut self, connect: Arc<dyn Connect>) {
+        let name = connect.schema().name().to_owned();
+        self.protocols.insert(name, connect);
+    }
+
     fn add(&mut self, name: String, family: Found, place: &Path) {
         if self.names().any(|known| known == name) {
             let place = place.display();
             let message = format!("family `{name}` of {place} replaces the built-in one");
-            self.voice.say(Level::Notice, &message);
+            say(&*self.log, Level::Notice, message);
         }
-        self.families.insert(name, family);
+        self.families.insert(name, Arc::new(family));
     }
 
     fn tell_broken(&self, family: &str, problem: &str) {
         let message = format!("family of {family}: {problem}");
-        self.voice.say(Level::Warning, &message);
+        say(&*self.log, Level::Warning, message);
     }
 
     /// The names of all transports, families included.
@@ -151,7 +182,7 @@ impl Registry {
     /// The names of all resource types, without asking programs what they are.
     pub(crate) fn type_names(&self) -> Vec<String> {
         let families = self.families.values();
-        families.flat_map(Found::type_names).collect()
+        families.flat_map(|found| found.type_names()).collect()
     }
 
     /// Every transport, families included.
@@ -216,6 +247,35 @@ impl Registry {
         })
     }
 
+    /// Has the programs that these targets need asked what they are, on threads of their own: whoever needs one of
+    /// them then does not keep all others waiting.
+    pub(crate) async fn prepare(&self, targets: &[Arc<Target>]) {
+        let names = targets
+            .iter()
+            .filter_map(|target| target.remote_transport());
+        let names: HashSet<&str> = names.filter(|name| self.must_be_asked(name)).collect();
+        let found = names.into_iter().filter_map(|name| self.families.get(name));
+        let asked = found.map(Arc::clone).map(|found| {
+            spawn_blocking(move || {
+                found.whole();
+            })
+        });
+        // What is wrong with one is told to those who ask for it.
+        join_all(asked).await;
+    }
+
+    /// Where a target is. No program is started to learn which port its transport has.
+    pub(crate) fn place(&self, target: &Target) -> Place {
+        let transport = match &target.kind {
+            Kind::Remote { transport, .. } => transport.as_deref(),
+            Kind::Ssh => return target.place(Some(SSH)),
+            Kind::Local | Kind::Other(_) => None,
+        };
+        let transport = transport.filter(|name| !self.must_be_asked(name));
+        let connect = transport.and_then(|name| self.known(name).ok().flatten());
+        target.place(connect.and_then(|connect| usual_port(connect.schema(), target)))
+    }
+
     /// Whether a program must be started to know what the transport of this name is.
     pub(crate) fn must_be_asked(&self, name: &str) -> bool {
         let found = self.families.get(name);
@@ -271,7 +331,7 @@ impl Registry {
         let family = self.family(family)?;
         let types = || family.types().map(|kind| kind.schema().name());
         for warning in family.warnings_of(name) {
-            self.voice.say(Level::Warning, &warning);
+            say(&*self.log, Level::Warning, warning);
         }
         family
             .types()

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use crate::cli::facts;
 use crate::failure::Failure;
+use crate::operations;
 use crate::results::Status;
 
 /// Which targets of the last run are asked again.
@@ -68,7 +68,10 @@ impl RerunFile {
     /// That the last run has no targets of this kind, and when it was, where that is known.
     pub(crate) fn nothing(&self, which: Rerun) -> String {
         let at = fs::metadata(&self.0).and_then(|data| data.modified());
-        let of = at.map_or_else(|_| String::new(), |at| format!(" ({})", facts::shown(at)));
+        let of = at.map_or_else(
+            |_| String::new(),
+            |at| format!(" ({})", operations::shown(at)),
+        );
         match which {
             Rerun::All => format!("the last run{of} was for no target"),
             Rerun::Failure => {

@@ -64,12 +64,12 @@ pub(crate) enum Origin {
 
 /// A line of the results: what became of one target.
 #[derive(Serialize)]
-struct Item<'a> {
-    target: &'a str,
+pub(crate) struct Item<'a> {
+    pub(crate) target: &'a str,
     #[serde(flatten)]
-    action: &'a Action,
+    pub(crate) action: &'a Action,
     #[serde(flatten)]
-    answer: &'a Answer,
+    pub(crate) answer: &'a Answer,
 }
 
 /// Whether a target did what was asked.
@@ -94,13 +94,6 @@ pub(crate) struct Results<'a> {
 pub(crate) const EXPLAIN: &str = "explain";
 
 impl Action {
-    /// Tells people that a target's part of it begins. Looking at a device is too quick to be told.
-    pub(crate) fn start(&self, output: &Output, target: &str) {
-        if self.name == "task" && output.format() == Format::Human && !output.is_quiet() {
-            output.line(format!("{GOOD}Started on {target}...{GOOD:#}"));
-        }
-    }
-
     /// An action that has no object.
     pub(crate) const fn new(name: &'static str) -> Self {
         Self {
@@ -303,6 +296,14 @@ impl<'a> Results<'a> {
         }
     }
 
+    /// Tells people that the work on a target begins. Looking at a device is too quick to be told.
+    pub(crate) fn start(&self, target: &str) {
+        let output = self.output;
+        if self.action.name == "task" && output.format() == Format::Human && !output.is_quiet() {
+            output.line(format!("{GOOD}Started on {target}...{GOOD:#}"));
+        }
+    }
+
     /// Prints what became of one target.
     pub(crate) fn item(&mut self, target: &str, answer: &Answer) {
         let item = Item {
@@ -328,8 +329,8 @@ impl<'a> Results<'a> {
         self.statuses.push((target.to_owned(), answer.status));
     }
 
-    /// Prints the sum, with why there is no more of it, and gives how it went.
-    pub(crate) fn end(mut self, cut_short: Option<Failure>) -> Vec<(String, Status)> {
+    /// Prints the sum, with why there is no more of it.
+    pub(crate) fn end(mut self, cut_short: Option<Failure>) {
         self.ended = true;
         let elapsed = self.begun.elapsed();
         let count = self.statuses.len();
@@ -349,7 +350,6 @@ impl<'a> Results<'a> {
             }
             Format::Jsonl => {}
         }
-        std::mem::take(&mut self.statuses)
     }
 
     fn sum(&self, count: usize, elapsed: Duration) {

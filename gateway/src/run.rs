@@ -1,77 +1,114 @@
-//! One thing asked of many targets at once: bounded, with progress, and stopped by Ctrl-C.
+//! One thing asked of many targets at once: bounded, told as it goes, and stopped by stages.
 
 use std::cell::Cell;
-use std::future::ready;
-use std::num::NonZeroUsize;
+use std::fmt;
+use std::future::pending;
 use std::panic::AssertUnwindSafe;
-use std::pin::pin;
+use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
-use devgate_schemas::{Level, Value};
+use devgate_schemas::Value;
 use devgate_transports::{Context, Patience};
 use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value as Json, json};
-use tokio::time::interval;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::time::{Instant, timeout_at};
 
-use crate::cli::{Ending, Setting};
+use crate::engine::{Engine, Limits, RunId};
+use crate::events::{Event, Events};
 use crate::failure::Failure;
-use crate::interrupt::{self, GRACE, Interrupts};
 use crate::inventory::Target;
-use crate::output::Output;
-use crate::results::{Action, Answer, Results, Status, counted};
-use crate::stop::{Stage, Stop, Stopper};
-use crate::voice::Listener;
+use crate::listen::{Listener, Sink};
+use crate::registry::Registry;
+use crate::results::{Action, Answer, Status};
+use crate::stop::{Escalation, Reason, Stage, Stop, Stopper};
 
-/// How often it is shown that time passes.
-const TICK: Duration = Duration::from_millis(250);
+/// One thing asked of the gateway.
+///
+/// It tells what becomes of it by its [`Events`], and ends by stages when somebody [cancels](Self::cancel) it. It
+/// shares sessions and turns with the other runs of its engine, and nothing else.
+pub(crate) struct Run {
+    id: RunId,
+    pub(crate) engine: Rc<Engine>,
+    pub(crate) registry: Rc<Registry>,
+    events: Arc<Events>,
+    limits: Limits,
+    stopper: Stopper,
+    /// Who wants it to end.
+    wishes: watch::Sender<Wishes>,
+    /// How far it has come in that, and how many wishes it has heard.
+    heard: Cell<(Escalation, u32)>,
+    /// When its time is over.
+    deadline: Option<Instant>,
+}
+
+/// Who wants a run to end.
+#[derive(Debug, Default)]
+struct Wishes {
+    count: u32,
+    last: Option<Reason>,
+}
 
 /// One target's part of a run.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
     /// The target.
     pub(crate) target: &'a Target,
+    /// What it is a part of.
+    pub(crate) run: &'a Run,
     listener: Listener<'a>,
     patience: Patience,
     stop: Stop,
 }
 
+/// Which targets of a run were begun, by their index.
+#[derive(Debug)]
+struct Begun {
+    which: Vec<Cell<bool>>,
+    count: Cell<usize>,
+}
+
 /// How a run went.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    /// As a whole.
-    pub(crate) ending: Ending,
     /// On each target.
     pub(crate) statuses: Vec<(String, Status)>,
+    /// Why it was to end before.
+    pub(crate) reason: Option<Reason>,
+}
+
+impl Begun {
+    fn of(targets: usize) -> Self {
+        Self {
+            which: vec![Cell::new(false); targets],
+            count: Cell::new(0),
+        }
+    }
+
+    fn note(&self, at: usize) {
+        self.which[at].set(true);
+        self.count.set(self.count.get() + 1);
+    }
+
+    fn has(&self, at: usize) -> bool {
+        self.which[at].get()
+    }
+
+    fn count(&self) -> usize {
+        self.count.get()
+    }
 }
 
 impl Ran {
-    /// How a run went that nobody has stopped.
-    pub(crate) fn new(statuses: Vec<(String, Status)>) -> Self {
+    /// Whether all was done, and well.
+    pub(crate) fn is_well(&self) -> bool {
         let well = |(_, status): &(String, Status)| *status == Status::Success;
-        let ending = if statuses.iter().all(well) {
-            Ending::Well
-        } else {
-            Ending::Badly
-        };
-        Self { ending, statuses }
+        self.reason.is_none() && self.statuses.iter().all(well)
     }
 }
 
 impl<'a> Job<'a> {
-    /// The part of a target in a run that can be stopped by `stop`.
-    pub(crate) fn new(target: &'a Target, setting: &'a Setting, stop: Stop) -> Self {
-        let job = Self {
-            target,
-            stop,
-            listener: Listener::new(&setting.voice),
-            patience: Patience::at_most(setting.patience),
-        };
-        job.hide(&target.secrets());
-        job
-    }
-
     /// Keeps these secrets out of everything that is said or printed of the target from now on.
     pub(crate) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
         self.listener.hide(secrets);
@@ -102,38 +139,138 @@ impl<'a> Job<'a> {
     pub(crate) fn context(&self) -> Context<'_> {
         Context::new(&self.target.name, &self.listener, &self.patience)
     }
+
+    /// That the target was not done with when somebody stopped the run.
+    pub(crate) fn interrupted(&self, begun: bool) -> Failure {
+        interrupted(&self.stop, begun)
+    }
 }
 
-/// Does `work` on every target, so many at once as were asked for, and prints each result as it
-/// comes, without the target's secrets.
-///
-/// A signal stops it by stages ([`Interrupts`]): nothing new is begun, and what is under way is
-/// waited for, so that sessions are closed and processes gone; what does not end is dropped. Every
-/// target that is not done has failed and says so.
-///
-/// # Errors
-/// That signals cannot be heard; then nothing has been done.
-pub(crate) async fn over(
-    setting: &Setting,
-    targets: &[Arc<Target>],
-    concurrency: Option<NonZeroUsize>,
-    output: &Output,
-    action: Action,
-    work: impl AsyncFn(&Job<'_>) -> Result<Answer, Failure>,
-) -> anyhow::Result<Ran> {
-    let mut interrupts = Interrupts::hear()?;
-    let voice = &setting.voice;
-    let mut results = Results::begin(output, action.clone());
-    voice.begin(targets.len(), output.format());
-    let stopper = Stopper::default();
-    let (work, begun, stopper, action) = (&work, &Cell::new(0), &stopper, &action);
-    let going = stopper.stop();
-    let answers = stream::iter(targets.iter().enumerate())
-        .take_while(|_| ready(going.stage() == Stage::Go))
-        .map(|(at, target)| async move {
-            begun.set(begun.get() + 1);
-            voice.above(|| action.start(output, &target.name));
-            let job = Job::new(target, setting, stopper.stop());
+impl Run {
+    /// A run that has not begun.
+    pub(crate) fn new(
+        id: RunId,
+        engine: Rc<Engine>,
+        registry: Rc<Registry>,
+        events: Arc<Events>,
+        limits: Limits,
+    ) -> Self {
+        Self {
+            id,
+            engine,
+            registry,
+            events,
+            limits,
+            stopper: Stopper::default(),
+            wishes: watch::Sender::default(),
+            heard: Cell::default(),
+            deadline: limits.deadline.map(|limit| Instant::now() + limit),
+        }
+    }
+
+    /// Its number.
+    pub(crate) fn id(&self) -> RunId {
+        self.id
+    }
+
+    /// What it tells.
+    pub(crate) fn events(&self) -> &Arc<Events> {
+        &self.events
+    }
+
+    /// Where what is said in it goes.
+    pub(crate) fn sink(&self) -> &dyn Sink {
+        &*self.events
+    }
+
+    /// How much it may take.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Has it end: the first time in peace, the second at once; the third time nothing is waited for.
+    pub(crate) fn cancel(&self, reason: Reason) {
+        self.wishes.send_modify(|wishes| {
+            wishes.count += 1;
+            wishes.last = Some(reason);
+        });
+    }
+
+    /// Has its work left at once, and its sessions closed.
+    pub(crate) fn end(&self, reason: Reason) {
+        self.stopper.raise(Stage::End, Some(reason));
+    }
+
+    /// The part of a target in it.
+    pub(crate) fn job<'a>(&'a self, target: &'a Target) -> Job<'a> {
+        let job = Job {
+            target,
+            run: self,
+            stop: self.stopper.stop(),
+            listener: Listener::new(self.sink()),
+            patience: Patience::at_most(self.limits.patience),
+        };
+        job.hide(&target.secrets());
+        job
+    }
+
+    /// Waits for the next stage of being stopped, which all jobs hear then; none is that nothing is waited for any
+    /// more.
+    pub(crate) async fn stopping(&self) -> Option<Stage> {
+        let (mut escalation, heard) = self.heard.get();
+        let mut wishes = self.wishes.subscribe();
+        let deadline = self.deadline.filter(|_| heard == 0);
+        let wish = async {
+            let late = async {
+                match deadline {
+                    Some(deadline) => drop(timeout_at(deadline, pending::<()>()).await),
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                wished = wishes.wait_for(|wishes| wishes.count > heard) => {
+                    wished.ok().and_then(|wishes| wishes.last.clone())
+                }
+                () = late => {
+                    let limit = self.limits.deadline.unwrap_or_default();
+                    Some(Reason::Deadline(format!("{} s", limit.as_secs())))
+                }
+            }
+        };
+        let wished = escalation.wish(wish, || self.stopper.is_held()).await;
+        let heard = heard + u32::from(wished.is_some());
+        let stage = escalation.next(wished.is_some());
+        self.heard.set((escalation, heard));
+        if let Some(stage) = stage {
+            self.stopper.raise(stage, wished.flatten());
+        }
+        stage
+    }
+
+    /// Does `work` on every target, so many at once as the run's limits and the engine's files allow, and tells each
+    /// result as it comes, without the target's secrets.
+    ///
+    /// Where somebody stops it, nothing new is begun, and what is under way is waited for, so that sessions are closed
+    /// and processes gone; what does not end is dropped. Every target that is not done has failed and says so.
+    pub(crate) async fn over(
+        &self,
+        targets: &[Arc<Target>],
+        action: Action,
+        work: impl AsyncFn(&Job<'_>) -> Result<Answer, Failure>,
+    ) -> Ran {
+        let (events, stop) = (&*self.events, &self.stopper.stop());
+        events.tell(Event::Begun {
+            action,
+            targets: targets.len(),
+        });
+        let (work, begun) = (&work, &Begun::of(targets.len()));
+        let answers = stream::iter(targets.iter().enumerate()).map(|(at, target)| async move {
+            let _room = self.room(stop).await?;
+            begun.note(at);
+            events.tell(Event::Started {
+                target: target.name.clone(),
+            });
+            let job = self.job(target);
             let answer = match &target.fault {
                 Some(fault) => Err(Failure::from(&**fault)),
                 // Boxed, so that little is moved when a target is queued.
@@ -143,79 +280,109 @@ pub(crate) async fn over(
                 }
             };
             let answer = answer.unwrap_or_else(Answer::from);
-            (at, job.listener.masked(answer))
+            Some((at, job.listener.masked(answer)))
         });
-    let mut answers = Box::pin(answers.buffer_unordered(setting.concurrency(concurrency)));
-    let sessions = &setting.sessions;
-    sessions.expect(targets.iter().map(|target| target.place()));
-    let mut keeping = pin!(sessions.keep(voice));
-    let mut done = vec![false; targets.len()];
-    let (mut finished, mut failed) = (0, 0);
-    let mut ticks = interval(TICK);
-    loop {
-        tokio::select! {
-            _ = ticks.tick() => voice.tick(),
-            answer = answers.next() => {
-                let Some((at, answer)) = answer else { break };
-                done[at] = true;
-                sessions.done(|| targets[at].place());
-                finished += 1;
-                failed += usize::from(answer.status == Status::Failure);
-                voice.progress(begun.get() - finished, failed);
-                voice.step(|| results.item(&targets[at].name, &answer));
-            }
-            never = &mut keeping => match never {},
-            stage = interrupts.next_unless(|| stopper.is_held()) => {
-                let Some(stage) = stage else { break };
-                let running = begun.get() - finished;
-                // Where all is told, only the sessions are still to be closed.
-                if stage == Stage::Finish || running > 0 {
-                    voice.say(Level::Err, &told(stage, running, stopper.is_held()));
+        let mut answers = Box::pin(answers.buffer_unordered(self.limits.concurrency));
+        let place = |target: &Arc<Target>| self.registry.place(target);
+        let sessions = self
+            .engine
+            .sessions
+            .expect(self.id, targets.iter().map(place));
+        let mut done = vec![false; targets.len()];
+        let mut statuses = Vec::with_capacity(targets.len());
+        let mut failed = 0;
+        loop {
+            tokio::select! {
+                answer = answers.next() => {
+                    let Some(answer) = answer else { break };
+                    let Some((at, answer)) = answer else { continue };
+                    done[at] = true;
+                    sessions.done(|| place(&targets[at]));
+                    failed += usize::from(answer.status == Status::Failure);
+                    statuses.push((targets[at].name.clone(), answer.status));
+                    events.tell(Event::Finished {
+                        target: targets[at].name.clone(),
+                        answer: Box::new(answer),
+                        running: begun.count() - statuses.len(),
+                        failed,
+                    });
                 }
-                stopper.raise(stage);
+                stage = self.stopping() => {
+                    let Some(stage) = stage else { break };
+                    let running = begun.count() - statuses.len();
+                    // Where all is told, only the sessions are still to be closed.
+                    if stage == Stage::Finish || running > 0 {
+                        events.tell(Event::Stopping {
+                            stage,
+                            told: stop.told(),
+                            running,
+                            held: self.stopper.is_held(),
+                        });
+                    }
+                }
             }
         }
+        // What is still under way ends here, before it is said that it has.
+        drop(answers);
+        tokio::select! {
+            () = sessions.end(self) => {}
+            _ = self.stopping() => {}
+        }
+        let reason = stop.reason();
+        for (at, target) in targets.iter().enumerate().filter(|(at, _)| !done[*at]) {
+            let failure = interrupted(stop, begun.has(at));
+            statuses.push((target.name.clone(), Status::Failure));
+            failed += 1;
+            events.tell(Event::Finished {
+                target: target.name.clone(),
+                answer: Box::new(failure.into()),
+                running: 0,
+                failed,
+            });
+        }
+        events.tell(Event::Ended {
+            reason: reason.clone(),
+        });
+        Ran { statuses, reason }
     }
-    // What is still under way ends here, before it is said that it has.
-    drop(answers);
-    tokio::select! {
-        () = sessions.close(voice) => {}
-        _ = interrupts.next() => {}
+
+    /// Waits until one more target can be worked on; there is nothing where the run is to begin nothing new.
+    async fn room(&self, stop: &Stop) -> Option<OwnedSemaphorePermit> {
+        tokio::select! {
+            biased;
+            () = stop.reaches(Stage::Finish) => None,
+            room = async {
+                self.events.room().await;
+                self.engine.room().await
+            } => Some(room),
+        }
     }
-    voice.end();
-    // One that has come while this thread was held up may not have been heard here, though the work was left for it.
-    let unheard = || interrupt::asked().filter(|_| failed > 0);
-    let Some(signal) = interrupts.first().or_else(unheard) else {
-        return Ok(Ran::new(results.end(None)));
-    };
-    for (at, target) in targets.iter().enumerate().filter(|(at, _)| !done[*at]) {
-        let failure = interrupted(at < begun.get());
-        results.item(&target.name, &failure.into());
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
-    let why = match interrupt::timed_out() {
-        Some(timed_out) => format!("the run {timed_out}"),
-        None => format!("the run was interrupted by {signal}"),
-    };
-    let statuses = results.end(Some(Failure::new("devgate/interrupted", why)));
-    Ok(Ran {
-        ending: Ending::Interrupted(signal),
-        statuses,
-    })
+}
+
+/// Who follows it knows that nothing more comes.
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.events.close();
+    }
 }
 
 /// That a target was not done with when somebody stopped the run.
-pub(crate) fn interrupted(begun: bool) -> Failure {
+fn interrupted(stop: &Stop, begun: bool) -> Failure {
     let done = if begun {
         "what had been done by then is not known"
     } else {
         "nothing was done"
     };
-    let message = format!("{}: {done}", ended_early());
+    let message = format!("{}: {done}", stop.told());
     Failure::new("devgate/interrupted", message).with("begun", begun)
-}
-
-fn ended_early() -> String {
-    interrupt::timed_out().unwrap_or_else(|| "interrupted".to_owned())
 }
 
 /// That the work on a target has met a mistake in devgate, which the other targets do not suffer
@@ -224,25 +391,4 @@ pub(crate) fn panicked() -> Failure {
     let message = "devgate itself has failed here: what it says on stderr is a bug, and worth a \
                    report; what had been done by then is not known";
     Failure::new("devgate/bug", message)
-}
-
-/// What a person hears who stops a run.
-fn told(stage: Stage, running: usize, is_held: bool) -> String {
-    let (running, why) = (counted(running), ended_early());
-    match stage {
-        Stage::Go => "going on".to_owned(),
-        Stage::Finish if is_held => format!(
-            "{why}: nothing new is begun, {running} may end; what is under way is finished, and taken back \
-             where more was to come, however long that takes; a second Ctrl-C leaves the device as it is then"
-        ),
-        Stage::Finish => format!(
-            "{why}: nothing new is begun, {running} may end within {} seconds; a second Ctrl-C kills \
-             what runs, as a second signal does",
-            GRACE.as_secs()
-        ),
-        Stage::End => format!("{why}: the time is over, ending {running}"),
-        Stage::Kill => {
-            format!("{why}: killing what runs for {running}; a third Ctrl-C does not wait")
-        }
-    }
 }

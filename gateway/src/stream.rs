@@ -4,11 +4,9 @@ use std::cell::RefCell;
 
 use devgate_schemas::CUT;
 
-use crate::output::Output;
+use crate::events::Event;
 use crate::process::{Hear, Stream};
-use crate::project::Format;
 use crate::run::Job;
-use crate::voice::Voice;
 
 /// So many bytes of a line are shown.
 const SHOWN: usize = 8 * 1024;
@@ -23,8 +21,6 @@ const HIDDEN: &str = "\"_sensitive\"";
 #[derive(Debug)]
 pub(crate) struct Streamed<'a> {
     job: &'a Job<'a>,
-    output: &'a Output,
-    voice: &'a Voice,
     out: RefCell<Lines>,
     err: RefCell<Lines>,
 }
@@ -38,12 +34,10 @@ struct Lines {
 }
 
 impl<'a> Streamed<'a> {
-    /// Shows what is heard on stdout where people read that, else on stderr.
-    pub(crate) fn new(job: &'a Job<'a>, output: &'a Output, voice: &'a Voice) -> Self {
+    /// Tells what is heard.
+    pub(crate) fn new(job: &'a Job<'a>) -> Self {
         Self {
             job,
-            output,
-            voice,
             out: RefCell::default(),
             err: RefCell::default(),
         }
@@ -64,11 +58,7 @@ impl<'a> Streamed<'a> {
         };
         let more = if cut { " [cut]" } else { "" };
         let line = format!("[{}] {word}: {text}{more}\n", self.job.target);
-        if self.output.format() == Format::Human {
-            self.voice.above(|| self.output.text(&line));
-        } else {
-            self.voice.print(&line);
-        }
+        self.job.run.events().tell(Event::Wrote { line });
     }
 }
 

@@ -12,28 +12,24 @@ use devgate_transports::Mode;
 use crate::failure::Failure;
 use crate::hosts::{Budget, Ended, Hosts, Order, Seat, TaskOutput};
 use crate::inventory::{Kind, Listed, Target};
-use crate::output::Output;
 use crate::process::{Deaf, Limits};
-use crate::registry::Registry;
 use crate::results::{Answer, Status};
-use crate::run::{Job, interrupted};
+use crate::run::Job;
 use crate::session::{Lender, Reach};
 use crate::stop::Stage;
 use crate::stream::Streamed;
 use crate::tasks::{Invocation, Parameters, Place, Task, TaskError};
-use crate::voice::Voice;
 
 /// One task, asked of many targets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskRun<'a, 'v> {
-    pub(crate) registry: &'a Registry,
     pub(crate) task: &'a Task,
     pub(crate) parameters: &'a Parameters,
     pub(crate) mode: Mode,
     /// How long it may take on each.
     pub(crate) timeout: Option<Duration>,
-    /// Where what it writes is shown while it runs.
-    pub(crate) stream: Option<(&'a Output, &'a Voice)>,
+    /// Whether it is told what it writes while it runs.
+    pub(crate) stream: bool,
     /// Where it runs.
     pub(crate) hosts: &'a Hosts<'v>,
     /// Who lends it the session with its target.
@@ -55,7 +51,7 @@ impl TaskRun<'_, '_> {
         let target = job.target;
         let (given, budget) = self.given(job)?;
         self.admit(job)?;
-        let pool = self.hosts.pool(target).await?;
+        let pool = not_begun(job, self.hosts.pool(target)).await??;
         // Who waits for a device takes no room on a proxy from those who do not.
         let _device = match &given {
             Some(_) => Some(not_begun(job, self.hosts.device(target, &budget)).await?),
@@ -72,7 +68,7 @@ impl TaskRun<'_, '_> {
     }
 
     /// What a task gets of a remote target, and what that lets tasks take.
-    fn given(&self, job: &Job<'_>) -> Result<(Option<Given<'_>>, Budget), Failure> {
+    fn given<'j>(&self, job: &Job<'j>) -> Result<(Option<Given<'j>>, Budget), Failure> {
         match &job.target.kind {
             Kind::Remote { .. } => {
                 let given = self.target(job)?;
@@ -117,9 +113,7 @@ impl TaskRun<'_, '_> {
             self.task.name,
             seat.name()
         ));
-        let streamed = self
-            .stream
-            .map(|(output, voice)| Streamed::new(job, output, voice));
+        let streamed = self.stream.then(|| Streamed::new(job));
         let order = Order {
             limits: &limits([host.budget(), budget], self.timeout),
             stop: job.stop(),
@@ -162,12 +156,12 @@ impl TaskRun<'_, '_> {
 
     /// What the task gets as `_target`: all that the inventory says, checked and with its defaults
     /// where the transport is known, its secrets wrapped; and how the target is reached, then.
-    fn target(&self, job: &Job<'_>) -> Result<Given<'_>, Failure> {
+    fn target<'j>(&self, job: &Job<'j>) -> Result<Given<'j>, Failure> {
         let (target, ctx) = (job.target, job.context());
         let raw = target.connection_info();
         let known = target
             .remote_transport()
-            .map(|name| self.registry.known(name));
+            .map(|name| job.run.registry.known(name));
         match known.transpose()?.flatten() {
             Some(connect) => {
                 let reach = Reach::by(connect, job)?;
@@ -209,7 +203,7 @@ fn place<'a>(job: &'a Job<'_>, proxy: &'a str, features: &'a BTreeSet<String>) -
 async fn not_begun<T>(job: &Job<'_>, wait: impl Future<Output = T>) -> Result<T, Failure> {
     tokio::select! {
         biased;
-        () = job.stop().reaches(Stage::Finish) => Err(interrupted(false)),
+        () = job.stop().reaches(Stage::Finish) => Err(job.interrupted(false)),
         waited = wait => Ok(waited),
     }
 }

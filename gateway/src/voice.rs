@@ -4,24 +4,22 @@ mod raw;
 mod retries;
 mod terminal;
 
-use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anstream::{AutoStream, ColorChoice};
-use devgate_schemas::{Course, Event, Level, Listen, Mask, Value, visible};
+use devgate_schemas::{Course, Event, Level, Mask, visible};
 use indicatif::{ProgressBar, ProgressDrawTarget};
-use serde_json::Value as Json;
 
 use crate::cli::{Global, LogLevel, When};
+use crate::listen::Sink;
 use crate::lock::locked;
 use crate::logdest::{LogDest, Logs};
 use crate::output;
 use crate::paint::{BAD, Paint, painted};
 use crate::project::Format;
-use crate::results::Answer;
 use crate::wrap;
 use retries::Retries;
 
@@ -39,19 +37,9 @@ struct Inner {
     retries: Mutex<Retries>,
     /// Whether people read results, on stdout.
     shows_results: AtomicBool,
-    /// The secrets of all targets that are worked on: no line leaves without passing these.
+    /// The secrets of those who use it without a run: no line leaves without passing these.
     mask: Mutex<Mask>,
     logs: Mutex<Logs>,
-}
-
-/// Hears the events of one target, and speaks of them; as long as it lives, the target's secrets
-/// are in no line.
-#[derive(Debug)]
-pub(crate) struct Listener<'a> {
-    voice: &'a Voice,
-    mask: Mutex<Mask>,
-    /// The warnings that were said: a session that is opened again says no news.
-    warned: Mutex<HashSet<String>>,
 }
 
 impl Voice {
@@ -76,6 +64,17 @@ impl Voice {
         }));
         raw::listen(&voice, least);
         voice
+    }
+
+    /// The least level that it says.
+    pub(crate) fn least(&self) -> Level {
+        match self.0.least {
+            LogLevel::Trace | LogLevel::Debug => Level::Debug,
+            LogLevel::Info => Level::Info,
+            LogLevel::Notice => Level::Notice,
+            LogLevel::Warn => Level::Warning,
+            LogLevel::Error => Level::Err,
+        }
     }
 
     /// Begins the work on so many targets, with a bar if somebody watches.
@@ -160,18 +159,6 @@ impl Voice {
         Ok(())
     }
 
-    /// Whether a line of a level is loud enough to be said.
-    fn says(&self, level: Level) -> bool {
-        let level = match level {
-            Level::Debug => LogLevel::Debug,
-            Level::Info => LogLevel::Info,
-            Level::Notice => LogLevel::Notice,
-            Level::Warning => LogLevel::Warn,
-            Level::Err => LogLevel::Error,
-        };
-        level >= self.0.least
-    }
-
     /// Prints a text without the secrets.
     pub(crate) fn print(&self, text: &str) {
         self.show(&self.masked(text));
@@ -191,54 +178,13 @@ impl Voice {
     }
 }
 
-impl<'a> Listener<'a> {
-    /// Hears one target's events, of which no secret is known yet.
-    pub(crate) fn new(voice: &'a Voice) -> Self {
-        Self {
-            voice,
-            mask: Mutex::default(),
-            warned: Mutex::default(),
-        }
+/// Hears what belongs to no run, and the events of runs, from which the secrets have been taken.
+impl Sink for Voice {
+    fn says(&self, level: Level) -> bool {
+        level >= self.least()
     }
 
-    /// Keeps these secrets of the target out of everything from now on.
-    pub(crate) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
-        let mut own = locked(&self.mask);
-        let mut all = locked(&self.voice.0.mask);
-        all.leave(&own);
-        own.add(secrets);
-        all.join(&own);
-    }
-
-    /// A text without the target's secrets.
-    pub(crate) fn masked_text(&self, text: &str) -> String {
-        locked(&self.mask).text(text).into_owned()
-    }
-
-    /// Data without the target's secrets.
-    pub(crate) fn masked_value(&self, value: Json) -> Json {
-        locked(&self.mask).json(value)
-    }
-
-    /// What became of the target, without its secrets.
-    pub(crate) fn masked(&self, answer: Answer) -> Answer {
-        Answer {
-            value: self.masked_value(answer.value),
-            text: answer.text.map(|text| self.masked_text(&text)),
-            ..answer
-        }
-    }
-}
-
-/// A target that is done is no reason any more to hide a text in what is said of others.
-impl Drop for Listener<'_> {
-    fn drop(&mut self) {
-        locked(&self.voice.0.mask).leave(&locked(&self.mask));
-    }
-}
-
-impl Listen for Listener<'_> {
-    fn hear(&self, event: Event) {
+    fn take(&self, event: Event) {
         let Event {
             level,
             target,
@@ -246,72 +192,35 @@ impl Listen for Listener<'_> {
             message,
             course,
         } = event;
-        // What nobody hears needs no mask, which is the dearer the more secrets there are.
-        if !self.voice.says(level) {
-            return;
+        let mut line = String::new();
+        for about in [Some(&target), subject.as_ref()].into_iter().flatten() {
+            if !about.is_empty() {
+                // Writing to a String cannot fail.
+                let _ = write!(line, "{about}: ");
+            }
         }
-        let mut line = format!("{target}: ");
-        if let Some(subject) = subject {
-            // Writing to a String cannot fail.
-            let _ = write!(line, "{subject}: ");
-        }
-        line.push_str(&locked(&self.mask).text(&message));
-        if matches!(level, Level::Warning) && !locked(&self.warned).insert(line.clone()) {
-            return;
-        }
+        line.push_str(&message);
         let Inner {
             bar,
             retries,
             shows_results,
             ..
-        } = &*self.voice.0;
-        self.voice.tell(level, &line, |line| match course {
+        } = &*self.0;
+        self.tell(level, &line, |line| match course {
             Course::Again if output::is_watched() => {
                 locked(retries).show(&target, visible(line).into_owned(), bar);
             }
             Course::InResult if shows_results.load(Ordering::Relaxed) => {}
-            Course::Once | Course::Again | Course::InResult => self.voice.line(level, line),
+            Course::Once | Course::Again | Course::InResult => self.line(level, line),
         });
     }
 
     fn settled(&self, target: &str) {
-        let Inner { bar, retries, .. } = &*self.voice.0;
+        let Inner { bar, retries, .. } = &*self.0;
         locked(retries).settled(target, bar);
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use clap::Parser;
-    use serde_json::json;
-
-    use super::*;
-    use crate::cli::Cli;
-
-    fn voice() -> Voice {
-        Voice::new(Cli::parse_from(["devgate", "demo"]).global(), When::Never)
-    }
-
-    #[test]
-    fn what_became_of_a_target_holds_none_of_its_secrets() {
-        let voice = voice();
-        let listener = Listener::new(&voice);
-        listener.hide(&[Value::from("canary").into_sensitive()]);
-        let value = json!({"password": "canary", "_error": {"msg": "it said canary1"}});
-        let answer = listener.masked(Answer::success(value).with_text("a canary".into()));
-        assert_eq!(
-            answer.value,
-            json!({"password": "Sensitive [value redacted]", "_error": {"msg": "it said ********1"}})
-        );
-        assert_eq!(answer.text.as_deref(), Some("a ********"));
-    }
-
-    #[test]
-    fn the_secrets_of_finished_targets_are_forgotten() {
-        let voice = voice();
-        for _ in 0..1000 {
-            Listener::new(&voice).hide(&[Value::from("canary").into_sensitive()]);
-        }
-        assert_eq!(voice.masked("a canary"), "a canary");
+    fn mask(&self) -> &Mutex<Mask> {
+        &self.0.mask
     }
 }

@@ -51,6 +51,7 @@ impl Family {
         match self {
             Self::List => {
                 let rows: Vec<[String; 3]> = setting
+                    .workspace
                     .registry
                     .families()
                     .map(|family| {
@@ -67,7 +68,7 @@ impl Family {
                 Ok(Ending::Well)
             }
             Self::Show { name } => {
-                let family = setting.registry.family(&name)?;
+                let family = setting.workspace.registry.family(&name)?;
                 output.page(&as_json(family), || as_text(family));
                 Ok(Ending::Well)
             }
@@ -83,7 +84,7 @@ impl Family {
             }
             Self::Test { names, .. } => {
                 let families: Vec<_> = if names.is_empty() {
-                    let families = setting.registry.sound_families()?;
+                    let families = setting.workspace.registry.sound_families()?;
                     families.filter_map(registry::Family::declared).collect()
                 } else {
                     let found = names.iter().map(|name| declared(setting, name));
@@ -97,7 +98,7 @@ impl Family {
 
 /// What is declared of a family: programs have no cases.
 fn declared<'s>(setting: &'s Setting, name: &str) -> Result<&'s Declared, Failure> {
-    setting.registry.family(name)?.declared().ok_or_else(|| {
+    setting.workspace.registry.family(name)?.declared().ok_or_else(|| {
         let message = format!(
             "family `{name}` is made of programs: only what is declared as data has cases, which \
              are tested without a device"

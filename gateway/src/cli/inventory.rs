@@ -6,7 +6,7 @@ use devgate_schemas::Value;
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
-use super::setting::missing;
+use super::attend::unless_interrupted;
 use super::{Ending, Setting, complete};
 use crate::failure::Failure;
 use crate::inventory::{self, Listed, Overrides, Target};
@@ -15,6 +15,7 @@ use crate::paint::BAD;
 use crate::project::Format;
 use crate::results::counted;
 use crate::session;
+use crate::workspace::missing;
 
 /// Look at the inventory.
 #[derive(Debug, Subcommand)]
@@ -45,21 +46,23 @@ impl Inventory {
             detail,
         } = self;
         let inventory = setting.inventory().await?;
+        let words = super::targets::words(&words)?;
         let targets = if detail {
-            inventory.select(&words, &Overrides::default()).await?
+            let overrides = Overrides::default();
+            unless_interrupted(async { Ok(inventory.select(&words, &overrides).await?) }).await?
         } else {
             inventory.glance(&words)?
         };
         match (missing(&inventory), targets.is_empty()) {
             (Some(missing), true) => bail!(Failure::new("devgate/no-targets", missing)),
-            _ => setting.tell_missing(&inventory),
+            _ => setting.workspace.tell_missing(&inventory),
         }
         let faults: IndexMap<&str, Failure> = targets
             .iter()
             .filter_map(|target| {
                 let fault = match &target.fault {
                     Some(fault) => Failure::from(&**fault),
-                    None => session::judged(&setting.registry, target, detail)?,
+                    None => session::judged(&setting.workspace.registry, target, detail)?,
                 };
                 Some((target.name.as_str(), fault))
             })
@@ -121,7 +124,7 @@ fn names(setting: &Setting, inventory: &inventory::Inventory, targets: &[&Target
         "inventory": {
             "targets": known,
             "count": known.len(),
-            "file": setting.inventory_name(),
+            "file": setting.workspace.inventory_name(),
         },
         "adhoc": { "targets": adhoc, "count": adhoc.len() },
         "targets": named(&[Listed::Yes, Listed::No]),
@@ -145,7 +148,7 @@ fn reached(target: &Target) -> Json {
 fn details(setting: &Setting, target: &Target) -> Json {
     let schema = target
         .remote_transport()
-        .and_then(|name| setting.registry.known(name).ok().flatten())
+        .and_then(|name| setting.workspace.registry.known(name).ok().flatten())
         .map(|connect| connect.schema());
     target.detail(|key| {
         let attribute = schema.and_then(|schema| schema.connection_info().get(key));

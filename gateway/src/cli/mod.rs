@@ -1,5 +1,6 @@
 //! The command line: what can be asked, and where each question is answered.
 
+pub(crate) mod attend;
 mod complete;
 mod demo;
 pub(crate) mod device;
@@ -37,6 +38,7 @@ use nix::sys::signal::Signal;
 use crate::output::Output;
 use crate::project::Format;
 
+pub(crate) use attend::{attend, ending, perform};
 pub(crate) use complete::complete;
 pub(crate) use help::print;
 pub(crate) use hint::add as add_hint;
@@ -283,6 +285,18 @@ enum Command {
     Help(help::Help),
 }
 
+impl Command {
+    /// Whether its results are those of targets, one item each.
+    fn has_items(&self) -> bool {
+        match self {
+            Self::Verify(_) | Self::Facts(_) | Self::Record(_) | Self::Device(_) => true,
+            Self::Task(task) => task.has_items(),
+            Self::Session(session) => session.has_items(),
+            _ => false,
+        }
+    }
+}
+
 /// Whether everything that was asked for went well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
@@ -315,6 +329,9 @@ impl Ending {
 /// Why the request could not be carried out at all.
 pub(crate) async fn answer(cli: Cli, output: &Output) -> anyhow::Result<Ending> {
     let Cli { global, command } = cli;
+    if command.has_items() {
+        output.expect_items();
+    }
     match command {
         Command::Demo(demo) => demo.run(output).await,
         Command::Practice(practice) => practice.run(output).await,

@@ -10,13 +10,13 @@ use rustix::fs::Mode;
 use rustix::process::umask;
 use serde_json::json;
 
-use super::{Ending, Setting, Targets};
+use super::{Ending, Setting, Targets, attend, ending};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::record::{self, Recorded};
 use crate::registry::Family;
 use crate::results::{Action, Answer};
-use crate::run::{self, Job};
+use crate::run::Job;
 use crate::session::{self, Access};
 
 /// Record a session with a device, to play it and test its family without the device
@@ -50,7 +50,7 @@ pub(super) struct Record {
 
 impl Record {
     pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
-        let targets = setting.select(&self.targets).await?;
+        let targets = setting.select(&self.targets).await?.targets;
         if targets.len() > 1 {
             bail!("a recording is of one device: name one target");
         }
@@ -60,17 +60,16 @@ impl Record {
         let concurrency = self.targets.concurrency;
         let action = Action::new("record");
         let targets: &[Arc<_>] = &targets;
-        let ran = run::over(setting, targets, concurrency, output, action, async |job| {
-            self.record(setting, job).await
-        });
-        Ok(ran.await?.ending)
+        let run = setting.begin(concurrency);
+        let ran = run.over(targets, action, async |job| self.record(job).await);
+        Ok(ending(&attend(setting, &run, output, ran).await?))
     }
 
-    async fn record(&self, setting: &Setting, job: &Job<'_>) -> Result<Answer, Failure> {
-        let registry = &setting.registry;
+    async fn record(&self, job: &Job<'_>) -> Result<Answer, Failure> {
+        let registry = &job.run.registry;
         let name = job.target.remote_transport().unwrap_or_default();
         let family = registry.family(name).ok().and_then(Family::declared);
-        let recorded = session::within(setting, job, Access::Read, async |ctx, transport| {
+        let recorded = session::within(job, Access::Read, async |ctx, transport| {
             record::record(job, ctx, transport, family, &self.commands).await
         });
         let Recorded {

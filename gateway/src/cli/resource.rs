@@ -131,6 +131,7 @@ impl Which {
         setting: &'a Setting,
     ) -> anyhow::Result<&'a dyn devgate_devices::ResourceType> {
         Ok(setting
+            .workspace
             .registry
             .resource_type(&self.family, &self.type_name)?)
     }

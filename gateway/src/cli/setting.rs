@@ -1,60 +1,38 @@
-//! What a command works with: the project, its inventory, the registry, and a voice.
+//! What a command works with: the workspace that its words and the environment name, an engine, and a voice.
 
-use std::collections::HashSet;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
-use devgate_schemas::{Level, Sensitive};
+use devgate_schemas::Level;
 use devgate_transports::Patience;
 
+use super::attend::unless_interrupted;
+use super::targets::words;
 use super::{Global, Targets, When};
 use crate::budget;
+use crate::engine::{self, Engine, Limits, Request, RunHandle};
 use crate::failure::Failure;
-use crate::inventory::{
-    Inventory, Listed, Overrides, Problem, Source, Target, default_file, read_device_conf,
-};
+use crate::inventory::{Inventory, Overrides, Source, default_file};
+use crate::listen::Sink;
+use crate::operations::{self, Operation};
 use crate::output::Output;
-use crate::plugins::Plugins;
 use crate::project::Project;
-use crate::registry::Registry;
 use crate::results::counted;
-use crate::session::{Claims, Pool};
-use crate::tasks::Catalogue;
-use crate::trust;
+use crate::run::Run;
 use crate::voice::Voice;
-
-/// How many targets are worked on at once when nobody says, as in Bolt.
-const CONCURRENCY: NonZeroUsize = NonZeroUsize::new(100).expect("it is not zero");
-
-/// How many files a target may need at once: the pipes of a task, while it is started; the socket of
-/// the session that it is lent, one client of it, and the session.
-const FILES: usize = 10;
-
-/// How many files are open whatever is worked on.
-const OWN_FILES: usize = 20;
-
-/// Whether nobody else could change what is run.
-fn trusted(path: &Path) -> Result<(), Failure> {
-    trust::check(path).map_err(|problem| Failure::new("devgate/untrusted", problem))
-}
+use crate::workspace::{Chosen, DeviceFile, Settings, Workspace, no_target};
 
 /// The surroundings of one command.
 #[derive(Debug)]
 pub(crate) struct Setting {
-    inventoryfile: Option<PathBuf>,
-    configured: Option<Sensitive<String>>,
-    strict: bool,
-    deviceconfig: Option<PathBuf>,
-    pub(crate) project: Project,
-    pub(crate) registry: Rc<Registry>,
-    pub(crate) sessions: Pool,
-    pub(crate) claims: Claims,
+    pub(crate) workspace: Workspace,
+    pub(crate) engine: Rc<Engine>,
     /// How long each target is waited for that does not answer.
-    pub(crate) patience: Duration,
+    patience: Duration,
     pub(crate) voice: Voice,
 }
 
@@ -83,82 +61,48 @@ impl Setting {
         if let (None, Some(format)) = (global.format, project.format) {
             output.print_as(format);
         }
-        for warning in &project.warnings {
-            voice.say(Level::Warning, warning);
-        }
-        for place in project.places() {
-            trusted(&place)?;
-        }
-        let registry = Registry::load(&project.modulepath, global.libdir.as_deref(), &voice)?;
-        Ok(Self {
-            inventoryfile: global.inventoryfile.clone(),
-            configured: global.inventory.clone(),
-            strict: global.strict,
-            deviceconfig: global.deviceconfig.clone(),
+        let configured = global.inventory.clone().map(Source::Configuration);
+        let named = || global.inventoryfile.clone().map(Source::File);
+        let environment = std::env::var("BOLT_INVENTORY").ok();
+        let devices = global.deviceconfig.clone().map(|path| (path, true));
+        let devices = devices.or_else(|| Some((default_file()?, false)));
+        let settings = Settings {
             project,
-            registry: Rc::new(registry),
-            sessions: Pool::default(),
-            claims: Claims::default(),
+            libdir: global.libdir.clone(),
+            inventory: configured.or_else(named),
+            environment: environment.map(Source::Environment),
+            devices: devices.map(|(path, is_named)| DeviceFile { path, is_named }),
+            strict: global.strict,
+        };
+        let log: Arc<dyn Sink> = Arc::new(voice.clone());
+        Ok(Self {
+            workspace: Workspace::load(settings, Arc::clone(&log))?,
+            // Nobody comes after this command.
+            engine: Engine::new(log, Duration::ZERO),
             patience: global.patience.unwrap_or(Patience::LIMIT),
             voice,
         })
     }
 
-    /// Reads the inventory.
+    /// The inventory, unless a signal comes before it is read.
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub(crate) async fn inventory(&self) -> anyhow::Result<Inventory> {
-        let environment = std::env::var("BOLT_INVENTORY").ok();
-        let default = self.project.inventory_file();
-        let configured = self.configured.clone().map(Source::Configuration);
-        let named = configured.or_else(|| self.inventoryfile.clone().map(Source::File));
-        let source = Source::choose(named, environment, default)?;
-        if let Source::File(path) | Source::Default(path) = &source
-            && path.exists()
-        {
-            trusted(path)?;
-        }
-        let plugins = Rc::new(Plugins::new(&self.project));
-        let mut inventory = Inventory::load(source, plugins, self.strict).await?;
-        for warning in inventory.warnings() {
-            self.voice.say(Level::Warning, &warning.to_string());
-        }
-        self.add_devices(&mut inventory)?;
-        Ok(inventory)
+    pub(crate) async fn inventory(&self) -> anyhow::Result<Rc<Inventory>> {
+        unless_interrupted(self.workspace.inventory()).await
     }
 
-    /// Adds the devices of the `device.conf`. One that nobody has named stops nobody.
-    fn add_devices(&self, inventory: &mut Inventory) -> anyhow::Result<()> {
-        let Some(file) = self.device_file() else {
-            return Ok(());
-        };
-        if file.exists() {
-            trusted(&file)?;
-        }
-        let devices = match read_device_conf(&file, &self.registry) {
-            Ok(devices) => devices,
-            Err(message) if self.deviceconfig.is_some() => {
-                bail!(Failure::new("devgate/invalid-device-conf", message))
-            }
-            Err(message) => {
-                self.voice.say(Level::Warning, &message);
-                return Ok(());
-            }
-        };
-        for name in inventory.add_devices(devices) {
-            let message = format!(
-                "{name} is in the inventory and in {}: the inventory's counts",
-                file.display()
-            );
-            self.voice.say(Level::Notice, &message);
-        }
-        Ok(())
-    }
-
-    /// The `device.conf`, where there is one.
-    pub(crate) fn device_file(&self) -> Option<PathBuf> {
-        self.deviceconfig.clone().or_else(default_file)
+    /// The targets that words choose from an inventory, perhaps none; unless a signal comes before they are known.
+    ///
+    /// # Errors
+    /// Which word it does not know.
+    pub(crate) async fn choose(
+        &self,
+        inventory: Rc<Inventory>,
+        words: &[String],
+        overrides: &Overrides,
+    ) -> anyhow::Result<Chosen> {
+        unless_interrupted(self.workspace.choose(inventory, words, overrides)).await
     }
 
     /// The targets that a command is for; where nobody names one, all devices of the `device.conf`.
@@ -169,11 +113,11 @@ impl Setting {
     pub(crate) async fn select_or_devices(
         &self,
         targets: &Targets,
-    ) -> anyhow::Result<Option<Vec<Arc<Target>>>> {
+    ) -> anyhow::Result<Option<Chosen>> {
         if !targets.targets.is_empty() {
             return self.select(targets).await.map(Some);
         }
-        let Some(file) = self.device_file() else {
+        let Some(file) = self.workspace.device_file() else {
             return Ok(None);
         };
         let overrides = targets.overrides(None).await?;
@@ -186,31 +130,20 @@ impl Setting {
         let devices = counted(names.len()).replace("target", "device");
         let message = format!("no --target: {devices} of {}", file.display());
         self.voice.say(Level::Notice, &message);
-        self.choose_from(&inventory, &names, &overrides)
-            .await
-            .map(Some)
-    }
-
-    /// The name of the inventory, for programs.
-    pub(crate) fn inventory_name(&self) -> String {
-        if std::env::var_os("BOLT_INVENTORY").is_some() {
-            return "BOLT_INVENTORY".to_owned();
-        }
-        let named = self.inventoryfile.clone();
-        let path = named.unwrap_or_else(|| self.project.inventory_file());
-        path.display().to_string()
+        self.choose(inventory, &names, &overrides).await.map(Some)
     }
 
     /// The targets that a command is for.
     ///
     /// # Errors
     /// What is wrong with the inventory, which name it does not know, or that there are none.
-    pub(crate) async fn select(&self, targets: &Targets) -> anyhow::Result<Vec<Arc<Target>>> {
+    pub(crate) async fn select(&self, targets: &Targets) -> anyhow::Result<Chosen> {
         let overrides = targets.overrides(None).await?;
-        let (inventory, words) = (self.inventory().await?, &targets.targets);
-        let chosen = self.choose_from(&inventory, words, &overrides).await?;
-        if chosen.is_empty() {
-            self.nothing_to_do(targets.allow_empty, &no_target(&inventory, words))?;
+        let (inventory, words) = (self.inventory().await?, words(&targets.targets)?);
+        let chosen = self.choose(inventory, &words, &overrides).await?;
+        if chosen.targets.is_empty() {
+            let why = no_target(&chosen.inventory, &words);
+            self.nothing_to_do(targets.allow_empty, &why)?;
         }
         Ok(chosen)
     }
@@ -220,106 +153,60 @@ impl Setting {
     /// # Errors
     /// That a command which does nothing has not succeeded, unless it may be so.
     pub(crate) fn nothing_to_do(&self, allowed: bool, why: &str) -> Result<(), Failure> {
-        if allowed {
-            let message = format!("{why}: nothing was done");
-            self.voice.say(Level::Warning, &message);
-            return Ok(());
-        }
-        let message = format!(
-            "{why}: nothing was done; --allow-empty makes a success of a command that has nothing to do"
-        );
-        Err(Failure::new("devgate/no-targets", message))
+        operations::nothing_to_do(&self.voice, allowed, why)
     }
 
-    /// The targets that words choose from an inventory, perhaps none.
+    /// A run that works on so many targets at once as somebody asks for, or the project, or as is usual.
+    pub(crate) fn begin(&self, concurrency: Option<NonZeroUsize>) -> Run {
+        let limits = self.limits(concurrency);
+        self.engine.begin(&self.workspace.registry, limits)
+    }
+
+    /// Asks the engine for an operation on targets, with as many at once as for [`begin`](Self::begin).
     ///
     /// # Errors
-    /// Which word it does not know.
-    pub(crate) async fn choose_from(
+    /// Why it cannot be asked for.
+    pub(crate) fn submit(
         &self,
-        inventory: &Inventory,
-        words: &[String],
-        overrides: &Overrides,
-    ) -> anyhow::Result<Vec<Arc<Target>>> {
-        let targets = inventory.select(words, overrides).await?;
-        let chosen: HashSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
-        for (name, problems) in inventory.faults() {
-            if !chosen.contains(name) {
-                self.tell_left_out(problems);
-            }
-        }
-        for target in &targets {
-            for warning in &target.warnings {
-                self.voice
-                    .say(Level::Warning, &format!("{target}: {warning}"));
-            }
-            if let (Listed::No, Some(file)) = (target.listed, &self.deviceconfig) {
-                let file = file.display();
-                let message = format!("Target device / certificate '{target}' not found in {file}");
-                self.voice.say(Level::Warning, &message);
-            }
-        }
-        if targets.iter().any(|target| target.listed == Listed::No) {
-            self.tell_missing(inventory);
-        }
-        Ok(targets)
+        chosen: Chosen,
+        concurrency: Option<NonZeroUsize>,
+        operation: Operation,
+    ) -> Result<RunHandle, Failure> {
+        self.engine.submit(Request {
+            key: None,
+            registry: Rc::clone(&self.workspace.registry),
+            chosen,
+            operation,
+            limits: self.limits(concurrency),
+        })
     }
 
-    /// Says that a target cannot be used: nobody may wonder why it is not among the others.
-    pub(crate) fn tell_left_out(&self, problems: &[Problem]) {
-        for problem in problems {
-            let message = format!("left out: {problem}");
-            self.voice.say(Level::Warning, &message);
-        }
-    }
-
-    /// Says that there is no inventory, where somebody seems to expect one.
-    pub(crate) fn tell_missing(&self, inventory: &Inventory) {
-        if let Some(message) = missing(inventory) {
-            self.voice.say(Level::Warning, &message);
+    fn limits(&self, concurrency: Option<NonZeroUsize>) -> Limits {
+        Limits {
+            concurrency: self.concurrency(concurrency),
+            patience: self.patience,
+            least: self.voice.least(),
+            ..Limits::default()
         }
     }
 
     /// How many targets are to be worked on at once.
     pub(crate) fn wanted(&self, asked: Option<NonZeroUsize>) -> NonZeroUsize {
-        asked.or(self.project.concurrency).unwrap_or(CONCURRENCY)
+        let usual = self.workspace.project().concurrency;
+        asked.or(usual).unwrap_or(engine::CONCURRENCY)
     }
 
-    /// How many targets are worked on at once: no more than files can be open for.
-    pub(crate) fn concurrency(&self, asked: Option<NonZeroUsize>) -> usize {
-        let wanted = self.wanted(asked).get();
-        let files = budget::files();
-        let affordable = (files.saturating_sub(OWN_FILES) / FILES).max(1);
+    /// The same; where somebody asks for more than are possible, that is told.
+    fn concurrency(&self, asked: Option<NonZeroUsize>) -> usize {
+        let affordable = engine::affordable();
         if asked.is_some_and(|asked| asked.get() > affordable) {
+            let files = budget::files();
             let message = format!(
                 "only {affordable} targets are worked on at once: no more than {files} files may be \
                  open (`ulimit -n`)"
             );
             self.voice.say(Level::Warning, &message);
         }
-        wanted.min(affordable)
+        self.wanted(asked).get()
     }
-
-    /// The tasks of the module path.
-    pub(crate) fn catalogue(&self) -> Catalogue {
-        self.project.catalogue()
-    }
-}
-
-/// Why these words choose no target.
-pub(crate) fn no_target(inventory: &Inventory, words: &[String]) -> String {
-    match (missing(inventory), words) {
-        (Some(missing), _) => missing,
-        (None, []) => "no target is named".to_owned(),
-        (None, words) => format!("`{}` chooses no target", words.join(",")),
-    }
-}
-
-/// That there is no inventory, and how to name one.
-pub(super) fn missing(inventory: &Inventory) -> Option<String> {
-    let path = inventory.missing()?.display();
-    Some(format!(
-        "there is no inventory: {path} is not there (name one with -i FILE, or its folder with \
-         --project DIR)"
-    ))
 }

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::ffi::OsStr;
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use clap::{Arg, Args, Command};
 use devgate_schemas::Value;
 
 use super::complete;
-use crate::inventory::{LOCALHOST, Overrides};
+use crate::inventory::{self, InventoryError, LOCALHOST, Overrides};
 use crate::prompt;
 
 /// Which targets a command is for.
@@ -158,6 +159,14 @@ impl Connection {
         self.direct.lay_over(overrides);
         Ok(())
     }
+}
+
+/// The words of a command line that name targets, with those of files and of standard input.
+///
+/// # Errors
+/// What cannot be read.
+pub(super) fn words(given: &[String]) -> Result<Vec<String>, InventoryError> {
+    inventory::words(given, &mut io::stdin())
 }
 
 impl Direct {

@@ -38,6 +38,7 @@ impl Transport {
         match self {
             Self::List => {
                 let rows: Vec<[String; 2]> = setting
+                    .workspace
                     .registry
                     .transports()
                     .map(|connect| {
@@ -48,7 +49,7 @@ impl Transport {
                 output.page(&json!({ "transports": rows }), || output::table(&rows));
             }
             Self::Show { name, json_schema } => {
-                let registry = &setting.registry;
+                let registry = &setting.workspace.registry;
                 let schemas: Vec<&TransportSchema> = match &name {
                     Some(name) => vec![registry.transport(name)?.schema()],
                     None => registry.transports().map(Connect::schema).collect(),

@@ -34,7 +34,7 @@ impl Types {
         match self {
             Self::List => {
                 let mut rows = Vec::new();
-                for family in setting.registry.families() {
+                for family in setting.workspace.registry.families() {
                     for kind in family.types() {
                         let schema = kind.schema();
                         let name = format!("{}/{}", family.name(), schema.name());
@@ -57,10 +57,13 @@ fn find<'a>(
     name: &'a str,
 ) -> anyhow::Result<(&'a str, &'a dyn ResourceType)> {
     if let Some((family, name)) = name.split_once('/') {
-        return Ok((family, setting.registry.resource_type(family, name)?));
+        return Ok((
+            family,
+            setting.workspace.registry.resource_type(family, name)?,
+        ));
     }
     let known = || {
-        let families = setting.registry.families();
+        let families = setting.workspace.registry.families();
         families.flat_map(|family| family.types().map(|kind| (family.name(), kind)))
     };
     let found: Vec<_> = known()

@@ -12,6 +12,7 @@ use super::stage::{Cleanup, Stages};
 use super::words::{PWSH, words};
 use super::{Budget, Order, Settings, TaskOutput};
 use crate::process::{self, Ended, Failure, Program};
+use crate::stop::Stop;
 use crate::tasks::{Invocation, Said, TaskError};
 use crate::trust;
 
@@ -117,7 +118,7 @@ impl Local {
             Failure::Start(error) => {
                 unexecutable(&invocation, &program, stage.executable(), &error)
             }
-            Failure::Ended(ended) => ended_early(task, *ended),
+            Failure::Ended(ended) => ended_early(task, *ended, order.stop),
         })?;
         Ok(TaskOutput {
             exit: outcome.exit,
@@ -139,7 +140,7 @@ fn found(program: impl AsRef<Path>) -> Option<PathBuf> {
 }
 
 /// A task that was ended before it ended by itself.
-fn ended_early(task: &str, ended: Ended) -> TaskError {
+fn ended_early(task: &str, ended: Ended, stop: &Stop) -> TaskError {
     let Ended {
         limit,
         stdout,
@@ -152,7 +153,11 @@ fn ended_early(task: &str, ended: Ended) -> TaskError {
     let (task, said) = (task.to_owned(), Said::new(stdout, stderr));
     match limit {
         Some(limit) => TaskError::TimedOut { task, limit, said },
-        None => TaskError::Stopped { task, said },
+        None => TaskError::Stopped {
+            task,
+            stopped: stop.told_of_part(),
+            said,
+        },
     }
 }
 

@@ -13,6 +13,7 @@ use super::Host;
 use super::settings::{Budget, Settings};
 use super::shell::Shell;
 use super::teller::Teller;
+use crate::engine::Load;
 use crate::failure::Failure;
 use crate::lock::locked;
 
@@ -22,6 +23,8 @@ pub(super) struct Member<'v> {
     access: Option<Access>,
     /// How many tasks may run there at once.
     limit: Option<NonZeroUsize>,
+    /// How many run there, of all runs.
+    load: Arc<Load>,
     state: Mutex<State<'v>>,
     opener: mpsc::UnboundedSender<Arc<Self>>,
     changed: Arc<Notify>,
@@ -31,8 +34,6 @@ struct State<'v> {
     health: Health,
     /// What was opened: also of a host that was given up, for its files are still there.
     host: Option<Arc<Host<'v>>>,
-    /// Tasks that have a seat there.
-    load: usize,
     /// When it was begun to connect to it.
     asked: Option<Instant>,
 }
@@ -103,6 +104,7 @@ impl<'v> Member<'v> {
     pub(super) fn new(
         teller: Teller<'v>,
         access: Result<Access, Failure>,
+        load: Arc<Load>,
         opener: mpsc::UnboundedSender<Arc<Self>>,
         changed: Arc<Notify>,
     ) -> Self {
@@ -116,13 +118,13 @@ impl<'v> Member<'v> {
         let state = Mutex::new(State {
             health,
             host: None,
-            load: 0,
             asked: None,
         });
         Self {
             teller: Arc::new(teller),
             access,
             limit,
+            load,
             state,
             opener,
             changed,
@@ -220,14 +222,16 @@ impl<'v> Member<'v> {
 
     /// Room for one more task, where the host is up; `None` where there is none.
     pub(super) fn seat(self: &Arc<Self>) -> Option<Seat<'v>> {
-        let mut state = self.state();
-        let full = self.limit.is_some_and(|limit| state.load >= limit.get());
+        let state = self.state();
+        let full = self
+            .limit
+            .is_some_and(|limit| self.load.tasks() >= limit.get());
         if state.health != Health::Up || full {
             return None;
         }
         let host = state.host.clone()?;
-        state.load += 1;
         drop(state);
+        self.load.add();
         let member = Arc::clone(self);
         Some(Seat { member, host })
     }
@@ -235,7 +239,7 @@ impl<'v> Member<'v> {
     /// How much of the host is in use: what is compared when one of several is chosen.
     pub(super) fn share(&self) -> f64 {
         let limit = self.limit.map_or(USUAL, |limit| limit.get() as f64);
-        self.state().load as f64 / limit
+        self.load.tasks() as f64 / limit
     }
 
     /// Whether it is only now being connected to, and may well be up in a moment.
@@ -285,7 +289,7 @@ impl<'v> Seat<'v> {
 
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
-        self.member.state().load -= 1;
+        self.member.load.take_off();
         self.member.changed.notify_waiters();
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use devgate_schemas::Level;
 use devgate_transports::{HostSettings, SshConfig};
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use tokio::sync::{Mutex as Turn, Notify, OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{Mutex as Turn, Notify, mpsc};
 use tokio::time::timeout;
 
 use super::member::{Access, Health, Member};
@@ -17,23 +17,22 @@ use super::pool::Pool;
 use super::run_on;
 use super::settings::{Budget, Settings};
 use super::teller::Teller;
+use crate::engine;
 use crate::failure::Failure;
-use crate::inventory::{Inventory, Kind, Place, Target};
+use crate::inventory::{Inventory, Kind, Target};
 use crate::lock::locked;
-use crate::voice::Voice;
+use crate::run::Run;
 
 /// How long a host may take to make the run's directory, when it is not needed any more.
 const PREPARING: Duration = Duration::from_secs(10);
 
 /// The hosts that a run uses.
 pub(crate) struct Hosts<'v> {
-    voice: &'v Voice,
-    patience: Duration,
+    run: &'v Run,
     inventory: &'v Inventory,
     members: Mutex<HashMap<String, Arc<Member<'v>>>>,
     /// By what `run-on` says.
     pools: Turn<HashMap<String, Result<Arc<Pool<'v>>, Failure>>>,
-    devices: Mutex<HashMap<Place, Arc<Semaphore>>>,
     opener: mpsc::UnboundedSender<Arc<Member<'v>>>,
     to_open: Turn<mpsc::UnboundedReceiver<Arc<Member<'v>>>>,
     changed: Arc<Notify>,
@@ -41,18 +40,16 @@ pub(crate) struct Hosts<'v> {
 
 impl<'v> Hosts<'v> {
     /// The hosts of one run on targets of this inventory.
-    pub(crate) fn new(inventory: &'v Inventory, voice: &'v Voice, patience: Duration) -> Self {
+    pub(crate) fn new(inventory: &'v Inventory, run: &'v Run) -> Self {
         let (opener, to_open) = mpsc::unbounded_channel();
         Self {
-            voice,
-            patience,
+            run,
             inventory,
             members: Mutex::default(),
             pools: Turn::default(),
-            devices: Mutex::default(),
             opener,
             to_open: Turn::new(to_open),
-            changed: Arc::default(),
+            changed: run.engine.loads.changed(),
         }
     }
 
@@ -137,27 +134,22 @@ impl<'v> Hosts<'v> {
         if let Some(member) = members.get(&host.name) {
             return Arc::clone(member);
         }
-        let teller = Teller::new(&host.name, self.voice, self.patience);
+        let patience = self.run.limits().patience;
+        let teller = Teller::new(&host.name, self.run.sink(), patience);
         let access = access(host, &teller);
         let (opener, changed) = (self.opener.clone(), Arc::clone(&self.changed));
-        let member = Arc::new(Member::new(teller, access, opener, changed));
+        let load = self.run.engine.loads.of(self.run.registry.place(host));
+        let member = Arc::new(Member::new(teller, access, load, opener, changed));
         members.insert(host.name.clone(), Arc::clone(&member));
         member
     }
 
     /// The right to act on a remote target's device, of which there are as many as its
     /// `concurrency`, 1 where nothing is said. Targets with one address are one device.
-    pub(crate) async fn device(&self, target: &Target, budget: &Budget) -> OwnedSemaphorePermit {
+    pub(crate) async fn device(&self, target: &Target, budget: &Budget) -> engine::Turn<'v> {
         let count = budget.concurrency.map_or(1, usize::from);
-        let semaphore = Arc::clone(
-            locked(&self.devices)
-                .entry(target.place())
-                .or_insert_with(|| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)))),
-        );
-        semaphore
-            .acquire_owned()
-            .await
-            .expect("nobody closes the semaphores of devices")
+        let place = self.run.registry.place(target);
+        self.run.engine.turns.take(place, count).await
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use devgate_schemas::Value;
 use devgate_transports::{Context, Patience};
 
-use crate::voice::{Listener, Voice};
+use crate::listen::{Listener, Sink};
 
 /// What calls on a host need to know of the run.
 #[derive(Debug)]
@@ -16,10 +16,10 @@ pub(super) struct Teller<'v> {
 }
 
 impl<'v> Teller<'v> {
-    pub(super) fn new(name: &str, voice: &'v Voice, patience: Duration) -> Self {
+    pub(super) fn new(name: &str, sink: &'v dyn Sink, patience: Duration) -> Self {
         Self {
             name: name.to_owned(),
-            listener: Listener::new(voice),
+            listener: Listener::new(sink),
             patience: Patience::at_most(patience),
         }
     }

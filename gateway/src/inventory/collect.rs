@@ -47,15 +47,14 @@ impl Inventory {
                 }
                 true
             });
-            let lookups = stream::iter(missing.into_values())
+            stream::iter(missing.into_values())
                 .map(async |reference| {
                     // What comes of it is known from now on.
                     let _ = self.plugins.look_up(&reference).await;
                 })
                 .buffer_unordered(LOOKUPS)
-                .collect::<()>();
-            let looked_up = plugins::unless_interrupted(lookups).await;
-            looked_up.ok_or(InventoryError::Interrupted)?;
+                .collect::<()>()
+                .await;
         }
         let made: Vec<_> = made.into_iter().flatten().collect();
         match made.iter().find_map(|target| target.fault.as_ref()) {

@@ -200,16 +200,12 @@ impl Inventory {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
-    use crate::cli::{Cli, When};
-    use crate::voice::Voice;
+    use crate::events;
 
     fn device(url: &str) -> Device {
-        let cli = Cli::parse_from(["devgate", "transport", "list"]);
-        let voice = Voice::new(cli.global(), When::Never);
-        let registry = Registry::load(&[], None, &voice).expect("built-in families are sound");
+        let registry = Registry::load(&[], None, &events::silence());
+        let registry = registry.expect("built-in families are sound");
         Device {
             registry: Rc::new(registry),
             name: "sw1".to_owned(),

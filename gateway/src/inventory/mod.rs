@@ -24,6 +24,7 @@ mod settings;
 mod source;
 mod target;
 mod uri;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -43,13 +44,14 @@ pub(crate) use overrides::Overrides;
 pub(crate) use plain::names_in;
 pub(crate) use source::Source;
 pub(crate) use target::{Kind, LOCALHOST, Listed, Place, Target};
+pub(crate) use words::words;
 
 use expand::Expanding;
 use group::Tree;
 use names::Names;
 use read::Reading;
 
-use crate::plugins::{self, Plugins};
+use crate::plugins::Plugins;
 
 /// Groups and targets.
 pub(crate) struct Inventory {
@@ -110,9 +112,7 @@ impl Inventory {
                 file,
                 plugins: &plugins,
             };
-            root = plugins::unless_interrupted(expanding.group(root, &[]))
-                .await
-                .unwrap_or(Err(InventoryError::Interrupted))?;
+            root = expanding.group(root, &[]).await?;
         }
         let mut reading = Reading::new(file, &root);
         if let Some((node, name)) = exposed::secret_in(Path::new(file), &root) {

@@ -1,8 +1,6 @@
 //! From the words of `-t` to targets.
 
 use std::collections::HashMap;
-use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 
 use devgate_schemas::did_you_mean;
@@ -12,6 +10,7 @@ use super::entry::target_name;
 use super::glob::{Glob, TOO_MANY, is_glob};
 use super::group::Entry;
 use super::uri::Uri;
+use super::words::split;
 use super::{Inventory, InventoryError, Listed, Overrides, Target};
 
 /// Of how many strangers it is looked up whom they were meant to be: each is compared with every name.
@@ -22,22 +21,19 @@ impl Inventory {
     ///
     /// A word is the name of a group, of a target or an alias, a pattern over targets and aliases
     /// (`r*`, `{r,sw}[1-3]`), or the URI of a target that the inventory need not know. Lists are
-    /// separated by commas or space; `@file` reads words from a file, `-` from standard input, in
-    /// which a `#` that begins a word begins a comment.
-    /// Names other than groups' are compared without regard to case.
+    /// separated by commas or space. Names other than groups' are compared without regard to case.
     ///
     /// The overrides are laid over what the inventory configures for each of them.
     ///
     /// # Errors
     ///
-    /// Patterns that match nothing, words that are no URI, and files that cannot be read. What is wrong
-    /// with one target is in its [`fault`](Target::fault), unless the inventory was read strictly.
+    /// Patterns that match nothing, and words that are no URI. What is wrong with one target is in its [`fault`](Target::fault), unless the inventory was read strictly.
     pub(crate) async fn select(
         &self,
         words: &[String],
         overrides: &Overrides,
     ) -> Result<Vec<Arc<Target>>, InventoryError> {
-        let chosen = self.choose(words, &mut std::io::stdin())?;
+        let chosen = self.choose(words)?;
         let mut targets = self.targets(chosen, overrides).await?;
         self.warn_of_strangers(&mut targets);
         self.find_namesakes(&mut targets);
@@ -50,7 +46,7 @@ impl Inventory {
     ///
     /// As [`select`](Self::select).
     pub(crate) fn glance(&self, words: &[String]) -> Result<Vec<Arc<Target>>, InventoryError> {
-        let chosen = self.choose(words, &mut std::io::stdin())?;
+        let chosen = self.choose(words)?;
         Ok(self.seen(&chosen))
     }
 
@@ -98,15 +94,18 @@ impl Inventory {
     pub(super) fn choose(
         &self,
         words: &[String],
-        stdin: &mut dyn Read,
     ) -> Result<IndexMap<String, Option<Uri>>, InventoryError> {
         let mut chosen: IndexMap<String, Option<Uri>> = IndexMap::new();
         let mut unmatched = Vec::new();
-        for (index, word) in self.words(words, stdin)?.iter().enumerate() {
+        let words: Vec<String> = words.iter().flat_map(|words| split(words)).collect();
+        for (index, word) in words.iter().enumerate() {
             let invalid = |message| InventoryError::InvalidWord {
                 number: index + 1,
                 message,
             };
+            if word == "-" || word.starts_with('@') {
+                return Err(invalid("`-` and `@FILE` are for command lines"));
+            }
             let names = self.named(word).ok_or_else(|| invalid(TOO_MANY))?;
             if !names.is_empty() {
                 names.into_iter().for_each(|name| {
@@ -132,34 +131,6 @@ impl Inventory {
         } else {
             Err(InventoryError::NoMatch(unmatched))
         }
-    }
-
-    /// Single words: lists, files and standard input taken apart.
-    fn words(&self, words: &[String], stdin: &mut dyn Read) -> Result<Vec<String>, InventoryError> {
-        let mut all = Vec::new();
-        for word in words {
-            if word == "-" {
-                let mut text = String::new();
-                stdin
-                    .read_to_string(&mut text)
-                    .map_err(InventoryError::Stdin)?;
-                all.extend(split(&without_comments(&text)));
-            } else if let Some(path) = word.strip_prefix('@') {
-                let path = Path::new(path);
-                let text = std::fs::read_to_string(path).map_err(|source| {
-                    let path = path.to_owned();
-                    InventoryError::Unreadable {
-                        what: "the file of targets",
-                        path,
-                        source,
-                    }
-                })?;
-                all.extend(split(&without_comments(&text)));
-            } else {
-                all.extend(split(word));
-            }
-        }
-        Ok(all)
     }
 
     /// The targets of the inventory that a word names; nothing, where it is a pattern that stands for too many.
@@ -227,39 +198,4 @@ pub(super) fn folded(
         }
     }
     folded
-}
-
-/// The lines of a list without what stands behind a `#` that begins a word.
-fn without_comments(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    for line in text.lines() {
-        let begins = |(at, _): &(usize, &str)| {
-            at == &0 || line[..*at].ends_with(|c: char| c.is_whitespace() || c == ',')
-        };
-        let comment = line.match_indices('#').find(begins);
-        kept.push_str(comment.map_or(line, |(at, _)| &line[..at]));
-        kept.push('\n');
-    }
-    kept
-}
-
-/// Splits at commas and space, but not within braces: `{a,b}` is one pattern.
-fn split(text: &str) -> Vec<String> {
-    let (mut words, mut word, mut depth) = (Vec::new(), String::new(), 0_usize);
-    for c in text.chars() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if c.is_whitespace() || (c == ',' && depth == 0) {
-            depth = 0;
-            words.push(std::mem::take(&mut word));
-        } else {
-            word.push(c);
-        }
-    }
-    words.push(word);
-    words.retain(|word| !word.is_empty());
-    words
 }

@@ -1,5 +1,6 @@
 //! Where an inventory comes from.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use devgate_schemas::Sensitive;
@@ -7,6 +8,7 @@ use devgate_schemas::Sensitive;
 use super::InventoryError;
 
 /// The place that an inventory is read from.
+#[derive(Clone)]
 pub(crate) enum Source {
     /// A file that someone named: it must be there.
     File(PathBuf),
@@ -26,13 +28,13 @@ impl Source {
     /// When one is named although the environment has an inventory.
     pub(crate) fn choose(
         named: Option<Self>,
-        environment: Option<String>,
+        environment: Option<Self>,
         default: PathBuf,
     ) -> Result<Self, InventoryError> {
         match (named, environment) {
             (Some(_), Some(_)) => Err(InventoryError::TwoSources),
             (Some(named), None) => Ok(named),
-            (None, Some(text)) => Ok(Self::Environment(text)),
+            (None, Some(environment)) => Ok(environment),
             (None, None) => Ok(Self::Default(default)),
         }
     }
@@ -53,6 +55,16 @@ impl Source {
                 path,
                 source,
             }),
+        }
+    }
+}
+
+/// An inventory may hold secrets.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) | Self::Default(path) => f.debug_tuple("Source").field(path).finish(),
+            Self::Environment(_) | Self::Configuration(_) => f.write_str("Source(..)"),
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use devgate_schemas::{Hash, Key, Unread, Value, did_you_mean};
 use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
 
 use super::redact::redacted;
 use super::uri::Uri;
@@ -19,6 +19,9 @@ pub(super) const TRANSPORTS: [&str; 9] = [
 
 /// The option that names a remote target's family or protocol.
 pub(super) const REMOTE_TRANSPORT: &str = "remote-transport";
+
+/// The option that names the proxies of a remote target.
+const RUN_ON: &str = "run-on";
 
 /// What an operator names, with all that the inventory says of it.
 ///
@@ -86,16 +89,16 @@ pub(crate) enum Kind {
     Other(&'static str),
 }
 
-/// Shown as a number that says nothing but that.
+/// Shown as a number that says nothing but that, the same in every release.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
+        write!(f, "{:032x}", self.0)
     }
 }
 
 /// Where a target is: two in the same place are one device, whatever they are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Place(u64);
+pub(crate) struct Place(u128);
 
 impl Default for Kind {
     fn default() -> Self {
@@ -161,7 +164,7 @@ impl Target {
         let kind = match transport {
             "local" => Kind::Local,
             "ssh" => Kind::Ssh,
-            "remote" => match (text(REMOTE_TRANSPORT), options.get("run-on").map(selection)) {
+            "remote" => match (text(REMOTE_TRANSPORT), options.get(RUN_ON).map(selection)) {
                 (Err(key), _) => return self.wrong(&key, "a text"),
                 (Ok(_), Some(None)) => {
                     return self.wrong("config.remote.run-on", "a text or a list of texts");
@@ -246,23 +249,37 @@ impl Target {
         words.any(|word| word == LOCALHOST)
     }
 
-    /// Where it is: its host and port, and what leads there; without a host, its name. A port that
-    /// nobody names is that of its transport.
-    pub(crate) fn place(&self) -> Place {
-        let mut place = DefaultHasher::new();
+    /// Where it is: what leads there, as it is declared, with its host and port; without a host, its name. `usual` is
+    /// the port where nobody names one; names are not resolved.
+    pub(crate) fn place(&self, usual: Option<i64>) -> Place {
         let text = |key: &str| self.options.get(key).and_then(Value::as_str);
         let uri = self.uri.as_ref();
         let host = uri.and_then(|uri| uri.host.as_deref());
         let host = host.or_else(|| text("host"));
         let port = uri.and_then(|uri| uri.port).map(i64::from);
         let port = port.or_else(|| self.options.get("port")?.as_integer());
-        match (host, port) {
-            (None, _) => self.name.hash(&mut place),
-            (Some(host), Some(port)) => (host, port).hash(&mut place),
-            (Some(host), None) => (host, self.remote_transport()).hash(&mut place),
+        let port = port.or(usual).map(|port| port.to_string());
+        let last = match host {
+            None => ["name", &self.name, ""],
+            // Who knows no port knows no more than how it is spoken to.
+            Some(host) => [
+                "host",
+                host,
+                port.as_deref()
+                    .or_else(|| self.remote_transport())
+                    .unwrap_or(""),
+            ],
+        };
+        let way = [self.run_on(), text("proxyjump").unwrap_or("")];
+        let mut place = Sha256::new();
+        for part in way.into_iter().chain(last) {
+            place.update(part.as_bytes());
+            // No part of a place holds one.
+            place.update([0]);
         }
-        text("proxyjump").hash(&mut place);
-        Place(place.finish())
+        let mut bytes = [0; size_of::<Place>()];
+        bytes.copy_from_slice(&place.finalize()[..size_of::<Place>()]);
+        Place(u128::from_be_bytes(bytes))
     }
 
     /// Where it is, for people, without credentials.
@@ -281,6 +298,19 @@ impl Target {
     pub(crate) fn open(&self) -> Option<&[String]> {
         let all = self.open.iter().any(|name| name == REMOTE_TRANSPORT);
         (!all).then_some(&self.open)
+    }
+
+    /// How it is spoken to: the URI's scheme, unless that only says which transport is meant, or the option.
+    pub(crate) fn protocol(&self) -> Value {
+        let scheme = self.uri.as_ref().and_then(|uri| uri.scheme.as_deref());
+        let is_way =
+            |scheme: &&str| *scheme == self.kind.name() || Some(*scheme) == self.remote_transport();
+        scheme
+            .filter(|scheme| !is_way(scheme))
+            .map(Value::from)
+            .or_else(|| self.options.get("protocol").cloned())
+            .or_else(|| scheme.map(Value::from))
+            .unwrap_or_else(|| Value::from(self.kind.name()))
     }
 
     /// These of its transport's options.
@@ -304,7 +334,7 @@ impl Target {
     }
 
     /// What a task gets as `_target` and a transport as connection info: the transport's options,
-    /// then seven keys that override them, without what is not known.
+    /// then seven keys that override them, without what is not known; `run-on` is always there, as in Bolt.
     ///
     /// As in Bolt, but that a `protocol` option counts where the URI has no scheme, or one that only
     /// says which transport is meant (`remote://`, `rest://`). The URI's path and query are not passed on
@@ -314,19 +344,10 @@ impl Target {
         let uri = self.uri.as_ref();
         let option = |key: &str| options.get(key).cloned();
         let text = |text: &Option<String>| text.as_deref().map(Value::from);
-        let scheme = uri.and_then(|uri| uri.scheme.as_deref());
-        let is_way =
-            |scheme: &&str| *scheme == self.kind.name() || Some(*scheme) == self.remote_transport();
-        let protocol = scheme
-            .filter(|scheme| !is_way(scheme))
-            .map(Value::from)
-            .or_else(|| option("protocol"))
-            .or_else(|| scheme.map(Value::from))
-            .unwrap_or_else(|| Value::from(self.kind.name()));
         let facts_of_uri = [
             ("name", Some(Value::from(self.name.as_str()))),
             ("uri", uri.map(Uri::to_value)),
-            ("protocol", Some(protocol)),
+            ("protocol", Some(self.protocol())),
             (
                 "user",
                 uri.and_then(|uri| text(&uri.user))
@@ -343,6 +364,9 @@ impl Target {
         let mut info = options;
         for (key, value) in facts_of_uri {
             info.insert(key, value.unwrap_or(Value::Undef));
+        }
+        if matches!(self.kind, Kind::Remote { .. }) && info.get(RUN_ON).is_none() {
+            info.insert(RUN_ON, Value::from(self.run_on()));
         }
         Unread::new(
             info.into_iter()

@@ -8,8 +8,8 @@ mod write;
 
 pub(crate) use write::{to_pp, to_yaml};
 
-use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
+use std::{fmt, fs};
 
 use crate::device_run::{Catalog, invalid};
 use crate::failure::Failure;
@@ -17,20 +17,19 @@ use crate::registry::Registry;
 use crate::trust;
 
 /// Where a manifest is, or a catalog that Puppet has compiled of one.
-#[derive(Clone, Copy)]
-pub(crate) enum Manifest<'m> {
+pub(crate) enum Manifest {
     /// In a file: by its extension, Puppet's code or data.
-    File(&'m Path),
+    File(PathBuf),
     /// It is this text, YAML or JSON; it goes to no disk. The name is for messages.
-    Text { name: &'m str, text: &'m str },
+    Text { name: &'static str, text: String },
 }
 
-impl Manifest<'_> {
+impl Manifest {
     /// Reads it.
     ///
     /// # Errors
     /// That its file cannot be read, or everything that is wrong with its shape, with line and column.
-    pub(crate) fn read(self, registry: &Registry) -> Result<Catalog, Failure> {
+    pub(crate) fn read(&self, registry: &Registry) -> Result<Catalog, Failure> {
         let path = match self {
             Self::Text { name, text } => return data_or_catalog(text, name, registry),
             Self::File(path) => path,
@@ -46,6 +45,16 @@ impl Manifest<'_> {
             pp::read(&text, &shown)
         } else {
             data_or_catalog(&text, &shown, registry)
+        }
+    }
+}
+
+/// A manifest may hold secrets.
+impl fmt::Debug for Manifest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+            Self::Text { name, .. } => f.debug_tuple("Text").field(name).finish(),
         }
     }
 }

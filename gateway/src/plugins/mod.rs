@@ -18,7 +18,6 @@ mod yaml;
 use std::cell::{LazyCell, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::pin::pin;
 use std::rc::Rc;
 
 use devgate_schemas::{Hash, Value, did_you_mean};
@@ -26,7 +25,6 @@ use futures_util::future::LocalBoxFuture;
 use tokio::sync::{OnceCell, Semaphore};
 
 use crate::hosts::{Host, Settings};
-use crate::interrupt::Interrupts;
 use crate::project::Project;
 use crate::tasks::Catalogue;
 use options::Options;
@@ -58,23 +56,6 @@ type Known = Rc<OnceCell<Result<Value, PluginError>>>;
 /// What tells a reference from others. A secret in it (from another plugin) tells nothing.
 pub(crate) fn key(reference: &Value) -> String {
     reference.to_json().to_string()
-}
-
-/// Waits for something, or for the wish to stop: then there is nothing, what was waited for is left, and
-/// what it had started is ended.
-pub(crate) async fn unless_interrupted<T>(work: impl Future<Output = T>) -> Option<T> {
-    let mut work = pin!(work);
-    // Work that has nothing to wait for is not worth a signal handler, which is there for ever.
-    if let std::task::Poll::Ready(done) = futures_util::poll!(&mut work) {
-        return Some(done);
-    }
-    let Ok(mut interrupts) = Interrupts::hear() else {
-        return Some(work.await);
-    };
-    tokio::select! {
-        done = work => Some(done),
-        _ = interrupts.next() => None,
-    }
 }
 
 impl Plugins {

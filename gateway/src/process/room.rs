@@ -114,7 +114,7 @@ mod tests {
             Err(Some(_))
         ));
         assert_eq!(tries.take(), LONGEST_WRITTEN + 1);
-        stopper.raise(Stage::Finish);
+        stopper.raise(Stage::Finish, None);
         assert!(matches!(
             wait(failing(Errno::EMFILE), &stopper.stop()).await,
             Err(None)

@@ -9,9 +9,8 @@ use super::borrow::{Borrowed, Outer, cut};
 use super::lend::{Bound, Lending};
 use super::reach::not_by_proxy;
 use super::wire::{Answer, Request};
-use crate::cli::Setting;
 use crate::failure::Failure;
-use crate::run::{Job, interrupted};
+use crate::run::Job;
 use crate::stop::Stage;
 
 /// A session that can be asked.
@@ -31,15 +30,14 @@ pub(crate) enum Asked<'a> {
 /// # Errors
 /// Why there can be no session, or what the work failed with.
 pub(crate) async fn own<T>(
-    setting: &Setting,
     job: &Job<'_>,
     work: impl AsyncFnOnce(&mut Asked<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let ctx = job.context();
-    let reach = Reach::of(&setting.registry, job)?;
+    let reach = Reach::of(job)?;
     let lending = Lending::new(
         &ctx,
-        setting.sessions.lease(&reach),
+        job.run.engine.sessions.lease(&reach),
         Mode::Enforce,
         Bound::Request,
     );
@@ -51,7 +49,7 @@ pub(crate) async fn own<T>(
     let mut asked = Asked::Own(&lending, job);
     let outcome = tokio::select! {
         outcome = work(&mut asked) => outcome,
-        () = job.stop().reaches(Stage::End) => Err(interrupted(true).into()),
+        () = job.stop().reaches(Stage::End) => Err(job.interrupted(true).into()),
     };
     lending.end().await;
     outcome

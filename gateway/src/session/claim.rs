@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fs::{self, DirBuilder, File, TryLockError};
+use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -15,12 +15,12 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use nix::fcntl::OFlag;
-use nix::unistd::Uid;
+use nix::unistd::{AccessFlags, Uid, access};
 use tokio::time::{Instant, interval};
 
 use crate::failure::Failure;
 use crate::inventory::Place;
-use crate::run::{Job, interrupted};
+use crate::run::Job;
 use crate::stop::Stage;
 
 /// What becomes of a run on a device that another run is changing.
@@ -37,6 +37,9 @@ pub(crate) const WAIT: Duration = Duration::from_secs(300);
 
 /// How often one looks whether the other is done.
 const LOOK: Duration = Duration::from_millis(500);
+
+/// Where the members of a group keep the claims that they respect, if whoever has installed devgate has made it.
+const SHARED: &str = "/run/devgate";
 
 /// How often it is told that one waits, in looks.
 const TELL: u32 = 10;
@@ -78,7 +81,7 @@ impl Claims {
     /// # Errors
     /// That another run is changing it, or that claims cannot be kept.
     pub(crate) async fn take(&self, job: &Job<'_>, busy: Busy) -> Result<Rc<Claim>, Failure> {
-        let place = job.target.place();
+        let place = job.run.registry.place(job.target);
         let unusable = |error: io::Error| {
             let message = format!("cannot see whether other runs change the device: {error}");
             Failure::new("devgate/cannot-claim", message)
@@ -118,7 +121,7 @@ impl Claims {
             }
             tokio::select! {
                 _ = looks.tick() => {}
-                () = job.stop().reaches(Stage::Finish) => return Err(interrupted(false)),
+                () = job.stop().reaches(Stage::Finish) => return Err(job.interrupted(false)),
             }
         }
         unreachable!("a wait has an end")
@@ -134,7 +137,7 @@ fn claim(path: &Path) -> io::Result<Result<Claim, String>> {
         .write(true)
         // A lock is a file: no link is followed, and no pipe waited for.
         .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
-        .mode(0o600)
+        .mode(0o660)
         .open(path)?;
     if !file.metadata()?.is_file() {
         let message = format!("{} is no file: take it away", path.display());
@@ -142,6 +145,10 @@ fn claim(path: &Path) -> io::Result<Result<Claim, String>> {
     }
     match file.try_lock() {
         Ok(()) => {
+            // Others of the folder's group are to see who has it, whatever our umask says.
+            if file.metadata()?.uid() == Uid::effective().as_raw() {
+                file.set_permissions(Permissions::from_mode(0o660))?;
+            }
             file.set_len(0)?;
             file.rewind()?;
             write!(file, "{}", std::process::id())?;
@@ -156,14 +163,29 @@ fn claim(path: &Path) -> io::Result<Result<Claim, String>> {
     }
 }
 
-/// The folder of this user's claims, which nobody else can write in.
+/// The folder of claims: that of a group whose members change the same devices, where there is one, else this user's,
+/// which nobody else can write in.
 ///
 /// It does not depend on the environment, or a run of cron would not see what a run at a terminal claims. In a
 /// folder that everybody can write in, somebody else may have taken its name: then all our runs find it
 /// taken alike, and the next place is the same for all of them.
 fn folder() -> io::Result<PathBuf> {
+    if is_shared(Path::new(SHARED), Uid::from_raw(0)) {
+        return Ok(PathBuf::from(SHARED));
+    }
     let own = Uid::effective();
     folder_in(&places(own), &format!("devgate-{own}"))
+}
+
+/// Whether a folder is one that a group shares, and we are in it: `owner` alone has made it, and nobody else may write
+/// in it.
+fn is_shared(folder: &Path, owner: Uid) -> bool {
+    fs::symlink_metadata(folder).is_ok_and(|data| {
+        let of_group = data.is_dir()
+            && data.uid() == owner.as_raw()
+            && data.permissions().mode() & 0o022 == 0o020;
+        of_group && access(folder, AccessFlags::W_OK).is_ok()
+    })
 }
 
 /// Where claims may be kept, the best place first: root has one that nobody else can write in.
@@ -236,7 +258,7 @@ mod tests {
         let dir = tempfile::tempdir()?;
         let open = dir.path().join("open");
         fs::create_dir(&open)?;
-        fs::set_permissions(&open, fs::Permissions::from_mode(0o777))?;
+        fs::set_permissions(&open, Permissions::from_mode(0o777))?;
         assert!(private_folder(open).is_err());
         assert!(private_folder(dir.path().join("new")).is_ok());
         assert!(private_folder(dir.path().join("new")).is_ok());
@@ -280,6 +302,25 @@ mod tests {
     fn root_keeps_its_claims_where_nobody_else_can_write() {
         assert_eq!(places(Uid::from_raw(0))[0], Path::new("/run"));
         assert_eq!(places(Uid::from_raw(7))[0], Path::new("/run/lock"));
+    }
+
+    #[test]
+    fn a_group_s_folder_is_taken_where_nobody_else_may_write() -> io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let (folder, own) = (dir.path().join("devgate"), Uid::effective());
+        assert!(!is_shared(&folder, own), "it is not there");
+        fs::create_dir(&folder)?;
+        for (mode, expected) in [(0o755, false), (0o2770, true), (0o2777, false)] {
+            fs::set_permissions(&folder, Permissions::from_mode(mode))?;
+            assert_eq!(is_shared(&folder, own), expected, "{mode:o}");
+        }
+        let another = Uid::from_raw(own.as_raw() + 1);
+        fs::set_permissions(&folder, Permissions::from_mode(0o2770))?;
+        assert!(!is_shared(&folder, another));
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&folder, &link)?;
+        assert!(!is_shared(&link, own));
+        Ok(())
     }
 
     #[test]

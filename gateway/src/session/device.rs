@@ -12,8 +12,9 @@ use tokio::time::Instant;
 
 use super::kept::Session;
 use super::{Key, Reach};
+use crate::engine::RunId;
 use crate::failure::Failure;
-use crate::voice::Voice;
+use crate::listen::Sink;
 
 /// How long a session may have been idle before it is tested, ere anything is risked on it.
 const MOMENT: Duration = Duration::from_secs(5);
@@ -49,9 +50,9 @@ struct Kept {
     idle: Vec<Session>,
     /// Left in the middle of something: only to be closed.
     left: Vec<Session>,
-    /// Why nobody is let in with these credentials. It is not tried again: that might lock an
-    /// account.
-    refused: Vec<(Rc<Key>, Failure)>,
+    /// Why nobody is let in with these credentials. It is not tried again in the same run: that might
+    /// lock an account.
+    refused: Vec<(RunId, Rc<Key>, Failure)>,
 }
 
 /// The turn of one who asked for a session.
@@ -113,30 +114,38 @@ impl Device {
     }
 
     /// Tests idle sessions that have been silent, and closes what is of no more use.
-    pub(super) async fn look_after(&self, voice: &Voice) {
+    pub(super) async fn look_after(&self, log: &dyn Sink) {
         // Where there is no room all sessions are in use, and those who use them look after them.
         let Ok(_room) = self.room.try_acquire() else {
             return;
         };
         while let Some(left) = self.take_left() {
-            left.close(voice).await;
+            left.close(log).await;
         }
         let is_due = |session: &Session| session.is_over() || session.tested.elapsed() > KEEP_ALIVE;
         while let Some(mut due) = self.take_idle(is_due) {
-            if due.session().is_over() || !due.session().answers(voice).await {
-                due.take().close(voice).await;
+            if due.session().is_over() || !due.session().answers(log).await {
+                due.take().close(log).await;
             } else {
                 due.put_back(|session| session.tested = Instant::now());
             }
         }
     }
 
+    /// Whether each of its sessions was idle for so long.
+    pub(super) fn is_idle_for(&self, long: Duration) -> bool {
+        let kept = self.kept.borrow();
+        kept.idle
+            .iter()
+            .all(|session| session.used.elapsed() >= long)
+    }
+
     /// Closes all sessions.
-    pub(super) async fn close(&self, voice: &Voice) {
+    pub(super) async fn close(&self, log: &dyn Sink) {
         join_all(
             self.take_all()
                 .into_iter()
-                .map(|session| session.close(voice)),
+                .map(|session| session.close(log)),
         )
         .await;
     }
@@ -169,16 +178,22 @@ impl Device {
         })
     }
 
-    fn refusal(&self, key: &Key) -> Option<Failure> {
+    fn refusal(&self, reach: &Reach<'_>) -> Option<Failure> {
         let kept = self.kept.borrow();
         let mut refused = kept.refused.iter();
-        let (_, why) = refused.find(|(refused, _)| **refused == *key)?;
+        let (_, _, why) = refused.find(|(run, key, _)| *run == reach.run && *key == reach.key)?;
         Some(why.clone())
     }
 
-    fn refuse(&self, key: &Rc<Key>, why: Failure) {
+    fn refuse(&self, reach: &Reach<'_>, why: Failure) {
         let mut kept = self.kept.borrow_mut();
-        kept.refused.push((Rc::clone(key), why));
+        kept.refused.push((reach.run, Rc::clone(&reach.key), why));
+    }
+
+    /// Who was refused in a run may be let in in another.
+    pub(super) fn forget_refused(&self, run: RunId) {
+        let mut kept = self.kept.borrow_mut();
+        kept.refused.retain(|(refused, _, _)| *refused != run);
     }
 
     /// An idle session that must go so that one more can be opened: the one that was idle longest.
@@ -238,11 +253,11 @@ impl Turn<'_> {
         E: Into<Failure>,
         for<'e> Fate: From<&'e E>,
     {
-        let (device, key) = (self.device, &self.reach.key);
+        let (device, reach) = (self.device, self.reach);
         while let Some(left) = device.take_left() {
             left.transport.close(ctx).await;
         }
-        if let Some(why) = device.refusal(key) {
+        if let Some(why) = device.refusal(reach) {
             return Err(why);
         }
         let mut used = match self.sound(ctx).await {
@@ -264,7 +279,7 @@ impl Turn<'_> {
             return Err(failure);
         }
         if fate == Fate::Refused {
-            device.refuse(key, failure.clone());
+            device.refuse(reach, failure.clone());
         }
         used.take().transport.close(ctx).await;
         Err(failure)
@@ -300,7 +315,7 @@ impl Turn<'_> {
                 let passes = error.is_transient() || matches!(error, Error::PatienceSpent(_));
                 let failure = Failure::from(error);
                 if !passes {
-                    self.device.refuse(&reach.key, failure.clone());
+                    self.device.refuse(reach, failure.clone());
                 }
                 return Err(failure);
             }

@@ -7,7 +7,7 @@ use devgate_transports::{Context, Patience, Transport};
 use tokio::time::{Instant, timeout};
 
 use super::Key;
-use crate::voice::{Listener, Voice};
+use crate::listen::{Listener, Sink};
 
 /// How long the test of an idle session may take.
 const TEST: Duration = Duration::from_secs(10);
@@ -41,8 +41,8 @@ impl Session {
     }
 
     /// Whether it is sound.
-    pub(super) async fn answers(&self, voice: &Voice) -> bool {
-        let test = self.with_context(voice, async |ctx| {
+    pub(super) async fn answers(&self, log: &dyn Sink) -> bool {
+        let test = self.with_context(log, async |ctx| {
             match timeout(TEST, self.transport.verify(ctx)).await {
                 Ok(Ok(())) => true,
                 Ok(Err(error)) => {
@@ -59,24 +59,28 @@ impl Session {
     }
 
     /// Says goodbye on behalf of who used it last.
-    pub(super) async fn close(self, voice: &Voice) {
-        let listener = listener(voice, &self.key);
+    pub(super) async fn close(self, log: &dyn Sink) {
+        let listener = listener(log, &self.key);
         let patience = Patience::default();
         let ctx = Context::new(&self.target, &listener, &patience);
         ctx.debug("the session is closed");
         self.transport.close(&ctx).await;
     }
 
-    async fn with_context<T>(&self, voice: &Voice, work: impl AsyncFnOnce(&Context<'_>) -> T) -> T {
-        let listener = listener(voice, &self.key);
+    async fn with_context<T>(
+        &self,
+        log: &dyn Sink,
+        work: impl AsyncFnOnce(&Context<'_>) -> T,
+    ) -> T {
+        let listener = listener(log, &self.key);
         let patience = Patience::default();
         work(&Context::new(&self.target, &listener, &patience)).await
     }
 }
 
 /// Hears what is said of a session that nobody uses.
-fn listener<'v>(voice: &'v Voice, key: &Key) -> Listener<'v> {
-    let listener = Listener::new(voice);
+fn listener<'s>(log: &'s dyn Sink, key: &Key) -> Listener<'s> {
+    let listener = Listener::new(log);
     listener.hide(key.info.secrets());
     listener
 }

@@ -16,9 +16,8 @@ mod wire;
 
 use devgate_transports::{Context, Transport};
 
-use crate::cli::Setting;
 use crate::failure::Failure;
-use crate::run::{Job, interrupted};
+use crate::run::Job;
 use crate::stop::Stage;
 
 pub(crate) use ask::{Asked, own};
@@ -38,24 +37,23 @@ use reach::Key;
 /// # Errors
 /// Why the target cannot be reached, or what the work failed with.
 pub(crate) async fn within<T>(
-    setting: &Setting,
     job: &Job<'_>,
     access: Access,
     work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let ctx = job.context();
-    let reach = Reach::from_here(&setting.registry, job)?;
-    let lease = setting.sessions.lease(&reach);
+    let reach = Reach::from_here(job)?;
+    let lease = job.run.engine.sessions.lease(&reach);
     let working = async {
         let turn = tokio::select! {
             biased;
-            () = job.stop().reaches(Stage::Finish) => return Err(interrupted(false)),
+            () = job.stop().reaches(Stage::Finish) => return Err(job.interrupted(false)),
             turn = lease.turn(access) => turn,
         };
         tokio::select! {
             outcome = turn.work(&ctx, work) => outcome,
             // A session that is left in the middle of a command is only ever closed.
-            () = job.stop().reaches(Stage::End) => Err(interrupted(true)),
+            () = job.stop().reaches(Stage::End) => Err(job.interrupted(true)),
         }
     };
     let outcome = working.await;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use devgate_schemas::{ConnectionInfo, TransportSchema, Unread};
 use devgate_transports::Connect;
 
+use crate::engine::RunId;
 use crate::failure::Failure;
 use crate::hosts::{Budget, Settings};
 use crate::inventory::{Kind, Listed, Place, Target};
@@ -21,6 +22,8 @@ pub(crate) struct Reach<'r> {
     pub(super) key: Rc<Key>,
     pub(super) place: Place,
     pub(super) terms: Terms,
+    /// In which run it is asked for.
+    pub(super) run: RunId,
 }
 
 /// Who logs in, where and how: targets with the same one share sessions. Secrets are compared, and
@@ -49,8 +52,8 @@ impl<'r> Reach<'r> {
     ///
     /// # Errors
     /// That it is no remote target, that nobody knows its transport, or what is wrong with its info.
-    pub(crate) fn of(registry: &'r Registry, job: &Job<'_>) -> Result<Self, Failure> {
-        let target = job.target;
+    pub(crate) fn of(job: &Job<'r>) -> Result<Self, Failure> {
+        let (target, registry) = (job.target, &*job.run.registry);
         let name = target
             .remote_transport()
             .ok_or_else(|| no_transport(target))?;
@@ -61,8 +64,8 @@ impl<'r> Reach<'r> {
     ///
     /// # Errors
     /// As [`of`](Self::of), and that it is behind a proxy.
-    pub(crate) fn from_here(registry: &'r Registry, job: &Job<'_>) -> Result<Self, Failure> {
-        let reach = Self::of(registry, job)?;
+    pub(crate) fn from_here(job: &Job<'r>) -> Result<Self, Failure> {
+        let reach = Self::of(job)?;
         not_by_proxy(job.target).map(|()| reach)
     }
 
@@ -86,8 +89,9 @@ impl<'r> Reach<'r> {
         Ok(Self {
             connect,
             key: Rc::new(key),
-            place: target.place(),
+            place: job.run.registry.place(target),
             terms: Terms::of(target)?,
+            run: job.run.id(),
         })
     }
 

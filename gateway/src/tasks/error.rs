@@ -7,8 +7,6 @@ use std::time::Duration;
 use devgate_schemas::task::{Captured, InvalidParameters, MetadataError};
 use serde_json::{Value as Json, json};
 
-use crate::interrupt;
-
 /// Why a task was not found, was refused or could not be run. That it ran and failed is no error
 /// but a result.
 #[derive(Debug, thiserror::Error)]
@@ -163,17 +161,22 @@ pub(crate) enum TaskError {
     },
     /// Somebody stopped the run.
     #[error(
-        "task {task} {}, and ended with all its processes: what it had done by then is not known",
-        stopped()
+        "task {task} {stopped}, and ended with all its processes: what it had done by then is not known"
     )]
-    Stopped { task: String, said: Said },
+    Stopped {
+        task: String,
+        /// `was interrupted`, or that the run took too long.
+        stopped: String,
+        said: Said,
+    },
     /// The task was to be ended, and it is not known that it was.
     #[error(
         "task {task} {}, and not all of its processes could be ended on {host}: {left}",
-        limit.map_or_else(stopped, |limit| format!("ran longer than {limit:?}"))
+        limit.map_or_else(|| stopped.clone(), |limit| format!("ran longer than {limit:?}"))
     )]
     Left {
         task: String,
+        stopped: String,
         limit: Option<Duration>,
         host: String,
         left: String,
@@ -203,11 +206,6 @@ pub(crate) struct Lack {
     pub(crate) file: String,
     /// The features that it needs and the target has not.
     pub(crate) missing: Vec<String>,
-}
-
-/// What became of a task whose run somebody, or a limit of time, has stopped.
-fn stopped() -> String {
-    interrupt::timed_out().unwrap_or_else(|| "was interrupted".to_owned())
 }
 
 impl TaskError {
@@ -313,7 +311,7 @@ impl TaskError {
                 let details = json!({"task": task, "limit_seconds": limit.as_secs_f64()});
                 said.added_to(details)
             }
-            Self::Stopped { task, said } => said.added_to(json!({"task": task, "begun": true})),
+            Self::Stopped { task, said, .. } => said.added_to(json!({"task": task, "begun": true})),
             Self::Left {
                 task,
                 host,

@@ -1,4 +1,5 @@
-//! What is written to `tracing`: by us at places that no run reaches, and by libraries.
+//! What is written to `tracing`: by us at places that no run reaches, and by libraries. It belongs to the run that is
+//! worked on, if one is.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -12,6 +13,8 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::Voice;
 use crate::cli::LogLevel;
+use crate::events::RUN;
+use crate::listen::say;
 
 /// Has a voice say what is written to `tracing`, as it says everything else.
 pub(super) fn listen(voice: &Voice, least: LogLevel) {
@@ -72,7 +75,11 @@ pub(crate) struct Said {
 impl Write for Said {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
-        self.voice.say(self.level, text.trim_end());
+        let line = text.trim_end();
+        let of_run = RUN.try_with(|run| say(&**run, self.level, line.to_owned()));
+        if of_run.is_err() {
+            self.voice.say(self.level, line);
+        }
         Ok(line.len())
     }
 

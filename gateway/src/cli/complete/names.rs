@@ -3,13 +3,10 @@
 use std::cell::OnceCell;
 use std::path::PathBuf;
 
-use clap::Parser;
-
-use crate::cli::{Cli, When};
+use crate::events;
 use crate::inventory::{default_file, names_in};
 use crate::project::Project;
 use crate::registry::Registry;
-use crate::voice::Voice;
 
 /// The names of one project, looked up when they are asked for.
 pub(super) struct Names {
@@ -82,11 +79,8 @@ impl Names {
 
     fn known(&self, names: impl Fn(&Registry) -> Vec<String>) -> Vec<String> {
         let registry = self.registry.get_or_init(|| {
-            // Nothing of what it says is an error.
-            let silent = Cli::try_parse_from(["devgate", "--log-level", "error", "demo"]).ok()?;
-            let voice = Voice::new(silent.global(), When::Never);
             let modulepath = self.project.as_ref()?.modulepath.as_slice();
-            Registry::load(modulepath, None, &voice).ok()
+            Registry::load(modulepath, None, &events::silence()).ok()
         });
         registry.as_ref().map(names).unwrap_or_default()
     }

@@ -1,17 +1,15 @@
 //! Exit codes of device runs, after `puppet device --detailed-exitcodes`.
 
-use std::cell::Cell;
-
 use clap::Args;
-use devgate_schemas::Report;
 
-use crate::cli::Ending;
+use crate::cli::{self, Ending};
+use crate::operations::Changes;
 use crate::results::Status;
 use crate::run::Ran;
 
 /// What the exit code tells.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub(crate) struct ExitCodes {
+pub(super) struct ExitCodes {
     /// Exit with the sum of 1 (a device could not be worked on), 2 (changes), 4 (resources failed)
     #[arg(long)]
     detailed_exitcodes: bool,
@@ -30,64 +28,33 @@ const CHANGES: u8 = 2;
 /// Resources could not be brought to the desired state.
 const RESOURCE_FAILURES: u8 = 4;
 
-/// What the targets of a run add to its exit code.
-#[derive(Debug, Default)]
-pub(crate) struct Codes {
-    wanted: ExitCodes,
-    bits: Cell<u8>,
-    /// How many targets have failed by their resources alone.
-    by_resources: Cell<usize>,
-    /// Whether something would change.
-    drifted: Cell<bool>,
-}
-
-impl Codes {
-    pub(super) fn new(wanted: ExitCodes) -> Self {
-        Self {
-            wanted,
-            bits: Cell::default(),
-            by_resources: Cell::default(),
-            drifted: Cell::default(),
-        }
-    }
-
-    /// Notes what became of one target's resources; whether it failed by these alone.
-    pub(super) fn note(&self, report: &Report, failed_otherwise: bool) {
-        let summary = &report.summary;
-        if report.resources.iter().any(|resource| resource.noop) {
-            self.drifted.set(true);
-        }
-        if summary.changed > 0 {
-            self.bits.set(self.bits.get() | CHANGES);
-        }
-        if summary.failed > 0 {
-            self.bits.set(self.bits.get() | RESOURCE_FAILURES);
-            let alone = usize::from(!failed_otherwise);
-            self.by_resources.set(self.by_resources.get() + alone);
-        }
-    }
-
+impl ExitCodes {
     /// How the run ends.
-    pub(super) fn ending(&self, ran: Ran) -> Ending {
-        if let Ending::Interrupted(_) = ran.ending {
-            return ran.ending;
+    pub(super) fn ending(self, ran: &Ran, changes: Changes) -> Ending {
+        let ending = cli::ending(ran);
+        if let Ending::Interrupted(_) = ending {
+            return ending;
         }
         let failed = ran.statuses.iter();
         let failed = failed.filter(|(_, status)| *status == Status::Failure);
-        let mut bits = self.bits.get();
-        if failed.count() > self.by_resources.get() {
-            bits |= FAILURE;
+        let mut bits = 0;
+        for (is_so, bit) in [
+            (failed.count() > changes.by_resources, FAILURE),
+            (changes.changed, CHANGES),
+            (changes.failed, RESOURCE_FAILURES),
+        ] {
+            bits |= if is_so { bit } else { 0 };
         }
-        let drifted = self.wanted.exit_code_on_drift && self.drifted.get();
-        if self.wanted.puppet_exitcodes {
+        let drifted = self.exit_code_on_drift && changes.drifted;
+        if self.puppet_exitcodes {
             bits &= FAILURE;
-        } else if !self.wanted.detailed_exitcodes {
-            return match ran.ending {
+        } else if !self.detailed_exitcodes {
+            return match ending {
                 Ending::Well if drifted => Ending::Of(CHANGES),
                 ending => ending,
             };
         }
-        if drifted && (bits == 0 || !self.wanted.puppet_exitcodes) {
+        if drifted && (bits == 0 || !self.puppet_exitcodes) {
             bits |= CHANGES;
         }
         match bits {
@@ -99,17 +66,23 @@ impl Codes {
 
 #[cfg(test)]
 mod tests {
-    use devgate_schemas::{ResourceReport, Summary};
+    use devgate_schemas::{Report, ResourceReport, Summary};
 
     use super::*;
 
+    fn ran(statuses: Vec<(String, Status)>) -> Ran {
+        let reason = None;
+        Ran { statuses, reason }
+    }
+
     /// The ending of a run over targets that had so many changes and failures of resources each.
     fn ending(detailed: bool, puppet: bool, targets: &[(usize, usize)], down: usize) -> Ending {
-        let codes = Codes::new(ExitCodes {
+        let codes = ExitCodes {
             detailed_exitcodes: detailed,
             puppet_exitcodes: puppet,
             exit_code_on_drift: false,
-        });
+        };
+        let mut changes = Changes::default();
         let mut statuses = Vec::new();
         for &(changed, failed) in targets {
             let summary = Summary {
@@ -121,12 +94,12 @@ mod tests {
                 summary,
                 ..Report::default()
             };
-            codes.note(&report, false);
+            changes = changes.with(&report, false);
             let status = [Status::Success, Status::Failure][usize::from(failed > 0)];
             statuses.push((String::new(), status));
         }
         statuses.extend(vec![(String::new(), Status::Failure); down]);
-        codes.ending(Ran::new(statuses))
+        codes.ending(&ran(statuses), changes)
     }
 
     #[test]
@@ -153,19 +126,19 @@ mod tests {
     #[test]
     fn drift_has_a_code_of_its_own_where_somebody_asks_for_it() {
         let noted = |drift, detailed, puppet, failed| {
-            let codes = Codes::new(ExitCodes {
+            let codes = ExitCodes {
                 detailed_exitcodes: detailed,
                 puppet_exitcodes: puppet,
                 exit_code_on_drift: drift,
-            });
+            };
             let mut report = Report::default();
             report.resources.push(ResourceReport {
                 noop: true,
                 ..ResourceReport::default()
             });
-            codes.note(&report, failed);
+            let changes = Changes::default().with(&report, failed);
             let status = [Status::Success, Status::Failure][usize::from(failed)];
-            codes.ending(Ran::new(vec![(String::new(), status)]))
+            codes.ending(&ran(vec![(String::new(), status)]), changes)
         };
         assert_eq!(noted(false, true, false, false), Ending::Well);
         for (detailed, puppet) in [(false, false), (true, false), (false, true)] {

@@ -1,36 +1,25 @@
 //! `devgate device`: device runs, after `puppet device`.
 
-mod apply;
 mod exit;
 mod puppet;
 mod report;
-mod show;
-mod splay;
 
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
+use devgate_schemas::Level;
 use devgate_transports::Mode;
-use serde::Deserialize;
 
-use super::{Ending, Global, LogLevel, Setting, Targets, complete, facts};
+use super::{Ending, Global, LogLevel, Setting, Targets, complete, ending};
 use crate::device_run::{Options, Strict};
 use crate::failure::Failure;
-use crate::inventory::Target;
 use crate::logdest::LogDest;
 use crate::manifest::Manifest;
+use crate::operations::{self, Apply, Inspect, Operation, Splay};
 use crate::output::Output;
-use crate::registry::Family;
-use crate::results::Action;
-use crate::session::{self, Busy};
-
-pub(crate) use apply::{Wish, apply};
-pub(crate) use exit::Codes;
-pub(crate) use report::ReportOptions;
-pub(crate) use show::{Question, show};
-pub(crate) use splay::Splay;
-
-const ACTION: Action = Action::new("device");
+use crate::project::Format;
+use crate::session::Busy;
 
 /// Bring devices to a desired state, or look at their resources and facts.
 #[derive(Args, Debug)]
@@ -98,7 +87,7 @@ pub(super) struct Device {
     )]
     splay: u32,
     #[command(flatten)]
-    report: ReportOptions,
+    report: report::ReportOptions,
     #[command(flatten)]
     exit_codes: exit::ExitCodes,
     /// Print the device's facts
@@ -154,9 +143,8 @@ impl From<Rows> for Strict {
 }
 
 /// When a device is brought back to where it was before the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Rollback {
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Rollback {
     /// Never: what has succeeded stays
     #[default]
     Never,
@@ -184,7 +172,7 @@ impl Device {
         if self.resource && self.words.is_empty() {
             return Err(misused("You must specify the type to display"));
         }
-        let Some(targets) = setting.select_or_devices(&self.targets).await? else {
+        let Some(chosen) = setting.select_or_devices(&self.targets).await? else {
             let message = match self.apply {
                 Some(_) => "missing argument: --target is required when using --apply",
                 None if self.facts => "facts command requires target",
@@ -204,50 +192,64 @@ impl Device {
                  nothing was done"
             )));
         }
-        let concurrency = self.targets.concurrency;
+        let (count, concurrency) = (chosen.targets.len(), self.targets.concurrency);
+        let perform =
+            async |operation| super::perform(setting, chosen, concurrency, operation, output).await;
         let splay = Splay::within(self.splay);
-        let Some(manifest) = &self.apply else {
-            let [type_name, title @ ..] = self.words.as_slice() else {
-                let age = facts::Age::default();
-                return facts::collect(setting, &targets, concurrency, age, output).await;
-            };
-            let question = Question {
-                type_name,
-                title: title.first().map(String::as_str),
-                as_yaml: self.to_yaml,
-                strict: self.rows.into(),
+        if let Some(manifest) = self.apply {
+            let apply = Apply {
+                manifest: Manifest::File(manifest),
+                options: Options {
+                    mode: if self.noop { Mode::Noop } else { Mode::Enforce },
+                    tags: self.tags,
+                    strict: self.rows.into(),
+                },
+                allow_empty: self.targets.allow_empty,
+                rollback: self.rollback.into(),
+                diff: self.diff,
+                busy: self.busy,
                 splay,
+                reports: self.report.reports(),
+                project: setting.workspace.project().root.clone(),
             };
-            return show(setting, &targets, concurrency, &question, output).await;
+            let done = perform(Operation::Apply(apply)).await?;
+            return Ok(self.exit_codes.ending(&done.ran, done.changes));
+        }
+        let [type_name, title @ ..] = self.words.as_slice() else {
+            let facts = Operation::Facts(operations::Facts::default());
+            return Ok(ending(&perform(facts).await?.ran));
         };
-        let options = Options {
-            mode: if self.noop { Mode::Noop } else { Mode::Enforce },
-            tags: self.tags,
+        let inspect = Inspect {
+            type_name: type_name.clone(),
+            title: title.first().cloned(),
+            as_yaml: self.to_yaml,
             strict: self.rows.into(),
-        };
-        let wish = Wish {
-            manifest: Manifest::File(manifest),
-            options,
-            allow_empty: self.targets.allow_empty,
-            rollback: self.rollback,
-            diff: self.diff,
-            busy: self.busy,
             splay,
-            report: self.report,
         };
-        let codes = Codes::new(self.exit_codes);
-        apply(setting, &targets, concurrency, &wish, &codes, output).await
+        let done = perform(Operation::Inspect(inspect)).await?;
+        let is_for_a_file = output.format() == Format::Human && !io::stdout().is_terminal();
+        if count > 1 && is_for_a_file {
+            let message = format!(
+                "these are the manifests of {} devices, one behind the other: to apply one, print it alone \
+                 (`devgate device -t NAME -r {type_name} > NAME.{}`)",
+                count,
+                if self.to_yaml { "yaml" } else { "pp" }
+            );
+            setting.voice.say(Level::Warning, &message);
+        }
+        Ok(ending(&done.ran))
+    }
+}
+
+impl From<Rollback> for operations::Rollback {
+    fn from(rollback: Rollback) -> Self {
+        match rollback {
+            Rollback::Never => Self::Never,
+            Rollback::OnError => Self::OnError,
+        }
     }
 }
 
 fn misused(message: &str) -> anyhow::Error {
     Failure::new("devgate/usage", message).into()
-}
-
-/// The family of a target, which says what can be managed on it.
-fn family<'a>(setting: &'a Setting, target: &Target) -> Result<&'a Family, Failure> {
-    match target.remote_transport() {
-        Some(name) => setting.registry.family(name),
-        None => Err(session::no_transport(target)),
-    }
 }

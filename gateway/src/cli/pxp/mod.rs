@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 
 use super::{Ending, Global};
 use crate::failure::Failure;
-use crate::interrupt::Interrupts;
+use crate::interrupt::{self, Interrupts};
 use crate::output::Output;
 use crate::pxp::ModulesDir;
 use crate::stop::{Stage, Stop, Stopper};
@@ -119,7 +119,7 @@ async fn stopped_by(
             }
             stage = interrupts.next() => match stage {
                 // What a module does cannot be left half done by waiting: it is asked to end at once.
-                Some(stage) => stopper.raise(stage.max(Stage::End)),
+                Some(stage) => stopper.raise(stage.max(Stage::End), interrupts.first().map(interrupt::reason)),
                 None => match signals {
                     Signals::Ending => {
                         anyhow::bail!(Failure::new("devgate/interrupted", "interrupted"))

@@ -10,12 +10,12 @@ use serde_json::{Value as Json, json};
 use tokio::sync::mpsc;
 
 use super::ended;
-use crate::cli::{Ending, Global, Setting, Targets};
+use crate::cli::{Ending, Global, Setting, Targets, attend, ending};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::project::Format;
 use crate::results::{Action, Answer, Status};
-use crate::run::{self, Job};
+use crate::run::Job;
 use crate::session::{self, Asked, VARIABLE};
 
 #[derive(Args, Debug)]
@@ -81,8 +81,14 @@ enum How {
 type Came = (Json, String);
 
 impl Exec {
+    /// Whether it asks targets that are named, not the session that is lent.
+    pub(super) fn names_targets(&self) -> bool {
+        !self.targets.targets.is_empty()
+    }
+
     pub(super) async fn run(self, global: &Global, output: &Output) -> anyhow::Result<Ending> {
-        let has_session = !self.targets.targets.is_empty() || std::env::var_os(VARIABLE).is_some();
+        let names_targets = self.names_targets();
+        let has_session = names_targets || std::env::var_os(VARIABLE).is_some();
         let words = for_the_device(self.words, std::env::args_os().collect(), has_session)?;
         let mut stdin = (words == ["-"]).then(lines_of_stdin).transpose()?;
         let mut typing = Typing {
@@ -99,11 +105,11 @@ impl Exec {
             },
             noop: self.noop,
         };
-        let reached = if self.targets.targets.is_empty() {
+        let reached = if !names_targets {
             None
         } else {
             let setting = Setting::load(global, output)?;
-            let targets = setting.select(&self.targets).await?;
+            let targets = setting.select(&self.targets).await?.targets;
             Some((setting, targets))
         };
         if let Some((setting, targets)) = &reached
@@ -112,10 +118,10 @@ impl Exec {
             if let Some(lines) = &mut stdin {
                 typing.read(lines).await?;
             }
-            let on_each = async |job: &Job<'_>| typing.on(setting, job).await;
-            let (action, concurrency) = (Action::new("command"), self.targets.concurrency);
-            let ran = run::over(setting, targets, concurrency, output, action, on_each);
-            return Ok(ran.await?.ending);
+            let run = setting.begin(self.targets.concurrency);
+            let on_each = async |job: &Job<'_>| typing.on(job).await;
+            let ran = run.over(targets, Action::new("command"), on_each);
+            return Ok(ending(&attend(setting, &run, output, ran).await?));
         }
         let work = async |session: &mut Asked<'_>| {
             let print = &mut |(value, text): Came| match output.format() {
@@ -202,14 +208,14 @@ impl Typing {
     }
 
     /// What comes of it on one of many targets.
-    async fn on(&self, setting: &Setting, job: &Job<'_>) -> Result<Answer, Failure> {
+    async fn on(&self, job: &Job<'_>) -> Result<Answer, Failure> {
         let (mut values, mut text) = (Vec::new(), String::new());
         let give = &mut |(value, said): Came| {
             values.push(value);
             text.push_str(&said);
         };
         let work = async |session: &mut Asked<'_>| self.with(session, give).await;
-        let outcome = session::own(setting, job, work).await;
+        let outcome = session::own(job, work).await;
         // The form is that of what was asked, however far it came.
         let value = match &self.how {
             How::Commands { .. } if self.commands().count() != 1 => json!({ "commands": values }),

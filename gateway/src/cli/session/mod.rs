@@ -9,16 +9,15 @@ use std::sync::Arc;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 
-use super::setting::missing;
-use super::targets::Direct;
+use super::attend::{Shown, attend_until};
+use super::targets::{Direct, words};
 use super::{Ending, Global, Setting, complete};
 use crate::failure::Failure;
-use crate::interrupt::Interrupts;
+use crate::interrupt;
 use crate::inventory::Target;
 use crate::output::Output;
-use crate::run::{Job, interrupted};
 use crate::session::{self, Asked, Borrowed};
-use crate::stop::{Stage, Stopper};
+use crate::workspace::missing;
 
 /// Use a session with a device: run commands, ask for data, change it
 ///
@@ -74,12 +73,17 @@ struct With {
 }
 
 impl Session {
+    /// Whether its results are those of targets, one item each.
+    pub(super) fn has_items(&self) -> bool {
+        matches!(self, Self::Exec(exec) if exec.names_targets())
+    }
+
     pub(super) async fn run(self, global: &Global, output: &Output) -> anyhow::Result<Ending> {
         match self {
             Self::Exec(exec) => exec.run(global, output).await,
             Self::Get(get) => get.run(global, output).await,
             Self::Set(set) => set.run(global, output).await,
-            Self::Run(run) => run.run(&Setting::load(global, output)?).await,
+            Self::Run(run) => run.run(&Setting::load(global, output)?, output).await,
         }
     }
 }
@@ -116,26 +120,33 @@ async fn alone(
     output: &Output,
     work: impl AsyncFnOnce(&mut Asked<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Ending> {
-    let (stopper, mut interrupts) = (Stopper::default(), Interrupts::hear()?);
-    let job = Job::new(target, setting, stopper.stop());
+    let run = setting.begin(None);
+    let job = run.job(target);
     let asking = async {
         match &target.fault {
             Some(fault) => Err(Failure::from(&**fault).into()),
-            None => session::own(setting, &job, work).await,
+            None => session::own(&job, work).await,
         }
     };
-    let mut asking = Box::pin(setting.sessions.beside(&setting.voice, asking));
-    let outcome = loop {
-        tokio::select! {
-            outcome = &mut asking => break outcome,
-            // The first leaves the work and closes the session, the second does not wait.
-            stage = interrupts.next() => match stage {
-                Some(Stage::Finish) => stopper.raise(Stage::End),
-                Some(_) | None => break Err(interrupted(true).into()),
-            },
+    // The first signal leaves the work and closes the session, the second does not wait.
+    let mut first = None;
+    let on_signal = |signal| {
+        if first.is_some() {
+            return Some(Err(job.interrupted(true).into()));
         }
+        first = Some(signal);
+        run.end(interrupt::reason(signal));
+        None
     };
-    match (outcome, interrupts.first()) {
+    let outcome = attend_until(
+        setting,
+        &run,
+        &mut Shown::new(&setting.voice, output),
+        asking,
+        on_signal,
+    )
+    .await?;
+    match (outcome, first) {
         (Ok(()), _) => Ok(Ending::Well),
         (Err(error), None) => Err(job.failure_without_secrets(error.into()).into()),
         (Err(error), Some(signal)) => {
@@ -147,13 +158,13 @@ async fn alone(
 
 /// The one target that a word names.
 async fn one(setting: &Setting, word: &str, direct: Direct) -> anyhow::Result<Arc<Target>> {
-    let words = [word.to_owned()];
+    let words = words(&[word.to_owned()])?;
     let inventory = setting.inventory().await?;
     let overrides = direct.overrides();
-    let targets = setting.choose_from(&inventory, &words, &overrides).await?;
-    match targets.as_slice() {
+    let chosen = setting.choose(inventory, &words, &overrides).await?;
+    match chosen.targets.as_slice() {
         [target] => Ok(Arc::clone(target)),
-        others => match missing(&inventory) {
+        others => match missing(&chosen.inventory) {
             Some(missing) if others.is_empty() => {
                 bail!(Failure::new("devgate/no-targets", missing))
             }

@@ -7,12 +7,12 @@ use clap::Args;
 use devgate_schemas::Sensitive;
 use devgate_transports::Mode;
 
+use crate::cli::attend::{Shown, attend_until};
 use crate::cli::targets::Direct;
 use crate::cli::{Ending, Setting, complete};
+use crate::output::Output;
 use crate::process::{self, Program};
-use crate::run::Job;
 use crate::session::{self, Bound, Lender, Reach};
-use crate::stop::Stopper;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  devgate session run -t switch1 -- ./nightly-checks.sh")]
@@ -32,10 +32,10 @@ pub(in crate::cli) struct Run {
 }
 
 impl Run {
-    pub(super) async fn run(self, setting: &Setting) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
         let target = super::one(setting, &self.target, self.direct).await?;
-        let job = Job::new(&target, setting, Stopper::default().stop());
-        let reach = Reach::from_here(&setting.registry, &job)?;
+        let run = setting.begin(None);
+        let job = run.job(&target);
         let mode = if self.noop { Mode::Noop } else { Mode::Enforce };
         let shown = self.program[0].display().to_string();
         let ctx = job.context();
@@ -53,9 +53,20 @@ impl Run {
                 .await
                 .map_err(|error| anyhow!("cannot run {shown}: {error}"))
         };
-        let lender = Lender::new(&setting.sessions, Bound::Request);
-        let lending = lender.lend(&ctx, &reach, mode, lent);
-        let (exit, asked) = setting.sessions.beside(&setting.voice, lending).await?;
+        let lender = Lender::new(&setting.engine.sessions, Bound::Request);
+        let lending = async {
+            let reach = Reach::from_here(&job)?;
+            lender.lend(&ctx, &reach, mode, lent).await
+        };
+        // Signals are the program's.
+        let (exit, asked) = attend_until(
+            setting,
+            &run,
+            &mut Shown::new(&setting.voice, output),
+            lending,
+            |_| None,
+        )
+        .await??;
         let of_program = || Ending::Of(u8::try_from(exit.code()).unwrap_or(u8::MAX));
         Ok(asked.map_or_else(of_program, Ending::Interrupted))
     }

@@ -8,7 +8,6 @@ use clap::Subcommand;
 use super::{Ending, Setting};
 use crate::output::Output;
 
-pub(crate) use run::Order;
 pub(super) use run::{given, time};
 
 /// Look at tasks, and run them.
@@ -29,8 +28,13 @@ pub(super) enum Task {
 }
 
 impl Task {
+    /// Whether its results are those of targets, one item each.
+    pub(super) fn has_items(&self) -> bool {
+        matches!(self, Self::Run(_))
+    }
+
     pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
-        let catalogue = setting.catalogue();
+        let catalogue = setting.workspace.catalogue();
         match self {
             Self::Show(show) => show.run(&catalogue, setting, output),
             Self::Run(run) => run.run(&catalogue, setting, output).await,

@@ -1,10 +1,7 @@
 //! `devgate task run`: one task on many targets.
 
-use std::cell::RefCell;
 use std::fs;
 use std::io::{self, Read};
-use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -13,19 +10,15 @@ use devgate_schemas::Level;
 use devgate_transports::Mode;
 
 use crate::cli::complete;
-use crate::cli::setting::no_target;
-use crate::cli::targets::HostOptions;
-use crate::cli::{Ending, Setting, Targets};
+use crate::cli::targets::{HostOptions, words};
+use crate::cli::{Ending, Setting, Targets, ending, perform};
 use crate::failure::Failure;
-use crate::hosts::Hosts;
-use crate::inventory::{Inventory, Target};
+use crate::operations::{Operation, TaskOrder};
 use crate::output::Output;
 use crate::rerun::{Rerun, RerunFile};
-use crate::results::{Action, EXPLAIN, Status};
-use crate::run::{self, Ran};
-use crate::session::{Bound, Lender};
-use crate::task_run::TaskRun;
+use crate::results::Status;
 use crate::tasks::{Catalogue, Parameters, Task, given_parameters};
+use crate::workspace::no_target;
 
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("whom").required(true).args(["targets", "rerun"]))]
@@ -80,20 +73,6 @@ pub(in crate::cli) struct Run {
     host: HostOptions,
 }
 
-/// A task that is to be run, and how.
-#[derive(Debug)]
-pub(crate) struct Order {
-    pub(crate) task: Task,
-    pub(crate) parameters: Parameters,
-    pub(crate) mode: Mode,
-    /// How long it may take on each target, where the inventory is not to say.
-    pub(crate) timeout: Option<Duration>,
-    /// Whether it is only told what would run.
-    pub(crate) explain: bool,
-    /// Whether people see what it writes while it runs.
-    pub(crate) stream: bool,
-}
-
 impl Run {
     pub(super) async fn run(
         self,
@@ -104,37 +83,40 @@ impl Run {
         let task = catalogue.find(&self.name)?;
         let parameters = self.parameters(&task)?;
         let overrides = self.targets.overrides(Some(&self.host)).await?;
-        let rerunfile = setting.project.rerunfile.clone().map(RerunFile::new);
+        let rerunfile = setting
+            .workspace
+            .project()
+            .rerunfile
+            .clone()
+            .map(RerunFile::new);
         let words = match (self.rerun, &rerunfile) {
-            (None, _) => self.targets.targets.clone(),
+            (None, _) => words(&self.targets.targets)?,
             (Some(which), Some(file)) => file.targets(which)?,
             (Some(_), None) => bail!("there is no run to repeat: this folder is no project"),
         };
         let inventory = setting.inventory().await?;
-        let targets = setting.choose_from(&inventory, &words, &overrides).await?;
-        if targets.is_empty() {
+        let chosen = setting.choose(inventory, &words, &overrides).await?;
+        if chosen.targets.is_empty() {
             let why = match (self.rerun, &rerunfile) {
                 (Some(which), Some(file)) => file.nothing(which),
-                _ => no_target(&inventory, &words),
+                _ => no_target(&chosen.inventory, &words),
             };
             setting.nothing_to_do(self.targets.allow_empty, &why)?;
         }
-        let order = Order {
+        let order = TaskOrder {
             task,
             parameters,
             mode: if self.noop { Mode::Noop } else { Mode::Enforce },
             timeout: self.timeout,
             explain: self.explain,
-            stream: self.stream || setting.project.stream,
+            stream: self.stream || setting.workspace.project().stream,
         };
-        let concurrency = self.targets.concurrency;
-        let ran = order
-            .run(setting, &inventory, &targets, concurrency, output)
-            .await?;
-        if let Some(file) = rerunfile.filter(|_| !order.explain) {
-            self.remember(setting, &file, &ran.statuses);
+        let (concurrency, order) = (self.targets.concurrency, Operation::Task(Box::new(order)));
+        let done = perform(setting, chosen, concurrency, order, output).await?;
+        if let Some(file) = rerunfile.filter(|_| !self.explain) {
+            self.remember(setting, &file, &done.ran.statuses);
         }
-        Ok(ran.ending)
+        Ok(ending(&done.ran))
     }
 
     fn parameters(&self, task: &Task) -> anyhow::Result<Parameters> {
@@ -153,7 +135,7 @@ impl Run {
 
     /// A run that cannot be remembered has gone as it has gone.
     fn remember(&self, setting: &Setting, file: &RerunFile, statuses: &[(String, Status)]) {
-        let asked = self.save_rerun || setting.project.save_rerun;
+        let asked = self.save_rerun || setting.workspace.project().save_rerun;
         if self.no_save_rerun || !asked {
             return;
         }
@@ -162,47 +144,6 @@ impl Run {
             let message = format!("the run is not remembered for --rerun: {path}: {error}");
             setting.voice.say(Level::Warning, &message);
         }
-    }
-}
-
-impl Order {
-    /// Runs the task on every target.
-    ///
-    /// # Errors
-    /// That the run cannot begin.
-    pub(crate) async fn run(
-        &self,
-        setting: &Setting,
-        inventory: &Inventory,
-        targets: &[Arc<Target>],
-        concurrency: Option<NonZeroUsize>,
-        output: &Output,
-    ) -> anyhow::Result<Ran> {
-        let hosts = Hosts::new(inventory, &setting.voice, setting.patience);
-        let run = TaskRun {
-            hosts: &hosts,
-            lender: &Lender::new(&setting.sessions, Bound::Run),
-            unknown: &RefCell::default(),
-            registry: &setting.registry,
-            task: &self.task,
-            parameters: &self.parameters,
-            mode: self.mode,
-            timeout: self.timeout,
-            stream: self.stream.then_some((output, &setting.voice)),
-        };
-        let action = Action {
-            name: if self.explain { EXPLAIN } else { "task" },
-            is_document: false,
-            object: Some(self.task.name.to_string()),
-        };
-        let ran = run::over(setting, targets, concurrency, output, action, async |job| {
-            if self.explain {
-                run.explain(job).await
-            } else {
-                run.on(job).await
-            }
-        });
-        hosts.serve(ran).await
     }
 }
 

@@ -59,8 +59,8 @@ impl Show {
             let message = format!("task {name}: {problem}");
             setting.voice.say(Level::Warning, &message);
         }
-        let listed: Option<Vec<Glob>> = setting
-            .project
+        let project = setting.workspace.project();
+        let listed: Option<Vec<Glob>> = project
             .tasks
             .as_ref()
             .filter(|_| !self.all)
@@ -77,8 +77,7 @@ impl Show {
                     .is_none_or(|globs| globs.iter().any(|glob| glob.matches(&task.name)))
         });
         output.page(&catalogue.listing_json(&listing), || {
-            let path: Vec<String> = setting
-                .project
+            let path: Vec<String> = project
                 .modulepath
                 .iter()
                 .map(|dir| dir.display().to_string())

@@ -286,7 +286,7 @@ impl Provider for Shelf {
             return Ok(());
         }
         if let Some(stopper) = &state.stopper {
-            stopper.raise(crate::stop::Stage::Finish);
+            stopper.raise(crate::stop::Stage::Finish, None);
         }
         for ((name, change), title) in changes.into_iter().zip(titles) {
             if state.lost_at.as_ref() == Some(&title) {

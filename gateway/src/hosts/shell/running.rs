@@ -129,16 +129,22 @@ impl<'a, 'v> Running<'a, 'v> {
             Err(why) => Some(format!("the host could not be asked: {why}")),
         };
         let (task, host) = (task.to_owned(), self.host.teller.name().to_owned());
+        let stopped = order.stop.told_of_part();
         move |said| match (left, limit) {
             (Some(left), limit) => TaskError::Left {
                 task,
+                stopped,
                 limit,
                 host,
                 left,
                 said: Box::new(said),
             },
             (None, Some(limit)) => TaskError::TimedOut { task, limit, said },
-            (None, None) => TaskError::Stopped { task, said },
+            (None, None) => TaskError::Stopped {
+                task,
+                stopped,
+                said,
+            },
         }
     }
 }

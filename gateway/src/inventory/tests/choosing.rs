@@ -4,6 +4,7 @@ use std::io::Read;
 
 use super::*;
 use crate::failure::Failure;
+use crate::inventory::words;
 
 #[test]
 fn words_choose_groups_targets_aliases_patterns_and_strangers_in_order_and_once() {
@@ -52,22 +53,25 @@ fn a_word_that_nobody_knows_is_warned_of_where_a_name_is_near() {
 }
 
 #[test]
-fn words_come_from_files_and_standard_input_too() -> std::io::Result<()> {
-    let inventory = inventory(NETWORK);
+fn words_come_from_files_and_standard_input_too() -> Result<(), Box<dyn std::error::Error>> {
+    let nothing: &mut dyn Read = &mut std::io::empty();
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("targets");
     let list = "# two routers\nr2 # the second\nr1, proxy1 #r9\n  #edge2.example.com\n";
     std::fs::write(&path, list)?;
     assert_eq!(
-        names(&inventory, &[&format!("@{}", path.display())]),
+        words(&[format!("@{}", path.display())], nothing)?,
         ["r2", "r1", "proxy1"]
     );
     let stdin: &mut dyn Read = &mut "lab # of all\n".as_bytes();
-    let chosen = inventory.choose(&["-".to_owned()], stdin).expect("targets");
-    assert_eq!(chosen.len(), 2);
+    assert_eq!(words(&["-".to_owned()], stdin)?, ["lab"]);
     let missing = format!("@{}", folder.path().join("none").display());
-    let error = choose(&inventory, &[&missing]).expect_err("a refusal");
+    let error = words(&[missing], nothing).expect_err("a refusal");
     assert!(matches!(error, InventoryError::Unreadable { .. }));
+    for word in ["-", "@targets"] {
+        let error = choose(&inventory(NETWORK), &[word]).expect_err("a refusal");
+        assert!(matches!(error, InventoryError::InvalidWord { .. }));
+    }
     Ok(())
 }
 

@@ -54,18 +54,22 @@ fn connection_info_is_the_options_then_seven_keys() {
         json!({
             "remote-transport": "panos", "protocol": "https", "user": "me", "password": "c@nary",
             "token": "t", "name": "sw", "uri": "https://me:c%40nary@192.0.2.1:8443/api?x=1",
-            "host": "192.0.2.1", "port": 8443,
+            "host": "192.0.2.1", "port": 8443, "run-on": "localhost",
         })
     );
     assert_eq!(sw.remote_transport(), Some("panos"));
     assert_eq!(
         info(&one(&inventory, "plain")),
-        json!({"protocol": "https", "host": "h", "port": 443, "password": "p", "name": "plain"}),
+        json!({
+            "protocol": "https", "host": "h", "port": 443, "password": "p", "name": "plain", "run-on": "localhost",
+        }),
         "a configured protocol counts where the URI has no scheme"
     );
     assert_eq!(
         info(&one(&inventory, "bare")),
-        json!({"name": "bare", "uri": "remote://192.0.2.9", "protocol": "remote", "host": "192.0.2.9"})
+        json!({
+            "name": "bare", "uri": "remote://192.0.2.9", "protocol": "remote", "host": "192.0.2.9", "run-on": "localhost",
+        })
     );
     for (scheme, protocol) in [("rest", "http"), ("remote", "http"), ("https", "https")] {
         let inventory = super::inventory(&format!(

@@ -82,7 +82,9 @@ targets:
     assert_eq!(a.fault.as_ref().map(ToString::to_string), None);
     assert_eq!(
         info(&a),
-        json!({"user": "me", "port": 22, "keep": {"y": 2, "x": 1}, "name": "a", "protocol": "remote"})
+        json!({
+            "user": "me", "port": 22, "keep": {"y": 2, "x": 1}, "name": "a", "protocol": "remote", "run-on": "localhost",
+        })
     );
     assert_eq!(
         Value::Hash(a.vars.clone()).to_json(),
@@ -141,7 +143,7 @@ targets: [{{name: a, config: {{remote: {{user: {optional}}}}}}}]\n"
     );
     assert_eq!(
         info(&one(&inventory, "a")),
-        json!({"user": "outer", "name": "a", "protocol": "remote"})
+        json!({"user": "outer", "name": "a", "protocol": "remote", "run-on": "localhost"})
     );
 }
 

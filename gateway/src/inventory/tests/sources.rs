@@ -25,7 +25,7 @@ fn only_a_file_that_was_named_must_exist() {
 #[test]
 fn the_environment_and_a_named_file_exclude_each_other() {
     let default = PathBuf::from("inventory.yaml");
-    let environment = Some("targets: [a]".to_owned());
+    let environment = Some(Source::Environment("targets: [a]".to_owned()));
     let both = Source::choose(
         Some(Source::File("x.yaml".into())),
         environment.clone(),

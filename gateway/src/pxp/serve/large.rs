@@ -44,30 +44,23 @@ struct Kept {
 /// references would be too large, or too many, all results go to one file.
 ///
 /// Beside them, why something could not be kept: it is lost.
-pub(super) fn fit(printed: String, limit: usize) -> (String, Result<(), Failure>) {
+pub(super) fn fit(results: Json, limit: usize) -> (Json, Result<(), Failure>) {
     let folder = folder();
     if let Ok(folder) = &folder {
         age_out(folder, SystemTime::now());
     }
-    if printed.len() <= limit {
-        return (printed, Ok(()));
+    if results.to_string().len() <= limit {
+        return (results, Ok(()));
     }
     // Without a folder nothing can be kept, and results must fit all the same.
     let place = folder.as_deref().unwrap_or_else(|_| Path::new(""));
-    let (results, kept) = match serde_json::from_str(&printed) {
-        Ok(results) => replaced(results, limit, place),
-        // It is nested more deeply than can be read: nothing can be taken out of it.
-        Err(_) => {
-            let whole = Kept::text(None, printed, place);
-            (whole.reference.clone(), vec![whole])
-        }
-    };
+    let (results, kept) = replaced(results, limit, place);
     match folder.and_then(|folder| write(&folder, &kept)) {
-        Ok(()) => (results.to_string(), Ok(())),
+        Ok(()) => (results, Ok(())),
         Err(error) => {
             let message = format!("results larger than {limit} bytes are not kept: {error:#}");
             let failure = Failure::new("devgate/not-kept", message);
-            (lost(results, &kept, &failure).to_string(), Err(failure))
+            (lost(results, &kept, &failure), Err(failure))
         }
     }
 }

@@ -5,6 +5,7 @@
 //! behind and still answers.
 
 mod actions;
+mod collect;
 mod configuration;
 mod large;
 mod reply;
@@ -29,6 +30,7 @@ use crate::interrupt::{self, Interrupts};
 use crate::output::Output;
 use crate::project::Format;
 use crate::run;
+use crate::stop::Reason;
 
 /// The word that asks a module what it is; so does no word at all.
 const METADATA: &str = "metadata";
@@ -95,59 +97,56 @@ async fn answer(action: &Served, global: &Global, output: &Output) -> Ending {
     };
     let done = AssertUnwindSafe(done).catch_unwind().await;
     let (results, ending) = done.unwrap_or_else(|_| refuse(run::panicked(), output));
-    reply.end(&results, ending, output)
+    reply.end(results, ending, output)
 }
 
-/// Does what a request asks for: its results, which are JSON and as large as they may be, and how it ended.
+/// Does what a request asks for: its results, no larger than they may be, and how it ended.
 async fn act(
     action: &Served,
     request: Request,
     global: &Global,
     output: &Output,
-) -> (String, Ending) {
+) -> (Json, Ending) {
     let configuration = match Configuration::read(request.configuration) {
         Ok(configuration) => configuration,
         Err(failure) => return refuse(failure, output),
     };
-    let done = work(action, request.input, &configuration, global).await;
-    let (printed, ending) = done.unwrap_or_else(|error| refuse(error.into(), output));
-    let (results, kept) = large::fit(printed, configuration.limits.results);
+    let done = work(action, request.input, &configuration, global, output).await;
+    let (results, ending) = done.unwrap_or_else(|error| refuse(error.into(), output));
+    let (results, kept) = large::fit(results, configuration.limits.results);
     (results, large::ending(ending, &kept, output))
 }
 
-/// Does an action: what it prints, and how it ended.
+/// Does an action: its results, and how it ended.
 async fn work(
     action: &Served,
     input: Map<String, Json>,
     configuration: &Configuration,
     global: &Global,
-) -> anyhow::Result<(String, Ending)> {
+    output: &Output,
+) -> anyhow::Result<(Json, Ending)> {
     let limits = &configuration.limits;
     interrupt::stop_after(limits.time, "configuration `limits.time`");
-    let output = Output::kept(Format::Json);
-    let setting = Setting::load(&configuration.over(global), &output)?;
+    let setting = Setting::load(&configuration.over(global), output)?;
     let work = Work {
         setting: &setting,
         limits,
-        output: &output,
     };
-    let ending = action.act(input, &work).await?;
-    let printed = output.into_kept().expect("it was to be kept");
-    Ok((printed, ending))
+    action.act(input, &work).await
 }
 
 /// Says why a request could not be carried out at all; perhaps because somebody has stopped it.
-fn refuse(failure: Failure, output: &Output) -> (String, Ending) {
-    let failure = match interrupt::timed_out() {
-        Some(timed_out) => Failure {
-            msg: format!("{timed_out}: {}", failure.msg),
+fn refuse(failure: Failure, output: &Output) -> (Json, Ending) {
+    let failure = match interrupt::asked().map(interrupt::reason) {
+        Some(late @ Reason::Deadline(_)) => Failure {
+            msg: format!("{late}: {}", failure.msg),
             ..failure
         },
-        None => failure,
+        Some(Reason::Signal(_)) | None => failure,
     };
     output.complain(&failure.msg);
     let ending = interrupt::asked().map_or(Ending::Badly, Ending::Interrupted);
-    (failure.into_value().to_string(), ending)
+    (failure.into_value(), ending)
 }
 
 /// Reads a part of a request that must fit a schema of ours.

@@ -16,6 +16,7 @@ use devgate_schemas::pxp::{FILES_NOT_WRITTEN, OutputFiles};
 use nix::unistd::dup2_stderr;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
+use serde_json::Value as Json;
 
 use super::large;
 use crate::cli::Ending;
@@ -66,17 +67,17 @@ impl Reply {
     }
 
     /// Tells the results and how it ended; gives how this process is to end.
-    pub(super) fn end(self, results: &str, ending: Ending, output: &Output) -> Ending {
+    pub(super) fn end(self, results: Json, ending: Ending, output: &Output) -> Ending {
         match self {
             Self::Streams => {
-                output.line(results.trim_end());
+                output.line(results.to_string());
                 ending
             }
-            Self::Files(files) => match files.end(results, ending, output) {
+            Self::Files(files) => match files.end(&results, ending, output) {
                 Ok(ending) => ending,
                 Err(failure) => {
                     // Who has called may log it, as pxp-agent does.
-                    output.line(large::fit(results.to_owned(), SUMMARY).0);
+                    output.line(large::fit(results, SUMMARY).0.to_string());
                     not_written(&failure, output)
                 }
             },
@@ -120,7 +121,7 @@ impl Files {
         })
     }
 
-    fn end(self, results: &str, ending: Ending, output: &Output) -> Result<Ending, Failure> {
+    fn end(self, results: &Json, ending: Ending, output: &Output) -> Result<Ending, Failure> {
         let (places, terminal) = (self.places.clone(), &self.terminal);
         let said = self.said;
         let [for_results, for_code] = self.kept;
@@ -150,12 +151,12 @@ impl Files {
 /// Writes the results; where there is no room for them, as much of them as room was kept for.
 fn write_results(
     place: &Path,
-    results: &str,
+    results: &Json,
     ending: Ending,
     kept: File,
     output: &Output,
 ) -> io::Result<Ending> {
-    let line = |results: &str| format!("{}\n", results.trim_end());
+    let line = |results: &Json| format!("{results}\n");
     let Err(error) = whole::write(place, line(results).as_bytes()) else {
         return Ok(ending);
     };
@@ -163,7 +164,7 @@ fn write_results(
         "cannot write all results to {}: {error}; the largest values, or all but a summary, are left out",
         place.display()
     ));
-    let (results, moved) = large::fit(results.to_owned(), SUMMARY);
+    let (results, moved) = large::fit(results.clone(), SUMMARY);
     let ending = large::ending(ending, &moved, output);
     into_room(place, line(&results).as_bytes(), kept).map(|()| ending)
 }

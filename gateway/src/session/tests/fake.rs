@@ -15,6 +15,7 @@ use devgate_transports::{
 };
 use serde_json::json;
 
+use crate::engine::RunId;
 use crate::inventory::Target;
 use crate::session::reach::{Key, Terms};
 use crate::session::{Bound, Lender, Pool, Reach};
@@ -75,11 +76,12 @@ impl Device {
         Reach {
             connect: self,
             key: Rc::new(Key { transport, info }),
-            place: target.place(),
+            place: target.place(None),
             terms: Terms {
                 limit: NonZeroUsize::MIN,
                 idle: Duration::from_secs(300),
             },
+            run: RunId::default(),
         }
     }
 

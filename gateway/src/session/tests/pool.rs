@@ -7,7 +7,6 @@ use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use clap::Parser;
 use devgate_schemas::{ConnectionInfo, TransportSchema, Unread, Value};
 use devgate_transports::error::{Interrupted, Interruption};
 use devgate_transports::{Context, Error, Patience};
@@ -16,12 +15,12 @@ use futures_util::future::join_all;
 use tokio::time::{advance, timeout};
 
 use super::fake::{Deaf, Device};
-use crate::cli::{Cli, When};
+use crate::engine::{Engine, RunId};
+use crate::events;
 use crate::failure::Failure;
 use crate::session::device::Access;
 use crate::session::pool::Lease;
 use crate::session::{Pool, Reach};
-use crate::voice::Voice;
 
 /// Who logs in with a password.
 fn with_password(password: &str) -> ConnectionInfo {
@@ -57,10 +56,6 @@ async fn end(lease: Lease<'_>) {
 /// Lets time pass for those who look after sessions.
 async fn pass(seconds: u64) {
     let _ = timeout(Duration::from_secs(seconds), pending::<()>()).await;
-}
-
-fn voice() -> Voice {
-    Voice::new(Cli::parse_from(["devgate", "demo"]).global(), When::Never)
 }
 
 fn up_to(reach: Reach<'_>, sessions: usize) -> Reach<'_> {
@@ -249,9 +244,12 @@ async fn who_waits_behind_others_for_a_device_that_is_down_ends_soon_after_them(
 
 #[tokio::test(start_paused = true)]
 async fn idle_sessions_are_tested_and_closed_when_their_time_is_over() -> Result<(), Failure> {
-    let (device, pool, voice) = (Device::new(), Pool::default(), voice());
+    let (device, engine) = (
+        Device::new(),
+        Engine::new(events::silence(), Duration::ZERO),
+    );
     let reach = device.reach("here", ConnectionInfo::default());
-    let lease = pool.lease(&reach);
+    let lease = engine.sessions.lease(&reach);
     let counted = async {
         well(&lease, "a").await?;
         pass(250).await;
@@ -265,46 +263,50 @@ async fn idle_sessions_are_tested_and_closed_when_their_time_is_over() -> Result
         assert_eq!(device.counts(), [2, 2], "a dead one is found");
         Ok(())
     };
-    pool.beside(&voice, counted).await
+    engine.drive(counted).await
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_session_is_kept_for_the_targets_that_are_still_to_come_and_no_longer()
 -> Result<(), Failure> {
-    let (device, pool, voice) = (Device::new(), Pool::default(), voice());
+    let (device, pool) = (Device::new(), Pool::default());
     let reach = device.reach("here", ConnectionInfo::default());
     let place = reach.place;
-    pool.expect([place, place, place].into_iter());
+    let run = pool.expect(RunId::default(), [place, place, place].into_iter());
     for expected in [[1, 0], [1, 0], [1, 1]] {
         let lease = pool.lease(&reach);
         well(&lease, "a").await?;
         end(lease).await;
-        pool.done(|| place);
+        run.done(|| place);
         assert_eq!(device.counts(), expected);
     }
     // The second one never asks.
-    pool.expect([place, place].into_iter());
+    let run = pool.expect(RunId::default(), [place, place].into_iter());
     let lease = pool.lease(&reach);
     well(&lease, "a").await?;
     end(lease).await;
-    pool.done(|| place);
+    run.done(|| place);
     assert_eq!(device.counts(), [2, 1]);
-    pool.done(|| place);
-    let _ = timeout(Duration::from_secs(3), pool.keep(&voice)).await;
+    run.done(|| place);
+    let _ = timeout(Duration::from_secs(3), pool.keep(&*events::silence())).await;
     assert_eq!(device.counts(), [2, 2]);
     Ok(())
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_and_work_that_is_dropped_leave_no_session_open() -> Result<(), Failure> {
-    let (device, pool, voice) = (Device::new(), Pool::default(), voice());
+    let (device, engine) = (
+        Device::new(),
+        Engine::new(events::silence(), Duration::ZERO),
+    );
+    let pool = &engine.sessions;
     let reach = device.reach("here", ConnectionInfo::default());
     let panics = async {
         let lease = pool.lease(&reach);
         let work = async || panic!("it is meant to");
         use_once(&lease, "a", Access::Write, work).await
     };
-    let panicked = AssertUnwindSafe(pool.beside(&voice, panics)).catch_unwind();
+    let panicked = AssertUnwindSafe(engine.drive(panics)).catch_unwind();
     assert!(panicked.await.is_err());
     assert_eq!(device.counts(), [1, 1]);
 
@@ -316,7 +318,29 @@ async fn a_panic_and_work_that_is_dropped_leave_no_session_open() -> Result<(), 
     well(&lease, "a").await?;
     assert_eq!(device.counts(), [3, 2]);
     drop(lease);
-    pool.close(&voice).await;
+    pool.close(&*events::silence()).await;
     assert_eq!(device.counts(), [3, 3]);
     Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_engine_that_stays_keeps_sessions_for_the_next_run_and_not_for_ever()
+-> Result<(), Failure> {
+    let device = Device::new();
+    let engine = Engine::new(events::silence(), Duration::from_secs(120));
+    let pool = &engine.sessions;
+    let reach = device.reach("here", ConnectionInfo::default());
+    let runs = async {
+        for _ in 0..3 {
+            let lease = pool.lease(&reach);
+            well(&lease, "a").await?;
+            end(lease).await;
+            pass(60).await;
+            assert_eq!(device.counts(), [1, 0]);
+        }
+        pass(70).await;
+        assert_eq!(device.counts(), [1, 1]);
+        Ok(())
+    };
+    engine.drive(runs).await
 }

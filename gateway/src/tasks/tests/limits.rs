@@ -132,7 +132,7 @@ async fn a_stopped_run_is_ended_as_its_stage_says() {
         let stopper = Stopper::default();
         let (error, pid) = tokio::join!(run.run_under(stopper.stop()), async {
             let pid = pid_in(&file).await;
-            stopper.raise(stage);
+            stopper.raise(stage, None);
             pid
         });
         let (kind, _, details) = error.expect_err("it was stopped").to_error();

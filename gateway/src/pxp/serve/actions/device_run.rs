@@ -8,11 +8,11 @@ use devgate_transports::Mode;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use super::{Action, Value, Whom, Work};
-use crate::cli::{Ending, device};
+use super::{Action, Operation, Setting, Value, Whom};
 use crate::device_run::{Options, Strict};
 use crate::failure::Failure;
 use crate::manifest::Manifest;
+use crate::operations::{Apply, Rollback, Splay};
 use crate::pxp::serve::report;
 use crate::pxp::serve::schema::{flag, list, one_of, open, word};
 
@@ -27,7 +27,7 @@ pub(super) struct DeviceRun {
     #[serde(default)]
     tags: Vec<String>,
     #[serde(default)]
-    rollback: device::Rollback,
+    rollback: Rollback,
     busy: Option<String>,
 }
 
@@ -65,12 +65,11 @@ impl Action for DeviceRun {
         Value::Closed(report::properties())
     }
 
-    async fn act(self, work: &Work<'_>) -> anyhow::Result<Ending> {
+    fn operation(self, setting: &Setting) -> anyhow::Result<(Whom, Operation)> {
+        let project = setting.workspace.project().root.clone();
         let text = self.manifest.as_ref().map(yaml::from_json);
-        let file = self
-            .manifest_file
-            .map(|file| work.setting.project.root.join(file));
-        let manifest = match (&text, &file) {
+        let file = self.manifest_file.map(|file| project.join(file));
+        let manifest = match (text, file) {
             (Some(text), None) => Manifest::Text {
                 name: "input.manifest",
                 text,
@@ -82,8 +81,7 @@ impl Action for DeviceRun {
             }
         };
         let busy = self.busy.and_then(|busy| busy.parse().ok());
-        let (_, targets) = self.whom.choose(work).await?;
-        let wish = device::Wish {
+        let apply = Apply {
             manifest,
             options: Options {
                 mode: if self.noop { Mode::Noop } else { Mode::Enforce },
@@ -94,19 +92,10 @@ impl Action for DeviceRun {
             rollback: self.rollback,
             diff: false,
             busy: busy.unwrap_or_default(),
-            splay: device::Splay::within(0),
-            report: device::ReportOptions::default(),
+            splay: Splay::within(0),
+            reports: None,
+            project,
         };
-        let concurrency = self.whom.concurrency(work);
-        let codes = device::Codes::default();
-        device::apply(
-            work.setting,
-            &targets,
-            concurrency,
-            &wish,
-            &codes,
-            work.output,
-        )
-        .await
+        Ok((self.whom, Operation::Apply(apply)))
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use super::{Action, Value, Whom, Work};
-use crate::cli::{Ending, facts};
+use super::{Action, Operation, Setting, Value, Whom};
+use crate::cli::facts::Age;
 use crate::pxp::serve::schema::{closed, count, flag, one_of, text, whole};
 
 #[derive(Deserialize)]
@@ -63,15 +63,12 @@ impl Action for Facts {
         })
     }
 
-    async fn act(self, work: &Work<'_>) -> anyhow::Result<Ending> {
-        let (_, targets) = self.whom.choose(work).await?;
-        let concurrency = self.whom.concurrency(work);
-        let age = facts::Age {
-            cached: self
-                .cached
-                .map(|seconds| Duration::from_secs(seconds.get().into())),
+    fn operation(self, setting: &Setting) -> anyhow::Result<(Whom, Operation)> {
+        let seconds = self.cached.map(|seconds| seconds.get().into());
+        let age = Age {
+            cached: seconds.map(Duration::from_secs),
             stale_ok: self.stale_ok,
         };
-        facts::collect(work.setting, &targets, concurrency, age, work.output).await
+        Ok((self.whom, Operation::Facts(age.of(setting)?)))
     }
 }

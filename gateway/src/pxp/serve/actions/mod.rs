@@ -1,4 +1,4 @@
-//! Our actions: what they are called, what they take, and the ordinary commands that they are.
+//! Our actions: what they are called, what they take, and the operations that they are.
 
 mod device_run;
 mod facts;
@@ -13,12 +13,13 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
 use self::whom::Whom;
+use super::collect::collect;
 use super::configuration::Limits;
 use super::fitting;
 use super::results::{self, Value};
 use super::schema::{both, closed};
-use crate::cli::{Ending, Setting};
-use crate::output::Output;
+use crate::cli::{Ending, Setting, ending};
+use crate::operations::Operation;
 
 /// An action of ours; the value is its input.
 trait Action: DeserializeOwned {
@@ -40,16 +41,21 @@ trait Action: DeserializeOwned {
         json!({})
     }
 
-    /// Does it, and prints its results.
-    async fn act(self, work: &Work<'_>) -> anyhow::Result<Ending>;
+    /// What it asks, and of whom.
+    ///
+    /// # Errors
+    /// What is wrong with its input.
+    fn operation(self, setting: &Setting) -> anyhow::Result<(Whom, Operation)>;
 }
 
 /// What an action works with.
 pub(super) struct Work<'w> {
     pub(super) setting: &'w Setting,
     pub(super) limits: &'w Limits,
-    pub(super) output: &'w Output,
 }
+
+/// The results of an action, and how it ended.
+pub(super) type Done = (Json, Ending);
 
 /// An action, as the metadata have it and as it is invoked.
 pub(super) struct Served {
@@ -57,7 +63,7 @@ pub(super) struct Served {
     about: &'static str,
     input: fn() -> Json,
     results: fn() -> Json,
-    act: for<'w> fn(Map<String, Json>, &'w Work<'w>) -> LocalBoxFuture<'w, anyhow::Result<Ending>>,
+    act: for<'w> fn(Map<String, Json>, &'w Work<'w>) -> LocalBoxFuture<'w, anyhow::Result<Done>>,
 }
 
 /// All of them.
@@ -69,6 +75,22 @@ pub(super) const ACTIONS: [Served; 5] = [
     Served::new::<resource_get::ResourceGet>(),
 ];
 
+impl Work<'_> {
+    /// Has the engine do something.
+    ///
+    /// # Errors
+    /// Why nothing could be begun.
+    async fn perform(&self, whom: &Whom, operation: Operation) -> anyhow::Result<Done> {
+        let chosen = whom.choose(self).await?;
+        let handle = self
+            .setting
+            .submit(chosen, whom.concurrency(self), operation)?;
+        let summary = handle.summary();
+        let (done, results) = collect(self.setting, handle.run(), summary).await?;
+        Ok((results, ending(&done?.ran)))
+    }
+}
+
 impl Served {
     const fn new<A: Action>() -> Self {
         Self {
@@ -79,7 +101,8 @@ impl Served {
             act: |input, work| {
                 async {
                     let input: A = fitting("input", &self::input::<A>(), Json::Object(input))?;
-                    input.act(work).await
+                    let (whom, operation) = input.operation(work.setting)?;
+                    work.perform(&whom, operation).await
                 }
                 .boxed_local()
             },
@@ -96,7 +119,7 @@ impl Served {
         })
     }
 
-    /// Does it, and prints its results.
+    /// Does it: its results, and how it ended.
     ///
     /// # Errors
     /// What is wrong with the input, or why nothing could be begun.
@@ -104,7 +127,7 @@ impl Served {
         &self,
         input: Map<String, Json>,
         work: &Work<'_>,
-    ) -> anyhow::Result<Ending> {
+    ) -> anyhow::Result<Done> {
         (self.act)(input, work).await
     }
 }

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use super::{Action, Value, Whom, Work};
-use crate::cli::{Ending, device};
+use super::{Action, Operation, Setting, Value, Whom};
 use crate::device_run::Strict;
+use crate::operations::{Inspect, Splay};
 use crate::pxp::serve::schema::{list, open, word};
 
 #[derive(Deserialize)]
@@ -38,16 +38,14 @@ impl Action for ResourceGet {
         Value::Closed(json!({ "resources": list("The resources", resource) }))
     }
 
-    async fn act(self, work: &Work<'_>) -> anyhow::Result<Ending> {
-        let (_, targets) = self.whom.choose(work).await?;
-        let question = device::Question {
-            type_name: &self.type_name,
-            title: self.title.as_deref(),
+    fn operation(self, _: &Setting) -> anyhow::Result<(Whom, Operation)> {
+        let inspect = Inspect {
+            type_name: self.type_name,
+            title: self.title,
             as_yaml: false,
             strict: Strict::Error,
-            splay: device::Splay::within(0),
+            splay: Splay::within(0),
         };
-        let concurrency = self.whom.concurrency(work);
-        device::show(work.setting, &targets, concurrency, &question, work.output).await
+        Ok((self.whom, Operation::Inspect(inspect)))
     }
 }

@@ -8,8 +8,8 @@ use devgate_transports::Mode;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Action, Value, Whom, Work};
-use crate::cli::{Ending, task};
+use super::{Action, Operation, Setting, Value, Whom};
+use crate::operations::TaskOrder;
 use crate::pxp::serve::schema::{count, flag, open, text, word};
 
 #[derive(Deserialize)]
@@ -48,16 +48,15 @@ impl Action for RunTask {
         json!({ "object": text("The task's name") })
     }
 
-    async fn act(self, work: &Work<'_>) -> anyhow::Result<Ending> {
-        let task = work.setting.catalogue().find(&self.task)?;
+    fn operation(self, setting: &Setting) -> anyhow::Result<(Whom, Operation)> {
+        let task = setting.workspace.catalogue().find(&self.task)?;
         let given: Hash = self
             .parameters
             .into_iter()
             .map(|(name, value)| (name, value.into()))
             .collect();
         let parameters = task.parameters(task.metadata.hide_sensitive(given))?;
-        let (inventory, targets) = self.whom.choose(work).await?;
-        let order = task::Order {
+        let order = TaskOrder {
             task,
             parameters,
             mode: if self.noop { Mode::Noop } else { Mode::Enforce },
@@ -67,8 +66,6 @@ impl Action for RunTask {
             explain: false,
             stream: false,
         };
-        let concurrency = self.whom.concurrency(work);
-        let ran = order.run(work.setting, &inventory, &targets, concurrency, work.output);
-        Ok(ran.await?.ending)
+        Ok((self.whom, Operation::Task(Box::new(order))))
     }
 }

@@ -3,8 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use super::{Action, Value, Whom, Work};
-use crate::cli::{Ending, verify};
+use super::{Action, Operation, Setting, Value, Whom};
 
 #[derive(Deserialize)]
 pub(super) struct Verify {
@@ -25,9 +24,7 @@ impl Action for Verify {
         Value::Closed(json!({}))
     }
 
-    async fn act(self, work: &Work<'_>) -> anyhow::Result<Ending> {
-        let (_, targets) = self.whom.choose(work).await?;
-        let concurrency = self.whom.concurrency(work);
-        verify::verify(work.setting, &targets, concurrency, work.output).await
+    fn operation(self, _: &Setting) -> anyhow::Result<(Whom, Operation)> {
+        Ok((self.whom, Operation::Verify))
     }
 }

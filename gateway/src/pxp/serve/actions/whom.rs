@@ -1,7 +1,6 @@
 //! Of which targets an action is asked.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
 use anyhow::bail;
 use serde::Deserialize;
@@ -9,8 +8,9 @@ use serde_json::{Value as Json, json};
 
 use super::Work;
 use crate::failure::Failure;
-use crate::inventory::{Inventory, Overrides, Target};
+use crate::inventory::Overrides;
 use crate::pxp::serve::schema::{count, word};
+use crate::workspace::Chosen;
 
 /// Which targets, and how many of them at once.
 #[derive(Deserialize)]
@@ -50,10 +50,7 @@ impl Whom {
     ///
     /// # Errors
     /// What is wrong with the inventory, or which word it does not know.
-    pub(super) async fn choose(
-        &self,
-        work: &Work<'_>,
-    ) -> anyhow::Result<(Inventory, Vec<Arc<Target>>)> {
+    pub(super) async fn choose(&self, work: &Work<'_>) -> anyhow::Result<Chosen> {
         let words = match &self.targets {
             Words::One(word) => std::slice::from_ref(word),
             Words::Many(words) => words,
@@ -68,14 +65,14 @@ impl Whom {
         }
         let inventory = work.setting.inventory().await?;
         let overrides = Overrides::default();
-        let targets = work.setting.choose_from(&inventory, words, &overrides);
-        let targets = targets.await?;
-        if targets.is_empty() {
+        let chosen = work.setting.choose(inventory, words, &overrides);
+        let chosen = chosen.await?;
+        if chosen.targets.is_empty() {
             let message = "`targets` chooses none of the inventory: nothing was done; `project` or \
                            `inventory` of the configuration say which inventory that is";
             bail!(Failure::new("devgate/no-targets", message));
         }
-        Ok((inventory, targets))
+        Ok(chosen)
     }
 
     /// How many at once: no more than the configuration lets.

@@ -1,76 +1,61 @@
 //! What devices hold, of one type: for programs as JSON, for people as a manifest.
 
-use std::io::{self, IsTerminal};
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use devgate_devices::{ResourceType, Which};
-use devgate_schemas::{Level, Name, Resource, TypeSchema};
+use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::{Context, Mode, Resources};
 use serde_json::json;
 
 use super::splay::Splay;
-use super::{ACTION, family};
-use crate::cli::{Ending, Setting};
+use super::{DEVICE, family};
 use crate::device_run::{Checked, Strict, Strictness};
 use crate::failure::Failure;
 use crate::inventory::Target;
 use crate::manifest;
-use crate::output::Output;
-use crate::project::Format;
 use crate::results::{Answer, Status};
-use crate::run;
+use crate::run::{Job, Ran, Run};
 use crate::session::{self, Access};
 
-/// What is to be shown, and how.
+/// Which resources are to be shown, and how.
 #[derive(Debug)]
-pub(crate) struct Question<'q> {
-    pub(crate) type_name: &'q str,
+pub(crate) struct Inspect {
+    /// Their type, as manifests name it, in any case.
+    pub(crate) type_name: String,
     /// One resource; without it all of the type.
-    pub(crate) title: Option<&'q str>,
+    pub(crate) title: Option<String>,
+    /// Whether people get YAML, not Puppet's language.
     pub(crate) as_yaml: bool,
     /// What becomes of rows that do not keep to their type.
     pub(crate) strict: Strict,
     pub(crate) splay: Splay,
 }
 
-/// Shows the resources of every target.
-///
-/// # Errors
-/// That the run cannot begin.
-pub(crate) async fn show(
-    setting: &Setting,
-    targets: &[Arc<Target>],
-    concurrency: Option<NonZeroUsize>,
-    question: &Question<'_>,
-    output: &Output,
-) -> anyhow::Result<Ending> {
-    let &Question {
-        type_name,
-        title,
-        as_yaml,
-        strict,
-        splay,
-    } = question;
-    // Types are named as manifests name them, in any case.
-    let name = &type_name.to_lowercase();
-    let action = ACTION.with_document();
-    let ran = run::over(setting, targets, concurrency, output, action, async |job| {
-        let family = family(setting, job.target)?;
-        let kind = setting.registry.resource_type(family.name(), name);
+impl Inspect {
+    /// Shows the resources of every target.
+    pub(crate) async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> Ran {
+        let action = DEVICE.with_document();
+        run.over(targets, action, async |job| self.on(job).await)
+            .await
+    }
+
+    async fn on(&self, job: &Job<'_>) -> Result<Answer, Failure> {
+        let (type_name, registry) = (&self.type_name, &job.run.registry);
+        let family = family(registry, job.target)?;
+        let kind = registry.resource_type(family.name(), &type_name.to_lowercase());
         let kind = kind.map_err(|failure| {
             let message = format!("Could not find type {type_name}: {failure}");
             Failure::new(&failure.kind, message)
         })?;
-        splay.wait(job).await?;
+        self.splay.wait(job).await?;
         let what = format!("retrieving resource: {type_name} from {}", job.target);
         job.context()
             .info(format!("{what} at {}", job.target.address()));
-        let shown = session::within(setting, job, Access::Read, async |ctx, _| {
-            look(ctx, kind, title, strict).await
+        let shown = session::within(job, Access::Read, async |ctx, _| {
+            look(ctx, kind, self.title.as_deref(), self.strict).await
         });
         let Shown { rows, wrong } = shown.await?;
-        let text = match as_yaml {
+        let text = match self.as_yaml {
             true => manifest::to_yaml(kind.schema(), &rows),
             false => manifest::to_pp(kind.schema(), &rows),
         };
@@ -83,19 +68,7 @@ pub(crate) async fn show(
                 serde_json::to_value(failure).expect("failures have text keys");
         }
         Ok(answer)
-    });
-    let ending = ran.await?.ending;
-    let is_for_a_file = output.format() == Format::Human && !io::stdout().is_terminal();
-    if targets.len() > 1 && is_for_a_file {
-        let message = format!(
-            "these are the manifests of {} devices, one behind the other: to apply one, print it alone \
-             (`devgate device -t NAME -r {type_name} > NAME.{}`)",
-            targets.len(),
-            if as_yaml { "yaml" } else { "pp" }
-        );
-        setting.voice.say(Level::Warning, &message);
     }
-    Ok(ending)
 }
 
 /// What a device holds, and what is wrong with the rest of it.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use crate::failure::Failure;
-use crate::run::{Job, interrupted};
+use crate::run::Job;
 use crate::stop::Stage;
 
 /// How far the moments are spread, in seconds.
@@ -39,7 +39,7 @@ impl Splay {
         job.context()
             .info(format!("begins in {seconds} s, by --splay"));
         match timeout(moment, job.stop().reaches(Stage::Finish)).await {
-            Ok(()) => Err(interrupted(false)),
+            Ok(()) => Err(job.interrupted(false)),
             Err(_) => Ok(()),
         }
     }

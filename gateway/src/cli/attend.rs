@@ -1,0 +1,277 @@
+//! Attending a run: what it tells goes to the terminal as it comes, and signals stop it.
+
+use std::num::NonZeroUsize;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+use devgate_schemas::Level;
+use nix::sys::signal::Signal;
+use tokio::time::interval;
+
+use super::{Ending, Setting};
+use crate::events::{Event, Follower, Heard};
+use crate::failure::Failure;
+use crate::interrupt::{self, Interrupts};
+use crate::inventory::InventoryError;
+use crate::listen::Sink;
+use crate::operations::{Operation, Summary};
+use crate::output::Output;
+use crate::project::Format;
+use crate::results::{Results, counted};
+use crate::run::{Ran, Run};
+use crate::stop::{GRACE, Reason, Stage};
+use crate::voice::Voice;
+use crate::workspace::Chosen;
+
+/// How often it is shown that time passes.
+const TICK: Duration = Duration::from_millis(250);
+
+/// Waits for what comes before a run, or for a signal: then it is left, and what it had started is ended.
+///
+/// # Errors
+/// That there was a signal, or what the work has failed with.
+pub(super) async fn unless_interrupted<T>(
+    work: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<T> {
+    let mut work = pin!(work);
+    // Work that has nothing to wait for is not worth a signal handler, which is there for ever.
+    if let Poll::Ready(done) = futures_util::poll!(&mut work) {
+        return done;
+    }
+    let Ok(mut interrupts) = Interrupts::hear() else {
+        return work.await;
+    };
+    tokio::select! {
+        done = work => done,
+        _ = interrupts.signal() => Err(InventoryError::Interrupted.into()),
+    }
+}
+
+/// Whoever shows what a run tells.
+pub(crate) trait Show {
+    /// Shows an event.
+    fn show(&mut self, event: &Event);
+}
+
+/// Does the work of a run, and prints what it tells.
+///
+/// The first signal lets what is under way come to its end, the second ends it, at the third nothing is waited for.
+///
+/// # Errors
+/// That signals cannot be heard; then nothing has been done.
+pub(crate) async fn attend<T>(
+    setting: &Setting,
+    run: &Run,
+    output: &Output,
+    work: impl Future<Output = T>,
+) -> anyhow::Result<T> {
+    attend_for(setting, run, &mut Shown::new(&setting.voice, output), work).await
+}
+
+/// Has the engine do something on targets, and prints what it tells.
+///
+/// # Errors
+/// Why nothing could be begun.
+pub(crate) async fn perform(
+    setting: &Setting,
+    chosen: Chosen,
+    concurrency: Option<NonZeroUsize>,
+    operation: Operation,
+    output: &Output,
+) -> anyhow::Result<Rc<Summary>> {
+    let handle = setting.submit(chosen, concurrency, operation)?;
+    Ok(attend(setting, handle.run(), output, handle.summary()).await??)
+}
+
+/// The same, for somebody who shows it otherwise.
+///
+/// # Errors
+/// That signals cannot be heard; then nothing has been done.
+pub(crate) async fn attend_for<T>(
+    setting: &Setting,
+    run: &Run,
+    show: &mut impl Show,
+    work: impl Future<Output = T>,
+) -> anyhow::Result<T> {
+    let cancel = |signal| {
+        run.cancel(interrupt::reason(signal));
+        None
+    };
+    attend_until(setting, run, show, work, cancel).await
+}
+
+/// Does the work of a run, and shows what it tells, until it ends or a signal gives something else.
+///
+/// # Errors
+/// That signals cannot be heard; then nothing has been done.
+pub(super) async fn attend_until<T>(
+    setting: &Setting,
+    run: &Run,
+    show: &mut impl Show,
+    work: impl Future<Output = T>,
+    mut on_signal: impl FnMut(Signal) -> Option<T>,
+) -> anyhow::Result<T> {
+    let mut interrupts = Interrupts::hear()?;
+    let mut events = run.events().follow(0);
+    let mut ticks = interval(TICK);
+    let done = {
+        let mut work = pin!(setting.engine.drive(work));
+        loop {
+            tokio::select! {
+                Some(heard) = events.next() => {
+                    told(heard, show);
+                    rest(&mut events, show);
+                }
+                done = &mut work => break done,
+                signal = interrupts.signal() => {
+                    if let Some(done) = on_signal(signal) {
+                        break done;
+                    }
+                }
+                _ = ticks.tick() => setting.voice.tick(),
+            }
+        }
+    };
+    rest(&mut events, show);
+    Ok(done)
+}
+
+/// Shows what is still there to be shown.
+fn rest(events: &mut Follower, show: &mut impl Show) {
+    while let Some(heard) = events.waiting() {
+        told(heard, show);
+    }
+}
+
+fn told(heard: Heard, show: &mut impl Show) {
+    // The run waits for who attends it: nothing is missed.
+    if let Heard::Event(_, event) = heard {
+        show.show(&event);
+    }
+}
+
+/// What the terminal shows of a run: results, and what is said.
+pub(super) struct Shown<'s> {
+    voice: &'s Voice,
+    output: &'s Output,
+    results: Option<Results<'s>>,
+    /// Whether a target has failed.
+    has_failed: bool,
+}
+
+impl<'s> Shown<'s> {
+    pub(super) fn new(voice: &'s Voice, output: &'s Output) -> Self {
+        Self {
+            voice,
+            output,
+            results: None,
+            has_failed: false,
+        }
+    }
+}
+
+impl Show for Shown<'_> {
+    fn show(&mut self, event: &Event) {
+        let (voice, output) = (self.voice, self.output);
+        match event {
+            Event::Begun { action, targets } => {
+                self.results = Some(Results::begin(output, action.clone()));
+                voice.begin(*targets, output.format());
+            }
+            Event::Started { target } => {
+                if let Some(results) = &self.results {
+                    voice.above(|| results.start(target));
+                }
+            }
+            Event::Said(_) | Event::Settled { .. } | Event::Stopping { .. } => said(voice, event),
+            // On stdout where people read that, else on stderr.
+            Event::Wrote { line } if output.format() == Format::Human => {
+                voice.above(|| output.text(line));
+            }
+            Event::Wrote { line } => voice.print(line),
+            Event::Finished {
+                target,
+                answer,
+                running,
+                failed,
+            } => {
+                self.has_failed |= *failed > 0;
+                voice.progress(*running, *failed);
+                if let Some(results) = &mut self.results {
+                    voice.step(|| results.item(target, answer));
+                }
+            }
+            Event::Ended { reason } => {
+                voice.end();
+                if let Some(results) = self.results.take() {
+                    results.end(cut_short(reason.as_ref(), self.has_failed));
+                }
+            }
+        }
+    }
+}
+
+/// How a command ends by a run.
+pub(crate) fn ending(ran: &Ran) -> Ending {
+    let is_well = ran.is_well();
+    let reason = ran.reason.clone().or_else(|| unheard(!is_well));
+    match reason {
+        Some(reason) => Ending::Interrupted(interrupt::signal_of(&reason)),
+        None if is_well => Ending::Well,
+        None => Ending::Badly,
+    }
+}
+
+/// A signal that has come while this thread was held up may not have been heard, though the work was left for it.
+fn unheard(has_failed: bool) -> Option<Reason> {
+    let signal = interrupt::asked().filter(|_| has_failed)?;
+    Some(interrupt::reason(signal))
+}
+
+/// Says what is said of a run in words.
+pub(crate) fn said(voice: &Voice, event: &Event) {
+    match event {
+        Event::Said(event) => voice.take(event.clone()),
+        Event::Settled { target } => voice.settled(target),
+        Event::Stopping {
+            stage,
+            told,
+            running,
+            held,
+        } => voice.say(Level::Err, &stopping(*stage, told, *running, *held)),
+        _ => {}
+    }
+}
+
+/// Why there is no more of the results, where the run was cut short.
+pub(crate) fn cut_short(reason: Option<&Reason>, has_failed: bool) -> Option<Failure> {
+    let reason = reason.cloned().or_else(|| unheard(has_failed))?;
+    let why = match &reason {
+        Reason::Signal(signal) => format!("the run was interrupted by {signal}"),
+        Reason::Deadline(_) => format!("the run {reason}"),
+    };
+    Some(Failure::new("devgate/interrupted", why))
+}
+
+/// What a person hears who stops a run.
+fn stopping(stage: Stage, told: &str, running: usize, is_held: bool) -> String {
+    let running = counted(running);
+    match stage {
+        Stage::Go => "going on".to_owned(),
+        Stage::Finish if is_held => format!(
+            "{told}: nothing new is begun, {running} may end; what is under way is finished, and taken back \
+             where more was to come, however long that takes; a second Ctrl-C leaves the device as it is then"
+        ),
+        Stage::Finish => format!(
+            "{told}: nothing new is begun, {running} may end within {} seconds; a second Ctrl-C kills \
+             what runs, as a second signal does",
+            GRACE.as_secs()
+        ),
+        Stage::End => format!("{told}: the time is over, ending {running}"),
+        Stage::Kill => {
+            format!("{told}: killing what runs for {running}; a third Ctrl-C does not wait")
+        }
+    }
+}

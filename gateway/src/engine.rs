@@ -1,0 +1,149 @@
+//! The engine: what all runs of a process share, so that many can go on at once.
+//!
+//! Sessions, the turns at a device, the load of a proxy and the files that may be open belong to the engine, since
+//! the devices and this node are the same for all runs. Secrets, patience, limits, events and the end belong to each
+//! run ([`Run`]).
+
+mod loads;
+mod request;
+#[cfg(test)]
+mod tests;
+mod turns;
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use devgate_schemas::Level;
+use devgate_transports::Patience;
+use futures_util::FutureExt;
+use indexmap::IndexMap;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::budget;
+use crate::events::Events;
+use crate::listen::Sink;
+use crate::registry::Registry;
+use crate::run::Run;
+use crate::session::{Claims, Pool};
+
+pub(crate) use loads::{Load, Loads};
+pub(crate) use request::{Key, Request, RunHandle};
+pub(crate) use turns::{Turn, Turns};
+
+/// How many targets a run works on at once when nobody says, as in Bolt.
+pub(crate) const CONCURRENCY: NonZeroUsize = NonZeroUsize::new(100).expect("it is not zero");
+
+/// How many files a target may need at once: the pipes of a task, while it is started; the socket of
+/// the session that it is lent, one client of it, and the session.
+const FILES: usize = 10;
+
+/// How many files are open whatever is worked on.
+const OWN_FILES: usize = 20;
+
+/// What all runs share.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    /// The sessions with devices.
+    pub(crate) sessions: Pool,
+    /// Which devices this process has claimed.
+    pub(crate) claims: Claims,
+    /// Whose turn it is at a device.
+    pub(crate) turns: Turns,
+    /// How many tasks run on a proxy.
+    pub(crate) loads: Loads,
+    /// One for each target that may be worked on at once, for the files that it needs.
+    room: Arc<Semaphore>,
+    /// Hears what is said of sessions that no run uses.
+    log: Arc<dyn Sink>,
+    runs: Cell<u64>,
+    /// The runs that requests with a key have become.
+    keys: RefCell<IndexMap<Key, ([u8; 32], RunHandle)>>,
+}
+
+/// A run's number, within its process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct RunId(u64);
+
+/// How much a run may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// How many targets it works on at once.
+    pub(crate) concurrency: usize,
+    /// How long each target is waited for that does not answer.
+    pub(crate) patience: Duration,
+    /// What it tells at least.
+    pub(crate) least: Level,
+    /// How many events are kept for those who come later.
+    pub(crate) kept: usize,
+    /// How long it may take in all.
+    pub(crate) deadline: Option<Duration>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            concurrency: CONCURRENCY.get(),
+            patience: Patience::LIMIT,
+            least: Level::Notice,
+            kept: 0,
+            deadline: None,
+        }
+    }
+}
+
+impl Engine {
+    /// An engine without runs. It keeps sessions that nobody is known to come for so long; what is said of them goes
+    /// to `log`.
+    pub(crate) fn new(log: Arc<dyn Sink>, idle: Duration) -> Rc<Self> {
+        Self::with_room(log, idle, affordable())
+    }
+
+    /// An engine that works on no more than so many targets at once, whichever runs they are of.
+    fn with_room(log: Arc<dyn Sink>, idle: Duration, targets: usize) -> Rc<Self> {
+        Rc::new(Self {
+            sessions: Pool::keeping(idle),
+            claims: Claims::default(),
+            turns: Turns::default(),
+            loads: Loads::default(),
+            room: Arc::new(Semaphore::new(targets.min(Semaphore::MAX_PERMITS))),
+            log,
+            runs: Cell::new(0),
+            keys: RefCell::default(),
+        })
+    }
+
+    /// A new run, with the transports and types that it is to know.
+    pub(crate) fn begin(self: &Rc<Self>, registry: &Rc<Registry>, limits: Limits) -> Run {
+        let id = RunId(self.runs.get());
+        self.runs.set(id.0 + 1);
+        let events = Events::new(limits.least, limits.kept, Some(Arc::clone(&self.log)));
+        Run::new(id, Rc::clone(self), Rc::clone(registry), events, limits)
+    }
+
+    /// Room for the work on one target, until it is dropped.
+    pub(crate) async fn room(&self) -> OwnedSemaphorePermit {
+        let room = Arc::clone(&self.room).acquire_owned().await;
+        room.expect("nobody closes it")
+    }
+
+    /// Does work in which there are runs, looks after the sessions that they leave, and closes all behind it: also
+    /// when the work panics.
+    pub(crate) async fn drive<T>(&self, work: impl Future<Output = T>) -> T {
+        let outcome = tokio::select! {
+            outcome = AssertUnwindSafe(work).catch_unwind() => outcome,
+            never = self.sessions.keep(&*self.log) => match never {},
+        };
+        self.sessions.close(&*self.log).await;
+        outcome.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+/// How many targets can be worked on at once, in all: no more than files can be open for.
+pub(crate) fn affordable() -> usize {
+    (budget::files().saturating_sub(OWN_FILES) / FILES).max(1)
+}

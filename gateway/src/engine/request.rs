@@ -1,0 +1,128 @@
+//! Requests: what somebody asks of the engine, and the run that it becomes.
+
+use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use tokio::sync::watch;
+use tokio::task::spawn_local;
+
+use super::{Engine, Limits};
+use crate::events::RUN;
+use crate::failure::Failure;
+use crate::operations::{Operation, Summary};
+use crate::registry::Registry;
+use crate::run::{Run, panicked};
+use crate::workspace::Chosen;
+
+/// How many keys of requests are remembered: then the oldest go whose runs have ended.
+const KEYS: usize = 10_000;
+
+/// What somebody asks.
+#[derive(Debug)]
+pub(crate) struct Request {
+    /// What he calls it, if he may ask for it again, and its digest: another request must have another name.
+    pub(crate) key: Option<(Key, [u8; 32])>,
+    pub(crate) registry: Rc<Registry>,
+    pub(crate) chosen: Chosen,
+    pub(crate) operation: Operation,
+    pub(crate) limits: Limits,
+}
+
+/// What a request is called by whoever asks it: asked again, it is the run that it became.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    /// Who asks.
+    pub(crate) principal: String,
+    pub(crate) name: String,
+}
+
+/// A run that was asked for: whoever has this can follow it, end it, and wait for what becomes of it.
+#[derive(Clone, Debug)]
+pub(crate) struct RunHandle {
+    run: Rc<Run>,
+    outcome: watch::Receiver<Option<Result<Rc<Summary>, Failure>>>,
+}
+
+impl Engine {
+    /// Begins what is asked for, or finds the run that the same request has become.
+    ///
+    /// It goes on whether somebody keeps the handle or not.
+    ///
+    /// # Errors
+    /// Another request has the same key.
+    pub(crate) fn submit(self: &Rc<Self>, request: Request) -> Result<RunHandle, Failure> {
+        if let Some(known) = self.known(request.key.as_ref())? {
+            return Ok(known);
+        }
+        let Request {
+            key,
+            registry,
+            chosen,
+            operation,
+            limits,
+        } = request;
+        let run = Rc::new(self.begin(&registry, limits));
+        let (told, outcome) = watch::channel(None);
+        let handle = RunHandle { run, outcome };
+        let run = Rc::clone(&handle.run);
+        spawn_local(RUN.scope(Arc::clone(run.events()), async move {
+            let work = operation.run(&run, &chosen.inventory, &chosen.targets);
+            let done = AssertUnwindSafe(work).catch_unwind().await;
+            let done = done.unwrap_or_else(|_| Err(panicked()));
+            // Nobody may wait for it.
+            let _ = told.send(Some(done.map(Rc::new)));
+            run.events().close();
+        }));
+        if let Some((key, digest)) = key {
+            let mut keys = self.keys.borrow_mut();
+            if keys.len() >= KEYS {
+                let ended = keys.values().position(|(_, handle)| handle.has_ended());
+                ended.map(|at| keys.shift_remove_index(at));
+            }
+            keys.insert(key, (digest, handle.clone()));
+        }
+        Ok(handle)
+    }
+
+    /// The run that a request of this key has become.
+    fn known(&self, key: Option<&(Key, [u8; 32])>) -> Result<Option<RunHandle>, Failure> {
+        let keys = self.keys.borrow();
+        match key.map(|(key, digest)| (key, digest, keys.get(key))) {
+            None | Some((_, _, None)) => Ok(None),
+            Some((_, digest, Some((known, handle)))) if known == digest => Ok(Some(handle.clone())),
+            Some((key, _, Some(_))) => {
+                let message = format!(
+                    "the idempotency key `{}` was used for another request: nothing was done; give each \
+                     request a key of its own",
+                    key.name
+                );
+                Err(Failure::new("devgate/key-in-use", message))
+            }
+        }
+    }
+}
+
+impl RunHandle {
+    /// The run: its number, its events, and how to end it.
+    pub(crate) fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// Waits for what becomes of it.
+    ///
+    /// # Errors
+    /// Why nothing could be begun.
+    pub(crate) async fn summary(&self) -> Result<Rc<Summary>, Failure> {
+        let mut outcome = self.outcome.clone();
+        let told = outcome.wait_for(Option::is_some).await;
+        let told = told.ok().and_then(|told| told.clone());
+        // Only one that was dropped with all others has told nothing.
+        told.unwrap_or_else(|| Err(panicked()))
+    }
+
+    fn has_ended(&self) -> bool {
+        self.outcome.borrow().is_some()
+    }
+}

@@ -1,0 +1,64 @@
+//! A task on many targets.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use devgate_transports::Mode;
+
+use crate::hosts::Hosts;
+use crate::inventory::{Inventory, Target};
+use crate::results::{Action, EXPLAIN};
+use crate::run::{Ran, Run};
+use crate::session::{Bound, Lender};
+use crate::task_run::TaskRun;
+use crate::tasks::{Parameters, Task};
+
+/// A task that is to be run, and how.
+#[derive(Debug)]
+pub(crate) struct TaskOrder {
+    pub(crate) task: Task,
+    pub(crate) parameters: Parameters,
+    pub(crate) mode: Mode,
+    /// How long it may take on each target, where the inventory is not to say.
+    pub(crate) timeout: Option<Duration>,
+    /// Whether it is only told what would run.
+    pub(crate) explain: bool,
+    /// Whether it is told what it writes while it runs.
+    pub(crate) stream: bool,
+}
+
+impl TaskOrder {
+    /// Runs the task on every target.
+    pub(crate) async fn run(
+        &self,
+        run: &Run,
+        inventory: &Inventory,
+        targets: &[Arc<Target>],
+    ) -> Ran {
+        let hosts = Hosts::new(inventory, run);
+        let task = TaskRun {
+            hosts: &hosts,
+            lender: &Lender::new(&run.engine.sessions, Bound::Run),
+            unknown: &RefCell::default(),
+            task: &self.task,
+            parameters: &self.parameters,
+            mode: self.mode,
+            timeout: self.timeout,
+            stream: self.stream,
+        };
+        let action = Action {
+            name: if self.explain { EXPLAIN } else { "task" },
+            is_document: false,
+            object: Some(self.task.name.to_string()),
+        };
+        let ran = run.over(targets, action, async |job| {
+            if self.explain {
+                task.explain(job).await
+            } else {
+                task.on(job).await
+            }
+        });
+        hosts.serve(ran).await
+    }
+}

@@ -1,0 +1,27 @@
+//! Can targets be reached, and do they take the credentials.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::inventory::Target;
+use crate::results::{Action, Answer};
+use crate::run::{Ran, Run};
+use crate::session::{self, Access};
+
+/// Says of every target whether it can be reached.
+pub(crate) async fn verify(run: &Run, targets: &[Arc<Target>]) -> Ran {
+    run.over(targets, Action::new("verify"), async |job| {
+        let open = session::within(job, Access::Read, async |ctx, transport| {
+            transport.verify(ctx).await?;
+            Ok(transport.leaves_credentials_open())
+        })
+        .await?;
+        let text = match open {
+            None => "It can be reached, and takes the credentials.".to_owned(),
+            Some(open) => format!("It can be reached; {open}."),
+        };
+        Ok(Answer::success(json!({})).with_text(text))
+    })
+    .await
+}

@@ -1,0 +1,88 @@
+//! The results of an action, as they come: one document.
+
+use std::time::Instant;
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::cli::Setting;
+use crate::cli::attend::{Show, attend_for, cut_short, said};
+use crate::events::Event;
+use crate::results::{Action, Item};
+use crate::run::Run;
+use crate::voice::Voice;
+
+/// Does the work of a run; beside what it gives, the results of the targets. What is said meanwhile goes to stderr.
+///
+/// # Errors
+/// That signals cannot be heard; then nothing has been done.
+pub(super) async fn collect<T>(
+    setting: &Setting,
+    run: &Run,
+    work: impl Future<Output = T>,
+) -> anyhow::Result<(T, Json)> {
+    let mut results = Collected::new(&setting.voice);
+    let done = attend_for(setting, run, &mut results, work).await?;
+    Ok((done, results.document.into()))
+}
+
+struct Collected<'v> {
+    voice: &'v Voice,
+    action: Option<Action>,
+    begun: Instant,
+    items: Vec<Json>,
+    has_failed: bool,
+    /// There when the run has ended.
+    document: Map<String, Json>,
+}
+
+impl<'v> Collected<'v> {
+    fn new(voice: &'v Voice) -> Self {
+        Self {
+            voice,
+            action: None,
+            begun: Instant::now(),
+            items: Vec::new(),
+            has_failed: false,
+            document: Map::new(),
+        }
+    }
+}
+
+impl Show for Collected<'_> {
+    fn show(&mut self, event: &Event) {
+        match event {
+            Event::Begun { action, targets } => {
+                self.items.reserve(*targets);
+                self.action = Some(action.clone());
+            }
+            Event::Finished {
+                target,
+                answer,
+                failed,
+                ..
+            } => {
+                self.has_failed |= *failed > 0;
+                if let Some(action) = &self.action {
+                    let item = Item {
+                        target,
+                        action,
+                        answer,
+                    };
+                    self.items.push(json!(item));
+                }
+            }
+            Event::Ended { reason } => {
+                let document = &mut self.document;
+                document.insert("target_count".to_owned(), self.items.len().into());
+                let items = std::mem::take(&mut self.items);
+                document.shift_insert(0, "items".to_owned(), items.into());
+                let elapsed = self.begun.elapsed().as_secs();
+                document.insert("elapsed_time".to_owned(), elapsed.into());
+                if let Some(why) = cut_short(reason.as_ref(), self.has_failed) {
+                    document.insert("_error".to_owned(), why.into_value()["_error"].take());
+                }
+            }
+            event => said(self.voice, event),
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! What runs work with: a project, the transports and types of its modules, and its inventory.
+//!
+//! All of it comes from explicit settings: the environment, the current folder and the words of a command line are a
+//! front end's to read. A run keeps what it has begun with, whatever is loaded later.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use anyhow::bail;
+use devgate_schemas::Level;
+
+use crate::failure::Failure;
+use crate::inventory::{Inventory, Listed, Overrides, Problem, Source, Target, read_device_conf};
+use crate::listen::{Sink, say};
+use crate::plugins::Plugins;
+use crate::project::Project;
+use crate::registry::Registry;
+use crate::tasks::Catalogue;
+use crate::trust;
+
+/// What a workspace is made of.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) project: Project,
+    /// Where Ruby is looked for before the modules.
+    pub(crate) libdir: Option<PathBuf>,
+    /// The inventory that somebody names.
+    pub(crate) inventory: Option<Source>,
+    /// The inventory that the environment holds.
+    pub(crate) environment: Option<Source>,
+    /// The `device.conf`, where there is one.
+    pub(crate) devices: Option<DeviceFile>,
+    /// Whether an inventory with a target that is wrong is refused.
+    pub(crate) strict: bool,
+}
+
+/// A `device.conf`.
+#[derive(Clone, Debug)]
+pub(crate) struct DeviceFile {
+    pub(crate) path: PathBuf,
+    /// Whether somebody has named it: then it must be right.
+    pub(crate) is_named: bool,
+}
+
+/// What runs work with.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    settings: Settings,
+    pub(crate) registry: Rc<Registry>,
+    log: Arc<dyn Sink>,
+}
+
+/// Targets, and the inventory that has them.
+#[derive(Clone)]
+pub(crate) struct Chosen {
+    pub(crate) inventory: Rc<Inventory>,
+    pub(crate) targets: Vec<Arc<Target>>,
+}
+
+impl fmt::Debug for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.targets.iter().map(|target| &target.name))
+            .finish()
+    }
+}
+
+/// Whether nobody else could change what is run.
+fn trusted(path: &Path) -> Result<(), Failure> {
+    trust::check(path).map_err(|problem| Failure::new("devgate/untrusted", problem))
+}
+
+impl Workspace {
+    /// Composes the registry with the modules of the project.
+    ///
+    /// # Errors
+    /// Others could change what is run, or two modules define one family.
+    pub(crate) fn load(settings: Settings, log: Arc<dyn Sink>) -> anyhow::Result<Self> {
+        let project = &settings.project;
+        for warning in &project.warnings {
+            say(&*log, Level::Warning, warning.clone());
+        }
+        for place in project.places() {
+            trusted(&place)?;
+        }
+        let registry = Registry::load(&project.modulepath, settings.libdir.as_deref(), &log)?;
+        Ok(Self {
+            settings,
+            registry: Rc::new(registry),
+            log,
+        })
+    }
+
+    /// The project.
+    pub(crate) fn project(&self) -> &Project {
+        &self.settings.project
+    }
+
+    /// The tasks of the module path.
+    pub(crate) fn catalogue(&self) -> Catalogue {
+        self.project().catalogue()
+    }
+
+    /// The `device.conf`, where there is one.
+    pub(crate) fn device_file(&self) -> Option<&Path> {
+        Some(&self.settings.devices.as_ref()?.path)
+    }
+
+    /// The name of the inventory, for programs.
+    pub(crate) fn inventory_name(&self) -> String {
+        match (&self.settings.environment, &self.settings.inventory) {
+            (Some(_), _) => "BOLT_INVENTORY".to_owned(),
+            (None, Some(Source::File(path))) => path.display().to_string(),
+            (None, _) => self.project().inventory_file().display().to_string(),
+        }
+    }
+
+    /// Reads the inventory.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub(crate) async fn inventory(&self) -> anyhow::Result<Rc<Inventory>> {
+        let Settings {
+            project,
+            inventory,
+            environment,
+            strict,
+            ..
+        } = &self.settings;
+        let default = project.inventory_file();
+        let source = Source::choose(inventory.clone(), environment.clone(), default)?;
+        if let Source::File(path) | Source::Default(path) = &source
+            && path.exists()
+        {
+            trusted(path)?;
+        }
+        let plugins = Rc::new(Plugins::new(project));
+        let mut inventory = Inventory::load(source, plugins, *strict).await?;
+        for warning in inventory.warnings() {
+            self.warn(warning.to_string());
+        }
+        self.add_devices(&mut inventory)?;
+        Ok(Rc::new(inventory))
+    }
+
+    /// Adds the devices of the `device.conf`. One that nobody has named stops nobody.
+    fn add_devices(&self, inventory: &mut Inventory) -> anyhow::Result<()> {
+        let Some(DeviceFile { path, is_named }) = &self.settings.devices else {
+            return Ok(());
+        };
+        if path.exists() {
+            trusted(path)?;
+        }
+        let devices = match read_device_conf(path, &self.registry) {
+            Ok(devices) => devices,
+            Err(message) if *is_named => {
+                bail!(Failure::new("devgate/invalid-device-conf", message))
+            }
+            Err(message) => {
+                self.warn(message);
+                return Ok(());
+            }
+        };
+        for name in inventory.add_devices(devices) {
+            let message = format!(
+                "{name} is in the inventory and in {}: the inventory's counts",
+                path.display()
+            );
+            say(&*self.log, Level::Notice, message);
+        }
+        Ok(())
+    }
+
+    /// The targets that words choose from an inventory, perhaps none.
+    ///
+    /// # Errors
+    /// Which word it does not know.
+    pub(crate) async fn choose(
+        &self,
+        inventory: Rc<Inventory>,
+        words: &[String],
+        overrides: &Overrides,
+    ) -> anyhow::Result<Chosen> {
+        let targets = inventory.select(words, overrides).await?;
+        let chosen: HashSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+        for (name, problems) in inventory.faults() {
+            if !chosen.contains(name) {
+                self.tell_left_out(problems);
+            }
+        }
+        let named = self.settings.devices.as_ref().filter(|file| file.is_named);
+        for target in &targets {
+            for warning in &target.warnings {
+                self.warn(format!("{target}: {warning}"));
+            }
+            if let (Listed::No, Some(file)) = (target.listed, named) {
+                let file = file.path.display();
+                self.warn(format!(
+                    "Target device / certificate '{target}' not found in {file}"
+                ));
+            }
+        }
+        if targets.iter().any(|target| target.listed == Listed::No) {
+            self.tell_missing(&inventory);
+        }
+        Ok(Chosen { inventory, targets })
+    }
+
+    /// Says that a target cannot be used: nobody may wonder why it is not among the others.
+    pub(crate) fn tell_left_out(&self, problems: &[Problem]) {
+        for problem in problems {
+            self.warn(format!("left out: {problem}"));
+        }
+    }
+
+    /// Says that there is no inventory, where somebody seems to expect one.
+    pub(crate) fn tell_missing(&self, inventory: &Inventory) {
+        if let Some(message) = missing(inventory) {
+            self.warn(message);
+        }
+    }
+
+    fn warn(&self, message: String) {
+        say(&*self.log, Level::Warning, message);
+    }
+}
+
+/// Why these words choose no target.
+pub(crate) fn no_target(inventory: &Inventory, words: &[String]) -> String {
+    match (missing(inventory), words) {
+        (Some(missing), _) => missing,
+        (None, []) => "no target is named".to_owned(),
+        (None, words) => format!("`{}` chooses no target", words.join(",")),
+    }
+}
+
+/// That there is no inventory, and how to name one.
+pub(crate) fn missing(inventory: &Inventory) -> Option<String> {
+    let path = inventory.missing()?.display();
+    Some(format!(
+        "there is no inventory: {path} is not there (name one with -i FILE, or its folder with \
+         --project DIR)"
+    ))
+}
