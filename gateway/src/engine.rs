@@ -73,10 +73,10 @@ pub(crate) struct RunId(u64);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// How many targets it works on at once.
-    pub(crate) concurrency: usize,
+    pub(crate) concurrency: NonZeroUsize,
     /// How long each target is waited for that does not answer.
     pub(crate) patience: Duration,
-    /// What it tells at least.
+    /// Messages below this level are not told.
     pub(crate) least: Level,
     /// How many events are kept for those who come later.
     pub(crate) kept: usize,
@@ -87,7 +87,7 @@ pub(crate) struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            concurrency: CONCURRENCY.get(),
+            concurrency: CONCURRENCY,
             patience: Patience::LIMIT,
             least: Level::Notice,
             kept: 0,
@@ -97,8 +97,8 @@ impl Default for Limits {
 }
 
 impl Engine {
-    /// An engine without runs. It keeps sessions that nobody is known to come for so long; what is said of them goes
-    /// to `log`.
+    /// An engine without runs. A session that nobody is known to come for is kept for `idle`; what is said of such
+    /// sessions goes to `log`.
     pub(crate) fn new(log: Arc<dyn Sink>, idle: Duration) -> Rc<Self> {
         Self::with_room(log, idle, affordable())
     }

@@ -1,6 +1,7 @@
 //! What a run tells: numbered, without secrets, kept for those who come later, handed to all who follow.
 //!
-//! Secrets are taken out here, once, where something leaves the run. A follower that must miss nothing holds the
+//! What is said, and what tasks write, loses the secrets of all targets here; a result has lost its target's before
+//! ([`Listener::masked`](crate::listen::Listener::masked)). A follower that must miss nothing holds the
 //! run back: no target is begun while it is far behind. Others are told what they have missed.
 
 use std::collections::{HashMap, VecDeque};
@@ -18,7 +19,7 @@ use crate::stop::{Reason, Stage};
 /// How many events a follower that must miss nothing may be behind before no target is begun.
 const BEHIND: u64 = 256;
 
-/// How many events are kept at least for the first who follows.
+/// How many events are kept at least until somebody follows.
 const EARLY: usize = 256;
 
 /// One thing that a run tells.
@@ -58,7 +59,7 @@ pub(crate) enum Event {
 /// The events of one run, from the first on.
 #[derive(Debug)]
 pub(crate) struct Events {
-    /// What is less is not told.
+    /// Events below this level are not told.
     least: Level,
     /// How many events are kept that everybody has heard.
     kept: usize,
@@ -91,7 +92,7 @@ struct Log {
 pub(crate) struct Follower {
     events: Arc<Events>,
     next: u64,
-    /// What it is called, where it must miss nothing.
+    /// Its number in [`Log::following`], if it must miss nothing.
     faithful: Option<u64>,
 }
 
@@ -131,6 +132,12 @@ impl Events {
         log.forget(self.kept);
         drop(log);
         self.changed.notify_waiters();
+    }
+
+    /// Tells a line that a task has written, without the secrets of all targets that are worked on.
+    pub(crate) fn wrote(&self, line: &str) {
+        let line = locked(&self.mask).text(line).into_owned();
+        self.tell(Event::Wrote { line });
     }
 
     /// Nothing more will be told.

@@ -1,7 +1,7 @@
 //! The wish to stop: Ctrl-C, `kill`, a terminal that has gone away, or time that is over, and what each
 //! one asks for.
 //!
-//! Each raises the stage of stopping ([`Escalation`]). One that has come stays known: who listens later is told at
+//! What each one does is for whoever listens. One that has come stays known: who listens later is told at
 //! once.
 
 use std::io;
@@ -41,7 +41,7 @@ pub(crate) fn reason(signal: Name) -> Reason {
     }
 }
 
-/// The signal that tells of a reason.
+/// The signal whose exit code tells a reason.
 pub(crate) fn signal_of(reason: &Reason) -> Name {
     match reason {
         Reason::Signal(signal) => *signal,

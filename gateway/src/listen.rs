@@ -25,7 +25,7 @@ pub(crate) trait Sink: Debug + Send + Sync {
     /// The secrets of all targets that it hears of now.
     fn mask(&self) -> &Mutex<Mask>;
 
-    /// Who hears what belongs to no run: there nothing is said either that is a secret of one.
+    /// The sink around this one: the secrets of a run are hidden there, too.
     fn outer(&self) -> Option<&dyn Sink> {
         None
     }

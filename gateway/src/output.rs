@@ -28,7 +28,7 @@ pub(crate) struct Output {
     quiet: bool,
     /// How words on stderr are coloured.
     words: Cell<ColorChoice>,
-    /// Whether programs get the results of targets, and expect their form where there are none.
+    /// Whether the command's results are those of targets: a failure of the whole then has their form.
     has_items: Cell<bool>,
     /// Why results could not be printed.
     lost: RefCell<Option<io::Error>>,

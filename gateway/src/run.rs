@@ -26,7 +26,8 @@ use crate::stop::{Escalation, Reason, Stage, Stop, Stopper};
 
 /// One thing asked of the gateway.
 ///
-/// It tells what becomes of it by its [`Events`], and ends by stages when somebody [cancels](Self::cancel) it. It
+/// It tells what becomes of it by its [`Events`]. Work [over](Self::over) targets ends by stages when somebody
+/// [cancels](Self::cancel) it, or when its time is over; a single [job](Self::job) when it is [left](Self::leave). It
 /// shares sessions and turns with the other runs of its engine, and nothing else.
 pub(crate) struct Run {
     id: RunId,
@@ -35,15 +36,15 @@ pub(crate) struct Run {
     events: Arc<Events>,
     limits: Limits,
     stopper: Stopper,
-    /// Who wants it to end.
+    /// The wishes that it end.
     wishes: watch::Sender<Wishes>,
-    /// How far it has come in that, and how many wishes it has heard.
+    /// How far stopping has come, and how many wishes it has taken in.
     heard: Cell<(Escalation, u32)>,
     /// When its time is over.
     deadline: Option<Instant>,
 }
 
-/// Who wants a run to end.
+/// The wishes that a run end: how many, and why the last.
 #[derive(Debug, Default)]
 struct Wishes {
     count: u32,
@@ -197,7 +198,7 @@ impl Run {
     }
 
     /// Has its work left at once, and its sessions closed.
-    pub(crate) fn end(&self, reason: Reason) {
+    pub(crate) fn leave(&self, reason: Reason) {
         self.stopper.raise(Stage::End, Some(reason));
     }
 
@@ -247,7 +248,7 @@ impl Run {
         stage
     }
 
-    /// Does `work` on every target, so many at once as the run's limits and the engine's files allow, and tells each
+    /// Does `work` on every target, as many at once as the run's limits and the engine's files allow, and tells each
     /// result as it comes, without the target's secrets.
     ///
     /// Where somebody stops it, nothing new is begun, and what is under way is waited for, so that sessions are closed
@@ -282,7 +283,7 @@ impl Run {
             let answer = answer.unwrap_or_else(Answer::from);
             Some((at, job.listener.masked(answer)))
         });
-        let mut answers = Box::pin(answers.buffer_unordered(self.limits.concurrency));
+        let mut answers = Box::pin(answers.buffer_unordered(self.limits.concurrency.get()));
         let place = |target: &Arc<Target>| self.registry.place(target);
         let sessions = self
             .engine

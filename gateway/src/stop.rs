@@ -40,7 +40,7 @@ pub(crate) enum Stage {
 pub(crate) enum Reason {
     /// This process was sent a signal.
     Signal(Signal),
-    /// It took longer than it may: `60 s (configuration `limits.time`)`.
+    /// It took longer than it may: ``60 s (configuration `limits.time`)``.
     Deadline(String),
 }
 

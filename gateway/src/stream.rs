@@ -4,7 +4,6 @@ use std::cell::RefCell;
 
 use devgate_schemas::CUT;
 
-use crate::events::Event;
 use crate::process::{Hear, Stream};
 use crate::run::Job;
 
@@ -58,7 +57,7 @@ impl<'a> Streamed<'a> {
         };
         let more = if cut { " [cut]" } else { "" };
         let line = format!("[{}] {word}: {text}{more}\n", self.job.target);
-        self.job.run.events().tell(Event::Wrote { line });
+        self.job.run.events().wrote(&line);
     }
 }
 

@@ -37,7 +37,7 @@ struct Inner {
     retries: Mutex<Retries>,
     /// Whether people read results, on stdout.
     shows_results: AtomicBool,
-    /// The secrets of those who use it without a run: no line leaves without passing these.
+    /// The secrets of all targets that are worked on, of every run: no line leaves without passing these.
     mask: Mutex<Mask>,
     logs: Mutex<Logs>,
 }

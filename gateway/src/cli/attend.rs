@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use nix::sys::signal::Signal;
 use tokio::time::interval;
 
 use super::{Ending, Setting};
-use crate::events::{Event, Follower, Heard};
+use crate::events::{Event, Follower, Heard, RUN};
 use crate::failure::Failure;
 use crate::interrupt::{self, Interrupts};
 use crate::inventory::InventoryError;
@@ -85,7 +86,7 @@ pub(crate) async fn perform(
     Ok(attend(setting, handle.run(), output, handle.summary()).await??)
 }
 
-/// The same, for somebody who shows it otherwise.
+/// Does the work of a run, and gives what it tells to `show`; each signal cancels it.
 ///
 /// # Errors
 /// That signals cannot be heard; then nothing has been done.
@@ -117,6 +118,7 @@ pub(super) async fn attend_until<T>(
     let mut events = run.events().follow(0);
     let mut ticks = interval(TICK);
     let done = {
+        let work = RUN.scope(Arc::clone(run.events()), work);
         let mut work = pin!(setting.engine.drive(work));
         loop {
             tokio::select! {
@@ -230,7 +232,7 @@ fn unheard(has_failed: bool) -> Option<Reason> {
     Some(interrupt::reason(signal))
 }
 
-/// Says what is said of a run in words.
+/// Has the voice say those events that are words.
 pub(crate) fn said(voice: &Voice, event: &Event) {
     match event {
         Event::Said(event) => voice.take(event.clone()),

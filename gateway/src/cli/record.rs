@@ -1,7 +1,6 @@
 //! `devgate record`: keeping a session with a device, to be played and tested without it.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::bail;
 use clap::{ArgGroup, Args};
@@ -57,11 +56,10 @@ impl Record {
         // Nobody but this user is to read what a device says before somebody has looked through it.
         umask(Mode::from_bits_truncate(0o077));
         record::make_folder(&self.folder)?;
-        let concurrency = self.targets.concurrency;
-        let action = Action::new("record");
-        let targets: &[Arc<_>] = &targets;
-        let run = setting.begin(concurrency);
-        let ran = run.over(targets, action, async |job| self.record(job).await);
+        let run = setting.begin(self.targets.concurrency);
+        let ran = run.over(&targets, Action::new("record"), async |job| {
+            self.record(job).await
+        });
         Ok(ending(&attend(setting, &run, output, ran).await?))
     }
 

@@ -156,7 +156,7 @@ impl Setting {
         operations::nothing_to_do(&self.voice, allowed, why)
     }
 
-    /// A run that works on so many targets at once as somebody asks for, or the project, or as is usual.
+    /// A run that works on as many targets at once as somebody asks for, or the project, or as is usual.
     pub(crate) fn begin(&self, concurrency: Option<NonZeroUsize>) -> Run {
         let limits = self.limits(concurrency);
         self.engine.begin(&self.workspace.registry, limits)
@@ -197,7 +197,7 @@ impl Setting {
     }
 
     /// The same; where somebody asks for more than are possible, that is told.
-    fn concurrency(&self, asked: Option<NonZeroUsize>) -> usize {
+    fn concurrency(&self, asked: Option<NonZeroUsize>) -> NonZeroUsize {
         let affordable = engine::affordable();
         if asked.is_some_and(|asked| asked.get() > affordable) {
             let files = budget::files();
@@ -207,6 +207,6 @@ impl Setting {
             );
             self.voice.say(Level::Warning, &message);
         }
-        self.wanted(asked).get()
+        self.wanted(asked)
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Loads {
 #[derive(Debug, Default)]
 struct Proxies {
     known: HashMap<Place, Weak<Load>>,
-    /// From how many on it is looked which of them nobody knows any more.
+    /// At this many, those that nobody has any more are taken out.
     many: usize,
 }
 

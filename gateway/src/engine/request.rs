@@ -16,13 +16,13 @@ use crate::registry::Registry;
 use crate::run::{Run, panicked};
 use crate::workspace::Chosen;
 
-/// How many keys of requests are remembered: then the oldest go whose runs have ended.
+/// How many keys are remembered; beyond that the oldest whose run has ended is forgotten.
 const KEYS: usize = 10_000;
 
 /// What somebody asks.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// What he calls it, if he may ask for it again, and its digest: another request must have another name.
+    /// The key under which it may be asked for again, and its digest: a different request needs a different key.
     pub(crate) key: Option<(Key, [u8; 32])>,
     pub(crate) registry: Rc<Registry>,
     pub(crate) chosen: Chosen,
@@ -79,7 +79,9 @@ impl Engine {
             let mut keys = self.keys.borrow_mut();
             if keys.len() >= KEYS {
                 let ended = keys.values().position(|(_, handle)| handle.has_ended());
-                ended.map(|at| keys.shift_remove_index(at));
+                if let Some(at) = ended {
+                    keys.shift_remove_index(at);
+                }
             }
             keys.insert(key, (digest, handle.clone()));
         }

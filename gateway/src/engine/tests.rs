@@ -4,6 +4,7 @@ mod counter;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::num::NonZeroUsize;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,7 +31,7 @@ use crate::project::Project;
 use crate::registry::Registry;
 use crate::results::{Action, Answer, Status};
 use crate::run::{Job, Ran, Run};
-use crate::session::{self, Access};
+use crate::session::{self, Access, Busy};
 use crate::stop::{Reason, Stage};
 use crate::workspace::Chosen;
 use counter::{Counters, Factory, pass};
@@ -94,7 +95,7 @@ impl Bench {
 
     fn one_by_one(&self) -> Run {
         self.begin(Limits {
-            concurrency: 1,
+            concurrency: NonZeroUsize::MIN,
             ..Limits::default()
         })
     }
@@ -215,6 +216,41 @@ async fn tasks_of_two_runs_take_turns_at_a_device_and_on_a_proxy() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_device_that_a_run_changes_is_busy_for_another_of_this_process() {
+    // No other process changes a device of this name.
+    let host = format!("busy-{}", std::process::id());
+    let text = format!(
+        "version: 2\nconfig: {{transport: remote, remote: {{remote-transport: counter, host: {host}}}}}\n\
+         targets: [d0, d1]\n"
+    );
+    let bench = Bench::of(&text, Counters::new());
+    let targets = bench.targets(&["all"]);
+    let runs = [
+        bench.begin(Limits::default()),
+        bench.begin(Limits::default()),
+    ];
+    let [first, same, other] =
+        [(0, 0), (0, 1), (1, 0)].map(|(run, at)| runs[run].job(&targets[at]));
+    let claims = &bench.engine.claims;
+    let claim = claims
+        .take(&first, Busy::Refuse)
+        .await
+        .expect("nobody has it");
+    // Targets of one run in one place take turns in the pool.
+    let shared = claims
+        .take(&same, Busy::Refuse)
+        .await
+        .expect("it is the run's");
+    let refused = claims
+        .take(&other, Busy::Refuse)
+        .await
+        .expect_err("it is busy");
+    assert_eq!(refused.kind, "devgate/busy");
+    drop((claim, shared));
+    claims.take(&other, Busy::Refuse).await.expect("it is free");
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_is_refused_in_a_run_is_not_tried_again_there_and_may_be_in_another() {
     let counters = Counters {
         refuses: true,
@@ -273,7 +309,7 @@ async fn what_ends_a_run_ends_no_other() {
     let bench = Bench::new(3, Counters::new());
     let targets = bench.targets(&["d0", "d1", "d2"]);
     let late = Limits {
-        concurrency: 1,
+        concurrency: NonZeroUsize::MIN,
         deadline: Some(Duration::from_secs(90)),
         ..Limits::default()
     };
@@ -461,7 +497,7 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
             async move {
                 let after = Duration::from_millis(after);
                 let run = bench.begin(Limits {
-                    concurrency: 3,
+                    concurrency: NonZeroUsize::new(3).expect("some"),
                     deadline: (!cancels).then_some(after),
                     ..Limits::default()
                 });

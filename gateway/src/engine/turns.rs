@@ -22,7 +22,8 @@ pub(crate) struct Turn<'t> {
 }
 
 impl Turns {
-    /// Waits for a turn at a device; so many have one at once, as the first says who comes. First come, first served.
+    /// Waits for a turn at a device, first come, first served. `at_once` can have one at a time; while there are
+    /// others, what the first of them said counts.
     pub(crate) async fn take(&self, place: Place, at_once: usize) -> Turn<'_> {
         let semaphore = Arc::clone(
             locked(&self.0)

@@ -9,7 +9,7 @@ use std::time::Duration;
 use devgate_schemas::Level;
 use devgate_transports::{HostSettings, SshConfig};
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use tokio::sync::{Mutex as Turn, Notify, mpsc};
+use tokio::sync::{Mutex as AsyncMutex, Notify, mpsc};
 use tokio::time::timeout;
 
 use super::member::{Access, Health, Member};
@@ -32,9 +32,9 @@ pub(crate) struct Hosts<'v> {
     inventory: &'v Inventory,
     members: Mutex<HashMap<String, Arc<Member<'v>>>>,
     /// By what `run-on` says.
-    pools: Turn<HashMap<String, Result<Arc<Pool<'v>>, Failure>>>,
+    pools: AsyncMutex<HashMap<String, Result<Arc<Pool<'v>>, Failure>>>,
     opener: mpsc::UnboundedSender<Arc<Member<'v>>>,
-    to_open: Turn<mpsc::UnboundedReceiver<Arc<Member<'v>>>>,
+    to_open: AsyncMutex<mpsc::UnboundedReceiver<Arc<Member<'v>>>>,
     changed: Arc<Notify>,
 }
 
@@ -46,9 +46,9 @@ impl<'v> Hosts<'v> {
             run,
             inventory,
             members: Mutex::default(),
-            pools: Turn::default(),
+            pools: AsyncMutex::default(),
             opener,
-            to_open: Turn::new(to_open),
+            to_open: AsyncMutex::new(to_open),
             changed: run.engine.loads.changed(),
         }
     }
@@ -144,8 +144,8 @@ impl<'v> Hosts<'v> {
         member
     }
 
-    /// The right to act on a remote target's device, of which there are as many as its
-    /// `concurrency`, 1 where nothing is said. Targets with one address are one device.
+    /// The right to act on a remote target's device (its [`Place`](crate::inventory::Place)), of which there are as
+    /// many as the `concurrency` of the first who asks, in whichever run; 1 where nothing is said.
     pub(crate) async fn device(&self, target: &Target, budget: &Budget) -> engine::Turn<'v> {
         let count = budget.concurrency.map_or(1, usize::from);
         let place = self.run.registry.place(target);

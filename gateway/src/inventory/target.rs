@@ -253,12 +253,10 @@ impl Target {
     /// the port where nobody names one; names are not resolved.
     pub(crate) fn place(&self, usual: Option<i64>) -> Place {
         let text = |key: &str| self.options.get(key).and_then(Value::as_str);
-        let uri = self.uri.as_ref();
-        let host = uri.and_then(|uri| uri.host.as_deref());
-        let host = host.or_else(|| text("host"));
-        let port = uri.and_then(|uri| uri.port).map(i64::from);
-        let port = port.or_else(|| self.options.get("port")?.as_integer());
-        let port = port.or(usual).map(|port| port.to_string());
+        let host = self.host();
+        let host = host.as_ref().and_then(Value::as_str);
+        let port = self.port().and_then(|port| port.as_integer()).or(usual);
+        let port = port.map(|port| port.to_string());
         let last = match host {
             None => ["name", &self.name, ""],
             // Who knows no port knows no more than how it is spoken to.

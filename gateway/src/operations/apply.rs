@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
+use clap::ValueEnum;
 use devgate_schemas::{Level, Report, RunStatus, did_you_mean};
 use devgate_transports::Mode;
 use serde::Deserialize;
@@ -43,13 +44,13 @@ pub(crate) struct Apply {
 }
 
 /// When a device is brought back to where it was before the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Rollback {
-    /// Never: what has succeeded stays.
+    /// Never: what has succeeded stays
     #[default]
     Never,
-    /// When a resource has failed, or the run was stopped: nothing stays of the run.
+    /// When a resource has failed, or the run was stopped: nothing stays of the run
     OnError,
 }
 
@@ -152,7 +153,7 @@ impl Apply {
             if self.rollback == Rollback::OnError && registry.family(family)?.safety().is_none() {
                 let message = format!(
                     "devices of `{family}` have no way back: those of NETCONF have one, and those with a \
-                     command line whose family says `checkpoint`; leave --rollback on-error out, or \
+                     command line whose family says `checkpoint`; ask for no rollback (`never`), or \
                      apply to other devices"
                 );
                 bail!(Failure::new("devgate/no-way-back", message));
@@ -166,7 +167,8 @@ impl Apply {
         }
         if let Some(reports) = &self.reports {
             let prepared = reports.prepare();
-            prepared.with_context(|| format!("--report {}", reports.folder.display()))?;
+            prepared
+                .with_context(|| format!("the folder of reports {}", reports.folder.display()))?;
         }
         Ok(plans)
     }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
+use clap::ValueEnum;
 use devgate_schemas::Report;
 use serde_json::Value as Json;
 
@@ -20,14 +21,14 @@ pub(crate) struct Reports {
 }
 
 /// As whose report a report is kept.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum ReportFormat {
-    /// As it is printed for programs.
+    /// As `--format json` prints it
     #[default]
     Devgate,
-    /// As Puppet's agents send it to their server.
+    /// As Puppet's agents send it to their server
     PuppetJson,
-    /// As Puppet's servers keep it.
+    /// As Puppet's servers keep it
     PuppetYaml,
 }
 

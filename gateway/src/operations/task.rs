@@ -22,9 +22,9 @@ pub(crate) struct TaskOrder {
     pub(crate) mode: Mode,
     /// How long it may take on each target, where the inventory is not to say.
     pub(crate) timeout: Option<Duration>,
-    /// Whether it is only told what would run.
+    /// Whether only what would run is told.
     pub(crate) explain: bool,
-    /// Whether it is told what it writes while it runs.
+    /// Whether its output is told while it runs.
     pub(crate) stream: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Claims on devices, which other processes of devgate on this node respect: two runs never change
+//! Claims on devices, which all runs on this node respect, in this process and in others: two runs never change
 //! one device at once.
 //!
 //! A claim is a locked file, which the system lets go of whatever becomes of its process. It stands in
@@ -18,6 +18,7 @@ use nix::fcntl::OFlag;
 use nix::unistd::{AccessFlags, Uid, access};
 use tokio::time::{Instant, interval};
 
+use crate::engine::RunId;
 use crate::failure::Failure;
 use crate::inventory::Place;
 use crate::run::Job;
@@ -67,11 +68,11 @@ impl FromStr for Busy {
     }
 }
 
-/// The claims of this process. Targets in one place share theirs: the pool lets them take turns.
+/// The claims of this process. Targets of one run in one place share theirs: the pool lets them take turns.
 #[derive(Debug, Default)]
-pub(crate) struct Claims(RefCell<HashMap<Place, Weak<Claim>>>);
+pub(crate) struct Claims(RefCell<HashMap<(Place, RunId), Weak<Claim>>>);
 
-/// That no other process changes a device, as long as it lives.
+/// That no other run changes a device, in this process or in another, as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Claim(#[expect(dead_code, reason = "it is locked as long as it is open")] File);
 
@@ -82,6 +83,7 @@ impl Claims {
     /// That another run is changing it, or that claims cannot be kept.
     pub(crate) async fn take(&self, job: &Job<'_>, busy: Busy) -> Result<Rc<Claim>, Failure> {
         let place = job.run.registry.place(job.target);
+        let key = (place, job.run.id());
         let unusable = |error: io::Error| {
             let message = format!("cannot see whether other runs change the device: {error}");
             Failure::new("devgate/cannot-claim", message)
@@ -90,13 +92,15 @@ impl Claims {
         let begun = Instant::now();
         let mut looks = interval(LOOK);
         for look in 0_u32.. {
-            if let Some(ours) = self.0.borrow().get(&place).and_then(Weak::upgrade) {
+            if let Some(ours) = self.0.borrow().get(&key).and_then(Weak::upgrade) {
                 return Ok(ours);
             }
             let owner = match claim(&path).map_err(unusable)? {
                 Ok(claim) => {
                     let claim = Rc::new(claim);
-                    self.0.borrow_mut().insert(place, Rc::downgrade(&claim));
+                    let mut claims = self.0.borrow_mut();
+                    claims.retain(|_, claim| claim.strong_count() > 0);
+                    claims.insert(key, Rc::downgrade(&claim));
                     return Ok(claim);
                 }
                 Err(owner) => owner,
@@ -108,7 +112,7 @@ impl Claims {
             if begun.elapsed() >= limit {
                 let message = format!(
                     "another run is changing the device (process {owner}): nothing was done; \
-                     --busy wait=SECONDS waits for it"
+                     `busy` of `wait=SECONDS` waits for it"
                 );
                 return Err(Failure::new("devgate/busy", message));
             }

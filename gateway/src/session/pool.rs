@@ -59,7 +59,8 @@ pub(super) struct Lease<'p> {
 }
 
 impl Pool {
-    /// A pool that keeps sessions which nobody is known to come for as long as this, and as their targets allow.
+    /// A pool that keeps a session which nobody is known to come for at most for `idle`, and no longer than its target
+    /// allows.
     pub(crate) fn keeping(idle: Duration) -> Self {
         Self {
             idle,

@@ -16,7 +16,7 @@ use crate::device_run::{Options, Strict};
 use crate::failure::Failure;
 use crate::logdest::LogDest;
 use crate::manifest::Manifest;
-use crate::operations::{self, Apply, Inspect, Operation, Splay};
+use crate::operations::{self, Apply, Inspect, Operation, Rollback, Splay};
 use crate::output::Output;
 use crate::project::Format;
 use crate::session::Busy;
@@ -142,16 +142,6 @@ impl From<Rows> for Strict {
     }
 }
 
-/// When a device is brought back to where it was before the run.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Rollback {
-    /// Never: what has succeeded stays
-    #[default]
-    Never,
-    /// When a resource has failed, or the run was stopped: nothing stays of the run
-    OnError,
-}
-
 impl Device {
     /// What every command takes, with what this one says of it, too.
     pub(super) fn global(&self, global: &Global) -> Global {
@@ -205,7 +195,7 @@ impl Device {
                     strict: self.rows.into(),
                 },
                 allow_empty: self.targets.allow_empty,
-                rollback: self.rollback.into(),
+                rollback: self.rollback,
                 diff: self.diff,
                 busy: self.busy,
                 splay,
@@ -238,15 +228,6 @@ impl Device {
             setting.voice.say(Level::Warning, &message);
         }
         Ok(ending(&done.ran))
-    }
-}
-
-impl From<Rollback> for operations::Rollback {
-    fn from(rollback: Rollback) -> Self {
-        match rollback {
-            Rollback::Never => Self::Never,
-            Rollback::OnError => Self::OnError,
-        }
     }
 }
 

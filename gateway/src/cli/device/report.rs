@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use crate::operations::{self, Reports};
+use crate::operations::{ReportFormat, Reports};
 
 /// Where reports are kept, and how.
 #[derive(Args, Clone, Debug, Default)]
@@ -23,26 +23,10 @@ pub(super) struct ReportOptions {
     report_format: ReportFormat,
 }
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum ReportFormat {
-    /// As `--format json` prints it
-    #[default]
-    Devgate,
-    /// As Puppet's agents send it to their server
-    PuppetJson,
-    /// As Puppet's servers keep it
-    PuppetYaml,
-}
-
 impl ReportOptions {
     /// What is asked for, if anything is.
     pub(super) fn reports(self) -> Option<Reports> {
-        let format = match self.report_format {
-            ReportFormat::Devgate => operations::ReportFormat::Devgate,
-            ReportFormat::PuppetJson => operations::ReportFormat::PuppetJson,
-            ReportFormat::PuppetYaml => operations::ReportFormat::PuppetYaml,
-        };
-        let folder = self.report?;
-        Some(Reports { folder, format })
+        let format = self.report_format;
+        self.report.map(|folder| Reports { folder, format })
     }
 }

@@ -135,7 +135,7 @@ async fn alone(
             return Some(Err(job.interrupted(true).into()));
         }
         first = Some(signal);
-        run.end(interrupt::reason(signal));
+        run.leave(interrupt::reason(signal));
         None
     };
     let outcome = attend_until(
