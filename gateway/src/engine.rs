@@ -131,6 +131,11 @@ impl Engine {
         room.expect("nobody closes it")
     }
 
+    /// Who hears what belongs to no run.
+    pub(crate) fn log(&self) -> &dyn Sink {
+        &*self.log
+    }
+
     /// Does work in which there are runs, looks after the sessions that they leave, and closes all behind it: also
     /// when the work panics.
     pub(crate) async fn drive<T>(&self, work: impl Future<Output = T>) -> T {
@@ -139,6 +144,8 @@ impl Engine {
             never = self.sessions.keep(&*self.log) => match never {},
         };
         self.sessions.close(&*self.log).await;
+        // Each of their runs has its engine.
+        self.keys.take();
         outcome.unwrap_or_else(|panic| resume_unwind(panic))
     }
 }

@@ -150,7 +150,7 @@ impl Events {
     pub(crate) async fn room(&self) {
         self.until(|log| {
             let slowest = log.following.values().min();
-            let is_far = slowest.is_some_and(|next| log.end() - next > BEHIND);
+            let is_far = slowest.is_some_and(|next| log.end().saturating_sub(*next) > BEHIND);
             (!is_far).then_some(())
         })
         .await;
@@ -162,12 +162,12 @@ impl Events {
         let mut log = locked(&self.log);
         let faithful = log.followers;
         log.followers += 1;
-        let next = from.max(log.first);
+        let next = from.clamp(log.first, log.end());
         log.following.insert(faithful, next);
         drop(log);
         Follower {
             events: Arc::clone(self),
-            next: from,
+            next: from.min(next),
             faithful: Some(faithful),
         }
     }
@@ -181,9 +181,10 @@ impl Events {
         )
     )]
     pub(crate) fn watch(self: &Arc<Self>, from: u64) -> Follower {
+        let next = from.min(locked(&self.log).end());
         Follower {
             events: Arc::clone(self),
-            next: from,
+            next,
             faithful: None,
         }
     }

@@ -73,9 +73,15 @@ impl<'a> Listener<'a> {
     /// Keeps these secrets of the target out of everything from now on.
     pub(crate) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
         let mut own = locked(&self.mask);
-        masks(self.sink).for_each(|all| locked(all).leave(&own));
-        own.add(secrets);
-        masks(self.sink).for_each(|all| locked(all).join(&own));
+        let mut more = own.clone();
+        more.add(secrets);
+        for all in masks(self.sink) {
+            // At no moment are those missing that were there.
+            let mut all = locked(all);
+            all.leave(&own);
+            all.join(&more);
+        }
+        *own = more;
     }
 
     /// A text without the target's secrets.

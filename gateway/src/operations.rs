@@ -62,7 +62,6 @@ impl Operation {
         inventory: &Inventory,
         targets: &[Arc<Target>],
     ) -> Result<Summary, Failure> {
-        run.registry.prepare(targets).await;
         let mut changes = Changes::default();
         let ran = match self {
             Self::Verify => verify(run, targets).await,

@@ -28,6 +28,8 @@ pub(crate) struct Output {
     quiet: bool,
     /// How words on stderr are coloured.
     words: Cell<ColorChoice>,
+    /// Whether a document was begun.
+    has_begun: Cell<bool>,
     /// Whether the command's results are those of targets: a failure of the whole then has their form.
     has_items: Cell<bool>,
     /// Why results could not be printed.
@@ -50,6 +52,7 @@ impl Output {
             stdout: RefCell::new(AutoStream::new(io::stdout(), choice)),
             quiet: global.quiet,
             words: Cell::new(global.color().on(&io::stderr())),
+            has_begun: Cell::default(),
             has_items: Cell::default(),
             lost: RefCell::default(),
         }
@@ -67,6 +70,7 @@ impl Output {
             stdout: RefCell::new(AutoStream::never(io::stdout())),
             quiet: false,
             words: Cell::new(ColorChoice::Never),
+            has_begun: Cell::default(),
             has_items: Cell::default(),
             lost: RefCell::default(),
         }
@@ -142,6 +146,11 @@ impl Output {
         Ending::Badly
     }
 
+    /// A document is begun: whatever ends the command, there is no other.
+    pub(crate) fn begin(&self) {
+        self.has_begun.set(true);
+    }
+
     /// From now on a failure of the whole is told in the form that results of targets have.
     pub(crate) fn expect_items(&self) {
         self.has_items.set(true);
@@ -150,6 +159,9 @@ impl Output {
     /// Prints a failure for programs; people have read it on stderr.
     pub(crate) fn failure(&self, failure: Failure) {
         let mut value = failure.into_value();
+        if self.has_begun.get() && self.format() == Format::Json {
+            return;
+        }
         if self.has_items.get() && self.format() == Format::Json {
             value = json!({ "items": [], "_error": value["_error"] });
         }

@@ -250,9 +250,8 @@ impl Registry {
     /// Has the programs that these targets need asked what they are, on threads of their own: whoever needs one of
     /// them then does not keep all others waiting.
     pub(crate) async fn prepare(&self, targets: &[Arc<Target>]) {
-        let names = targets
-            .iter()
-            .filter_map(|target| target.remote_transport());
+        let targets = targets.iter().filter(|target| target.fault.is_none());
+        let names = targets.filter_map(|target| target.remote_transport());
         let names: HashSet<&str> = names.filter(|name| self.must_be_asked(name)).collect();
         let found = names.into_iter().filter_map(|name| self.families.get(name));
         let asked = found.map(Arc::clone).map(|found| {

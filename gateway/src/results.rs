@@ -285,6 +285,7 @@ impl<'a> Results<'a> {
     /// Begins the results of many targets.
     pub(crate) fn begin(output: &'a Output, action: Action) -> Self {
         if output.format() == Format::Json {
+            output.begin();
             output.text("{ \"items\": [\n");
         }
         Self {

@@ -40,8 +40,9 @@ pub(crate) struct Run {
     wishes: watch::Sender<Wishes>,
     /// How far stopping has come, and how many wishes it has taken in.
     heard: Cell<(Escalation, u32)>,
-    /// When its time is over.
+    /// When its time is over, and whether that was heard.
     deadline: Option<Instant>,
+    is_late: Cell<bool>,
 }
 
 /// The wishes that a run end: how many, and why the last.
@@ -166,6 +167,7 @@ impl Run {
             wishes: watch::Sender::default(),
             heard: Cell::default(),
             deadline: limits.deadline.map(|limit| Instant::now() + limit),
+            is_late: Cell::default(),
         }
     }
 
@@ -220,7 +222,7 @@ impl Run {
     pub(crate) async fn stopping(&self) -> Option<Stage> {
         let (mut escalation, heard) = self.heard.get();
         let mut wishes = self.wishes.subscribe();
-        let deadline = self.deadline.filter(|_| heard == 0);
+        let deadline = self.deadline.filter(|_| !self.is_late.get());
         let wish = async {
             let late = async {
                 match deadline {
@@ -230,20 +232,21 @@ impl Run {
             };
             tokio::select! {
                 wished = wishes.wait_for(|wishes| wishes.count > heard) => {
-                    wished.ok().and_then(|wishes| wishes.last.clone())
+                    (1, wished.ok().and_then(|wishes| wishes.last.clone()))
                 }
                 () = late => {
                     let limit = self.limits.deadline.unwrap_or_default();
-                    Some(Reason::Deadline(format!("{} s", limit.as_secs())))
+                    self.is_late.set(true);
+                    (0, Some(Reason::Deadline(format!("{} s", limit.as_secs()))))
                 }
             }
         };
         let wished = escalation.wish(wish, || self.stopper.is_held()).await;
-        let heard = heard + u32::from(wished.is_some());
         let stage = escalation.next(wished.is_some());
-        self.heard.set((escalation, heard));
+        let (taken, reason) = wished.unwrap_or_default();
+        self.heard.set((escalation, heard + taken));
         if let Some(stage) = stage {
-            self.stopper.raise(stage, wished.flatten());
+            self.stopper.raise(stage, reason);
         }
         stage
     }
@@ -264,6 +267,8 @@ impl Run {
             action,
             targets: targets.len(),
         });
+        // Where a target is depends on what its transport says.
+        self.registry.prepare(targets).await;
         let (work, begun) = (&work, &Begun::of(targets.len()));
         let answers = stream::iter(targets.iter().enumerate()).map(|(at, target)| async move {
             let _room = self.room(stop).await?;
@@ -326,7 +331,8 @@ impl Run {
         // What is still under way ends here, before it is said that it has.
         drop(answers);
         tokio::select! {
-            () = sessions.end(self) => {}
+            biased;
+            () = sessions.end(self.engine.log()) => {}
             _ = self.stopping() => {}
         }
         let reason = stop.reason();

@@ -100,21 +100,20 @@ pub(crate) async fn attend_for<T>(
         run.cancel(interrupt::reason(signal));
         None
     };
-    attend_until(setting, run, show, work, cancel).await
+    let interrupts = Some(Interrupts::hear()?);
+    Ok(attend_until(setting, run, show, work, interrupts, cancel).await)
 }
 
-/// Does the work of a run, and shows what it tells, until it ends or a signal gives something else.
-///
-/// # Errors
-/// That signals cannot be heard; then nothing has been done.
+/// Does the work of a run, and shows what it tells, until it ends or a signal, where they are heard, gives something
+/// else.
 pub(super) async fn attend_until<T>(
     setting: &Setting,
     run: &Run,
     show: &mut impl Show,
     work: impl Future<Output = T>,
+    mut interrupts: Option<Interrupts>,
     mut on_signal: impl FnMut(Signal) -> Option<T>,
-) -> anyhow::Result<T> {
-    let mut interrupts = Interrupts::hear()?;
+) -> T {
     let mut events = run.events().follow(0);
     let mut ticks = interval(TICK);
     let done = {
@@ -127,7 +126,7 @@ pub(super) async fn attend_until<T>(
                     rest(&mut events, show);
                 }
                 done = &mut work => break done,
-                signal = interrupts.signal() => {
+                Some(signal) = heard(interrupts.as_mut()) => {
                     if let Some(done) = on_signal(signal) {
                         break done;
                     }
@@ -137,7 +136,12 @@ pub(super) async fn attend_until<T>(
         }
     };
     rest(&mut events, show);
-    Ok(done)
+    done
+}
+
+/// The next signal, where they are heard.
+async fn heard(interrupts: Option<&mut Interrupts>) -> Option<Signal> {
+    Some(interrupts?.signal().await)
 }
 
 /// Shows what is still there to be shown.

@@ -207,6 +207,7 @@ impl Setting {
             );
             self.voice.say(Level::Warning, &message);
         }
-        self.wanted(asked)
+        let affordable = NonZeroUsize::new(affordable).unwrap_or(NonZeroUsize::MIN);
+        self.wanted(asked).min(affordable)
     }
 }

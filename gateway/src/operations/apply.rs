@@ -92,6 +92,7 @@ impl Apply {
     ) -> anyhow::Result<(Ran, Changes)> {
         // What is wrong with it whatever a device holds is known before any is asked.
         let catalog = self.manifest.read(&run.registry)?;
+        run.registry.prepare(targets).await;
         let plans = self.plans(run, targets, &catalog)?;
         let changes = Cell::new(Changes::default());
         let ran = run.over(targets, DEVICE, async |job| {

@@ -43,7 +43,11 @@ pub(crate) async fn own<T>(
     );
     let outer = Outer::find(&ctx).await;
     if let Some(outer) = outer.filter(|outer| outer.is_with_target_of(&lending)) {
-        return work(&mut Asked::Lent(Borrowed::at(&outer.socket).await?)).await;
+        let mut lent = Asked::Lent(Borrowed::at(&outer.socket).await?);
+        return tokio::select! {
+            outcome = work(&mut lent) => outcome,
+            () = job.stop().reaches(Stage::End) => Err(job.interrupted(true).into()),
+        };
     }
     not_by_proxy(job.target)?;
     let mut asked = Asked::Own(&lending, job);

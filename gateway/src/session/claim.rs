@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use nix::fcntl::OFlag;
 use nix::unistd::{AccessFlags, Uid, access};
+use tempfile::NamedTempFile;
 use tokio::time::{Instant, interval};
 
 use crate::engine::RunId;
@@ -41,6 +42,9 @@ const LOOK: Duration = Duration::from_millis(500);
 
 /// Where the members of a group keep the claims that they respect, if whoever has installed devgate has made it.
 const SHARED: &str = "/run/devgate";
+
+/// How many bytes a process's number has at most.
+const LONGEST_OWNER: u64 = 32;
 
 /// How often it is told that one waits, in looks.
 const TELL: u32 = 10;
@@ -74,7 +78,9 @@ pub(crate) struct Claims(RefCell<HashMap<(Place, RunId), Weak<Claim>>>);
 
 /// That no other run changes a device, in this process or in another, as long as it lives.
 #[derive(Debug)]
-pub(crate) struct Claim(#[expect(dead_code, reason = "it is locked as long as it is open")] File);
+pub(crate) struct Claim(
+    #[expect(dead_code, reason = "they are locked as long as they are open")] Vec<File>,
+);
 
 impl Claims {
     /// Claims the device of a job's target.
@@ -88,14 +94,15 @@ impl Claims {
             let message = format!("cannot see whether other runs change the device: {error}");
             Failure::new("devgate/cannot-claim", message)
         };
-        let path = folder().map_err(unusable)?.join(format!("{place}.lock"));
+        let folders = folders().map_err(unusable)?;
+        let name = format!("{place}.lock");
         let begun = Instant::now();
         let mut looks = interval(LOOK);
         for look in 0_u32.. {
             if let Some(ours) = self.0.borrow().get(&key).and_then(Weak::upgrade) {
                 return Ok(ours);
             }
-            let owner = match claim(&path).map_err(unusable)? {
+            let owner = match claim(&folders, &name).map_err(unusable)? {
                 Ok(claim) => {
                     let claim = Rc::new(claim);
                     let mut claims = self.0.borrow_mut();
@@ -132,53 +139,85 @@ impl Claims {
     }
 }
 
-/// Locks a file and writes into it whose it is; or whose it is already.
-fn claim(path: &Path) -> io::Result<Result<Claim, String>> {
-    let mut file = File::options()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        // A lock is a file: no link is followed, and no pipe waited for.
-        .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
-        .mode(0o660)
-        .open(path)?;
-    if !file.metadata()?.is_file() {
-        let message = format!("{} is no file: take it away", path.display());
+/// Locks a file in each of these folders and writes into it whose it is; or whose one is already.
+fn claim(folders: &[PathBuf], name: &str) -> io::Result<Result<Claim, String>> {
+    let mut files = Vec::new();
+    for folder in folders {
+        match lock(&folder.join(name))? {
+            Ok(file) => files.push(file),
+            Err(owner) => return Ok(Err(owner)),
+        }
+    }
+    Ok(Ok(Claim(files)))
+}
+
+fn lock(path: &Path) -> io::Result<Result<File, String>> {
+    let mut file = open(path)?;
+    let data = file.metadata()?;
+    if !data.is_file() || data.nlink() != 1 {
+        let message = format!("{} is no file of its own: take it away", path.display());
         return Err(io::Error::other(message));
     }
     match file.try_lock() {
         Ok(()) => {
-            // Others of the folder's group are to see who has it, whatever our umask says.
-            if file.metadata()?.uid() == Uid::effective().as_raw() {
-                file.set_permissions(Permissions::from_mode(0o660))?;
-            }
             file.set_len(0)?;
             file.rewind()?;
             write!(file, "{}", std::process::id())?;
-            Ok(Ok(Claim(file)))
+            Ok(Ok(file))
         }
         Err(TryLockError::WouldBlock) => {
             let mut owner = String::new();
-            file.read_to_string(&mut owner)?;
-            Ok(Err(owner))
+            let read = file.take(LONGEST_OWNER).read_to_string(&mut owner);
+            let is_number = read.is_ok() && owner.parse::<u32>().is_ok();
+            Ok(Err(if is_number {
+                owner
+            } else {
+                "unknown".to_owned()
+            }))
         }
         Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
-/// The folder of claims: that of a group whose members change the same devices, where there is one, else this user's,
-/// which nobody else can write in.
+/// Opens the file of a lock, which is made where it is not there: whole, so that nobody finds one that he may not open.
+fn open(path: &Path) -> io::Result<File> {
+    let there = || {
+        File::options()
+            .read(true)
+            .write(true)
+            // A lock is a file: no link is followed, and no pipe waited for.
+            .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
+            .open(path)
+    };
+    match there() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let made = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
+            // Others of the folder's group are to see who has it, whatever our umask says.
+            made.as_file()
+                .set_permissions(Permissions::from_mode(0o660))?;
+            match made.persist_noclobber(path) {
+                Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(error.error);
+                }
+                _ => {}
+            }
+            there()
+        }
+        opened => opened,
+    }
+}
+
+/// The folders of claims: that of a group whose members change the same devices, where there is one, and this user's,
+/// which nobody else can write in: runs of this user that are not of the group see that.
 ///
 /// It does not depend on the environment, or a run of cron would not see what a run at a terminal claims. In a
 /// folder that everybody can write in, somebody else may have taken its name: then all our runs find it
 /// taken alike, and the next place is the same for all of them.
-fn folder() -> io::Result<PathBuf> {
-    if is_shared(Path::new(SHARED), Uid::from_raw(0)) {
-        return Ok(PathBuf::from(SHARED));
-    }
+fn folders() -> io::Result<Vec<PathBuf>> {
+    let shared = is_shared(Path::new(SHARED), Uid::from_raw(0)).then(|| PathBuf::from(SHARED));
     let own = Uid::effective();
-    folder_in(&places(own), &format!("devgate-{own}"))
+    let private = folder_in(&places(own), &format!("devgate-{own}"))?;
+    Ok(shared.into_iter().chain([private]).collect())
 }
 
 /// Whether a folder is one that a group shares, and we are in it: `owner` alone has made it, and nobody else may write
@@ -187,7 +226,7 @@ fn is_shared(folder: &Path, owner: Uid) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|data| {
         let of_group = data.is_dir()
             && data.uid() == owner.as_raw()
-            && data.permissions().mode() & 0o022 == 0o020;
+            && data.permissions().mode() & 0o2022 == 0o2020;
         of_group && access(folder, AccessFlags::W_OK).is_ok()
     })
 }
@@ -246,14 +285,26 @@ mod tests {
     #[test]
     fn who_has_claimed_a_device_is_known_to_others_until_they_are_done() -> io::Result<()> {
         let dir = tempfile::tempdir()?;
-        let path = dir.path().join("1.lock");
-        let first = claim(&path)?.expect("nobody else has it");
-        assert_eq!(
-            claim(&path)?.expect_err("it is taken"),
-            std::process::id().to_string()
-        );
+        let other = tempfile::tempdir()?;
+        let both = [dir.path().to_owned(), other.path().to_owned()];
+        let first = claim(&both, "1.lock")?.expect("nobody else has it");
+        let own = std::process::id().to_string();
+        for folder in [&both[..1], &both[1..]] {
+            assert_eq!(claim(folder, "1.lock")?.expect_err("it is taken"), own);
+        }
         drop(first);
-        assert!(claim(&path)?.is_ok());
+        let second = claim(&both[1..], "1.lock")?.expect("it is free");
+        // What others have written is not believed, and not read to its end.
+        fs::write(other.path().join("1.lock"), "x".repeat(1 << 20))?;
+        assert_eq!(claim(&both, "1.lock")?.expect_err("it is taken"), "unknown");
+        drop(second);
+        assert!(claim(&both, "1.lock")?.is_ok());
+        let mode = fs::metadata(dir.path().join("1.lock"))?
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o660);
+        fs::hard_link(dir.path().join("1.lock"), dir.path().join("2.lock"))?;
+        assert!(claim(&both, "2.lock").is_err(), "it is another file, too");
         Ok(())
     }
 
@@ -295,10 +346,11 @@ mod tests {
         let secret = dir.path().join("secret");
         fs::write(&secret, "a canary")?;
         std::os::unix::fs::symlink(&secret, folder.join("1.lock"))?;
-        assert!(claim(&folder.join("1.lock")).is_err());
+        let folders = [folder.clone()];
+        assert!(claim(&folders, "1.lock").is_err());
         assert_eq!(fs::read_to_string(&secret)?, "a canary");
         mkfifo(&folder.join("2.lock"), NixMode::S_IRWXU)?;
-        assert!(claim(&folder.join("2.lock")).is_err());
+        assert!(claim(&folders, "2.lock").is_err());
         Ok(())
     }
 
@@ -314,7 +366,12 @@ mod tests {
         let (folder, own) = (dir.path().join("devgate"), Uid::effective());
         assert!(!is_shared(&folder, own), "it is not there");
         fs::create_dir(&folder)?;
-        for (mode, expected) in [(0o755, false), (0o2770, true), (0o2777, false)] {
+        for (mode, expected) in [
+            (0o755, false),
+            (0o770, false),
+            (0o2770, true),
+            (0o2777, false),
+        ] {
             fs::set_permissions(&folder, Permissions::from_mode(mode))?;
             assert_eq!(is_shared(&folder, own), expected, "{mode:o}");
         }

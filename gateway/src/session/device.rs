@@ -140,27 +140,32 @@ impl Device {
             .all(|session| session.used.elapsed() >= long)
     }
 
+    /// Whether there are sessions that nobody uses.
+    pub(super) fn has_sessions(&self) -> bool {
+        let kept = self.kept.borrow();
+        !kept.idle.is_empty() || !kept.left.is_empty()
+    }
+
     /// Closes all sessions.
     pub(super) async fn close(&self, log: &dyn Sink) {
-        join_all(
-            self.take_all()
-                .into_iter()
-                .map(|session| session.close(log)),
-        )
-        .await;
+        let (all, _room) = self.take_all();
+        join_all(all.into_iter().map(|session| session.close(log))).await;
     }
 
     /// The same, on behalf of a target.
     pub(super) async fn close_with(&self, ctx: &Context<'_>) {
-        let all = self.take_all().into_iter();
+        let (all, _room) = self.take_all();
+        let all = all.into_iter();
         join_all(all.map(|session| session.transport.close(ctx))).await;
     }
 
-    fn take_all(&self) -> Vec<Session> {
+    /// All sessions that nobody uses, and the room that they take on the device until they are closed.
+    fn take_all(&self) -> (Vec<Session>, Option<SemaphorePermit<'_>>) {
         let mut kept = self.kept.borrow_mut();
         let mut all = std::mem::take(&mut kept.idle);
         all.append(&mut kept.left);
-        all
+        let taken = u32::try_from(all.len().min(self.limit)).unwrap_or(u32::MAX);
+        (all, self.room.try_acquire_many(taken).ok())
     }
 
     fn take_left(&self) -> Option<Session> {

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use devgate_transports::Context;
-use futures_util::future::{join, join_all};
+use futures_util::future::join_all;
 use tokio::time::timeout;
 
 use super::Reach;
@@ -22,7 +22,6 @@ use super::device::{Access, Device, Turn};
 use crate::engine::RunId;
 use crate::inventory::Place;
 use crate::listen::Sink;
-use crate::run::Run;
 
 /// How often idle sessions are looked after.
 const ROUND: Duration = Duration::from_secs(1);
@@ -54,9 +53,12 @@ pub(crate) struct Expected<'p> {
 /// kept.
 pub(super) struct Lease<'p> {
     pool: &'p Pool,
-    device: Rc<Device>,
+    device: Held,
     reach: &'p Reach<'p>,
 }
+
+/// A device that stays in the pool, as long as this is there: it is used, looked after, or its sessions are closed.
+struct Held(Rc<Device>);
 
 impl Pool {
     /// A pool that keeps a session which nobody is known to come for at most for `idle`, and no longer than its target
@@ -92,11 +94,10 @@ impl Pool {
     pub(super) fn lease<'p>(&'p self, reach: &'p Reach<'p>) -> Lease<'p> {
         let mut devices = self.devices.borrow_mut();
         let device = devices.entry(reach.place);
-        let device = Rc::clone(device.or_insert_with(|| Rc::new(Device::new(reach.terms.limit))));
-        device.leases.set(device.leases.get() + 1);
+        let device = device.or_insert_with(|| Rc::new(Device::new(reach.terms.limit)));
         Lease {
             pool: self,
-            device,
+            device: Held::new(device),
             reach,
         }
     }
@@ -106,13 +107,10 @@ impl Pool {
     pub(crate) async fn keep(&self, log: &dyn Sink) -> Infallible {
         loop {
             let _ = timeout(ROUND, std::future::pending::<()>()).await;
-            let over = self.take_unwanted();
-            let kept: Vec<_> = self.devices.borrow().values().cloned().collect();
-            join(
-                join_all(over.iter().map(|device| device.close(log))),
-                join_all(kept.iter().map(|device| device.look_after(log))),
-            )
-            .await;
+            let kept: Vec<Held> = self.devices.borrow().values().map(Held::new).collect();
+            join_all(kept.iter().map(|held| held.0.look_after(log))).await;
+            drop(kept);
+            self.close_unwanted(log).await;
         }
     }
 
@@ -122,45 +120,66 @@ impl Pool {
         close_all(devices.values(), log).await;
     }
 
-    /// Who was refused in a run may be let in in another.
-    fn forget_refused(&self, run: RunId) {
-        let devices = self.devices.borrow();
-        devices
-            .values()
-            .for_each(|device| device.forget_refused(run));
+    /// Closes the sessions that nobody is known to come for, and that have been idle for long enough.
+    async fn close_unwanted(&self, log: &dyn Sink) {
+        let over: Vec<Held> = {
+            let devices = self.devices.borrow();
+            let over = devices.iter().filter(|(place, device)| {
+                self.is_unwanted(place, device) && device.is_idle_for(self.idle)
+            });
+            over.map(|(_, device)| Held::new(device)).collect()
+        };
+        close_all(over.iter().map(|held| &held.0), log).await;
+        drop(over);
+        let mut devices = self.devices.borrow_mut();
+        devices.retain(|place, device| !self.is_unwanted(place, device) || device.has_sessions());
     }
 
-    /// The devices that nobody is known to come for, and whose sessions have been idle for long enough.
-    fn take_unwanted(&self) -> Vec<Rc<Device>> {
-        let (mut devices, coming) = (self.devices.borrow_mut(), self.coming.borrow());
-        let unwanted = devices.extract_if(|place, device| {
-            let runs = coming.get(place).into_iter().flatten();
-            let nobody = runs.map(|(_, targets)| targets).sum::<usize>() == 0;
-            device.leases.get() == 0 && nobody && device.is_idle_for(self.idle)
-        });
-        unwanted.map(|(_, device)| device).collect()
+    /// Whether nobody is known to come for a device.
+    fn is_unwanted(&self, place: &Place, device: &Device) -> bool {
+        let coming = self.coming.borrow();
+        let mut runs = coming.get(place).into_iter().flatten();
+        device.leases.get() == 0 && runs.all(|(_, targets)| *targets == 0)
     }
 
     /// Closes the sessions of a place, if nobody but the target that asks can come for them.
     async fn release(&self, reach: &Reach<'_>, ctx: &Context<'_>) {
         let place = reach.place;
-        let is_last = |device: &Device| {
+        let is_last = |device: &&Rc<Device>| {
             let coming = self.coming.borrow();
             let mut runs = coming.get(&place).into_iter().flatten();
             // Who asks is one of its run's.
             let nobody = runs.all(|(run, targets)| *run == reach.run && *targets <= 1);
             device.leases.get() == 0 && nobody && device.is_idle_for(self.idle)
         };
-        let device = {
+        let last = self
+            .devices
+            .borrow()
+            .get(&place)
+            .filter(is_last)
+            .map(Held::new);
+        if let Some(held) = last {
+            held.0.close_with(ctx).await;
+            drop(held);
             let mut devices = self.devices.borrow_mut();
-            if !devices.get(&place).is_some_and(|device| is_last(device)) {
-                return;
+            let is_left = |device: &Rc<Device>| device.leases.get() == 0 && !device.has_sessions();
+            if devices.get(&place).is_some_and(is_left) {
+                devices.remove(&place);
             }
-            devices.remove(&place)
-        };
-        if let Some(device) = device {
-            device.close_with(ctx).await;
         }
+    }
+}
+
+impl Held {
+    fn new(device: &Rc<Device>) -> Self {
+        device.leases.set(device.leases.get() + 1);
+        Self(Rc::clone(device))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.leases.set(self.0.leases.get() - 1);
     }
 }
 
@@ -180,17 +199,20 @@ impl Expected<'_> {
     }
 
     /// The run is over: closes the sessions that nobody can come for any more. Those that take too long are dropped.
-    pub(crate) async fn end(self, run: &Run) {
+    pub(crate) async fn end(self, log: &dyn Sink) {
         let pool = self.pool;
         drop(self);
-        pool.forget_refused(run.id());
-        let over = pool.take_unwanted();
-        close_all(over.iter(), run.sink()).await;
+        pool.close_unwanted(log).await;
     }
 }
 
 impl Drop for Expected<'_> {
     fn drop(&mut self) {
+        // Who was refused in this run may be let in in another.
+        let devices = self.pool.devices.borrow();
+        devices
+            .values()
+            .for_each(|device| device.forget_refused(self.run));
         let mut coming = self.pool.coming.borrow_mut();
         for place in &self.places {
             if let Entry::Occupied(mut runs) = coming.entry(*place) {
@@ -218,7 +240,7 @@ impl Lease<'_> {
 
     /// Waits for a turn with a session: first come, first served.
     pub(super) async fn turn(&self, access: Access) -> Turn<'_> {
-        self.device.turn(self.reach, access).await
+        self.device.0.turn(self.reach, access).await
     }
 
     /// Gives the right back, and closes the sessions if nobody else can come for them.
@@ -226,12 +248,6 @@ impl Lease<'_> {
         let (pool, reach) = (self.pool, self.reach);
         drop(self);
         pool.release(reach, ctx).await;
-    }
-}
-
-impl Drop for Lease<'_> {
-    fn drop(&mut self) {
-        self.device.leases.set(self.device.leases.get() - 1);
     }
 }
 

@@ -7,7 +7,7 @@ use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 use serde_json::{Map, Value as Json, json};
 
-use super::{TaskRun, limits, place};
+use super::{TaskRun, limits, not_begun, place};
 use crate::failure::Failure;
 use crate::hosts::Outlook;
 use crate::process::Limits;
@@ -37,7 +37,7 @@ impl TaskRun<'_, '_> {
         let target = job.target;
         let (given, budget) = self.given(job)?;
         self.admit(job)?;
-        let pool = self.hosts.pool(target).await?;
+        let pool = not_begun(job, self.hosts.pool(target)).await??;
         let outlooks = pool.outlooks();
         let Some(first) = outlooks.iter().find(|outlook| outlook.fault.is_none()) else {
             let fault = outlooks.into_iter().find_map(|outlook| outlook.fault);

@@ -75,12 +75,12 @@ pub(crate) struct Said {
 impl Write for Said {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
-        let line = text.trim_end();
+        let (line, length) = (text.trim_end(), line.len());
         let of_run = RUN.try_with(|run| say(&**run, self.level, line.to_owned()));
         if of_run.is_err() {
             self.voice.say(self.level, line);
         }
-        Ok(line.len())
+        Ok(length)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -4,19 +4,23 @@ mod data;
 mod exec;
 mod run;
 
+use std::future::pending;
 use std::sync::Arc;
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
+use tokio::time::timeout;
 
 use super::attend::{Shown, attend_until};
 use super::targets::{Direct, words};
 use super::{Ending, Global, Setting, complete};
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::interrupt::{self, Interrupts};
 use crate::inventory::Target;
 use crate::output::Output;
+use crate::run::Job;
 use crate::session::{self, Asked, Borrowed};
+use crate::stop::{GRACE, Stage};
 use crate::workspace::missing;
 
 /// Use a session with a device: run commands, ask for data, change it
@@ -128,6 +132,13 @@ async fn alone(
             None => session::own(&job, work).await,
         }
     };
+    // A session that does not end in time when the work is left is not waited for.
+    let asking = async {
+        tokio::select! {
+            outcome = asking => outcome,
+            () = overdue(&job) => Err(job.interrupted(true).into()),
+        }
+    };
     // The first signal leaves the work and closes the session, the second does not wait.
     let mut first = None;
     let on_signal = |signal| {
@@ -138,14 +149,9 @@ async fn alone(
         run.leave(interrupt::reason(signal));
         None
     };
-    let outcome = attend_until(
-        setting,
-        &run,
-        &mut Shown::new(&setting.voice, output),
-        asking,
-        on_signal,
-    )
-    .await?;
+    let interrupts = Some(Interrupts::hear()?);
+    let shown = &mut Shown::new(&setting.voice, output);
+    let outcome = attend_until(setting, &run, shown, asking, interrupts, on_signal).await;
     match (outcome, first) {
         (Ok(()), _) => Ok(Ending::Well),
         (Err(error), None) => Err(job.failure_without_secrets(error.into()).into()),
@@ -154,6 +160,12 @@ async fn alone(
             Ok(Ending::Interrupted(signal))
         }
     }
+}
+
+/// Waits until the work was to be left, and for as long as what runs may take to come to its end then.
+async fn overdue(job: &Job<'_>) {
+    job.stop().reaches(Stage::End).await;
+    let _ = timeout(GRACE, pending::<()>()).await;
 }
 
 /// The one target that a word names.

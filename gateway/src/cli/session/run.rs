@@ -58,15 +58,9 @@ impl Run {
             let reach = Reach::from_here(&job)?;
             lender.lend(&ctx, &reach, mode, lent).await
         };
-        // Signals are the program's.
-        let (exit, asked) = attend_until(
-            setting,
-            &run,
-            &mut Shown::new(&setting.voice, output),
-            lending,
-            |_| None,
-        )
-        .await??;
+        let shown = &mut Shown::new(&setting.voice, output);
+        // Signals are the program's, once it has been started; before, they end this process.
+        let (exit, asked) = attend_until(setting, &run, shown, lending, None, |_| None).await?;
         let of_program = || Ending::Of(u8::try_from(exit.code()).unwrap_or(u8::MAX));
         Ok(asked.map_or_else(of_program, Ending::Interrupted))
     }
