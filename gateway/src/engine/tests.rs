@@ -421,7 +421,11 @@ async fn a_run_waits_for_a_follower_that_must_miss_nothing_and_tells_others_what
 #[tokio::test(start_paused = true)]
 async fn a_thousand_runs_at_once_tell_each_their_own() {
     const RUNS: usize = 1_000;
-    let bench = Bench::new(20, Counters::new());
+    let counters = Counters {
+        takes: Duration::from_millis(1),
+        ..Counters::new()
+    };
+    let bench = Bench::new(20, counters);
     let targets = bench.targets(&["d*"]);
     let kept = Limits {
         least: Level::Debug,
@@ -536,6 +540,12 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
             }
         }
     }
+    // Whatever ended them, each session was closed.
+    let [logins, goodbyes] = bench.counters.counts();
+    assert!(
+        logins > 0 && logins == goodbyes,
+        "{logins} logins, {goodbyes} goodbyes"
+    );
     let stopped = ran.iter().filter(|ran| ran.reason.is_some()).count();
     assert!((20..200).contains(&stopped), "{stopped} runs were stopped");
 }
@@ -560,7 +570,10 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
                     targets: bench.targets(&["d0"]),
                 },
                 operation: Operation::Verify,
-                limits: Limits::default(),
+                limits: Limits {
+                    kept: usize::MAX,
+                    ..Limits::default()
+                },
             };
             let first = bench.engine.submit(request(1, "a")).expect("it is begun");
             let id = first.run().id();
@@ -577,12 +590,24 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
             let another = bench.engine.submit(request(2, "b")).expect("it is begun");
             assert_ne!(another.run().id(), id);
             another.summary().await.expect("a summary");
-            // Who comes late hears that all is told.
+            // Who comes late hears it from the beginning, and that it is all.
             let mut late = again.run().events().follow(0);
+            let mut last = None;
             while let Some(heard) = late.next().await {
-                assert!(matches!(heard, Heard::Event(..) | Heard::Missed(_)));
+                last = Some(heard);
             }
-            assert_eq!(bench.counters.counts(), [2, 2]);
+            let Some(Heard::Event(number, last)) = last else {
+                panic!("nothing was told");
+            };
+            assert!(number > 2 && matches!(*last, Event::Ended { reason: None }));
+            // And so it does without a key, and without anybody who waits.
+            let alone = Request {
+                key: None,
+                ..request(3, "c")
+            };
+            drop(bench.engine.submit(alone).expect("it is begun"));
+            pass(Duration::from_secs(1)).await;
+            assert_eq!(bench.counters.counts(), [3, 3]);
         })
         .await;
 }
@@ -616,7 +641,7 @@ async fn practice(count: usize) -> (Vec<Practice>, tempfile::TempDir, Bench) {
 
 /// `DEVGATE_RUNS=1000` asks for more of them, and prints what they cost.
 #[tokio::test]
-async fn runs_at_once_share_the_sessions_with_their_devices() {
+async fn runs_at_once_reach_their_devices_over_ssh() {
     const SWITCHES: usize = 20;
     let wish = std::env::var("DEVGATE_RUNS")
         .ok()
