@@ -199,6 +199,11 @@ impl Run {
         });
     }
 
+    /// That it was stopped before anything was begun.
+    pub(crate) fn interrupted(&self) -> Failure {
+        interrupted(&self.stopper.stop(), false)
+    }
+
     /// Has its work left at once, and its sessions closed.
     pub(crate) fn leave(&self, reason: Reason) {
         self.stopper.raise(Stage::End, Some(reason));

@@ -143,6 +143,29 @@ fn interrupted() -> Reason {
     Reason::Signal(Signal::SIGINT)
 }
 
+#[test]
+fn a_device_is_one_however_its_address_is_spelled() {
+    let text = "version: 2\nconfig: {transport: remote, remote: {remote-transport: counter}}\ntargets:\n\
+                - {name: a, config: {remote: {host: Switch}}}\n\
+                - {name: b, config: {remote: {host: switch, port: 7, proxyjump: none}}}\n\
+                - {name: c, config: {remote: {host: switch, run-on: 'localhost,p1'}}}\n\
+                - {name: d, config: {remote: {host: '2001:db8::1'}}}\n\
+                - {name: e, config: {remote: {host: '2001:DB8:0::1'}}}\n\
+                - {name: f, config: {remote: {host: switch, port: 8}}}\n\
+                - {name: g, config: {remote: {host: switch, run-on: p1}}}\n\
+                - {name: h, config: {remote: {host: switch, proxyjump: j}}}\n";
+    let bench = Bench::of(text, Counters::new());
+    let targets = bench.targets(&["a", "b", "c", "d", "e", "f", "g", "h"]);
+    let places: Vec<_> = targets
+        .iter()
+        .map(|target| bench.registry.place(target))
+        .collect();
+    assert_eq!([places[1], places[2]], [places[0]; 2]);
+    assert_eq!(places[4], places[3]);
+    let different: std::collections::HashSet<_> = places.into_iter().collect();
+    assert_eq!(different.len(), 5);
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_run_leaves_another_s_sessions_and_what_it_expects() {
     let bench = Bench::new(1, Counters::new());

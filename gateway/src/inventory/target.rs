@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use devgate_schemas::{Hash, Key, Unread, Value, did_you_mean};
@@ -254,13 +255,13 @@ impl Target {
     pub(crate) fn place(&self, usual: Option<i64>) -> Place {
         let text = |key: &str| self.options.get(key).and_then(Value::as_str);
         let host = self.host();
-        let host = host.as_ref().and_then(Value::as_str);
+        let host = host.as_ref().and_then(Value::as_str).map(canonical);
         let port = self.port().and_then(|port| port.as_integer()).or(usual);
         let port = port.map(|port| port.to_string());
         let last = match host {
             None => ["name", &self.name, ""],
             // Who knows no port knows no more than how it is spoken to.
-            Some(host) => [
+            Some(ref host) => [
                 "host",
                 host,
                 port.as_deref()
@@ -274,7 +275,9 @@ impl Target {
         } else {
             self.run_on()
         };
-        let way = [site, text("proxyjump").unwrap_or("")];
+        // OpenSSH's word for none.
+        let jumps = text("proxyjump").filter(|jumps| *jumps != "none");
+        let way = [site, jumps.unwrap_or("")];
         let mut place = Sha256::new();
         for part in way.into_iter().chain(last) {
             place.update(part.as_bytes());
@@ -378,6 +381,16 @@ impl Target {
                 .collect(),
         )
     }
+}
+
+/// An address in the one form that all its spellings have in common; a name is not resolved.
+fn canonical(host: &str) -> String {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let address = bare.parse::<IpAddr>();
+    address.map_or_else(
+        |_| host.to_lowercase(),
+        |address| address.to_canonical().to_string(),
+    )
 }
 
 impl Kind {

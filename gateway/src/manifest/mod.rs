@@ -11,6 +11,8 @@ pub(crate) use write::{to_pp, to_yaml};
 use std::path::PathBuf;
 use std::{fmt, fs};
 
+use tokio::task::spawn_blocking;
+
 use crate::device_run::{Catalog, invalid};
 use crate::failure::Failure;
 use crate::registry::Registry;
@@ -25,11 +27,11 @@ pub(crate) enum Manifest {
 }
 
 impl Manifest {
-    /// Reads it.
+    /// Reads it. A file that makes one wait (a pipe, a share that is down) keeps nobody else waiting.
     ///
     /// # Errors
     /// That its file cannot be read, or everything that is wrong with its shape, with line and column.
-    pub(crate) fn read(&self, registry: &Registry) -> Result<Catalog, Failure> {
+    pub(crate) async fn read(&self, registry: &Registry) -> Result<Catalog, Failure> {
         let path = match self {
             Self::Text { name, text } => return data_or_catalog(text, name, registry),
             Self::File(path) => path,
@@ -39,7 +41,10 @@ impl Manifest {
             return Err(invalid(&[format!("{shown} does not exist, cannot apply")]));
         }
         trust::check(path).map_err(|problem| Failure::new("devgate/untrusted", problem))?;
-        let text = fs::read_to_string(path)
+        let file = path.clone();
+        let text = spawn_blocking(move || fs::read_to_string(file)).await;
+        let text = text
+            .unwrap_or_else(|error| Err(error.into()))
             .map_err(|error| invalid(&[format!("cannot read manifest {shown}: {error}")]))?;
         if path.extension().is_some_and(|extension| extension == "pp") {
             pp::read(&text, &shown)

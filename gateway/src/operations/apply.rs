@@ -91,7 +91,10 @@ impl Apply {
         targets: &[Arc<Target>],
     ) -> anyhow::Result<(Ran, Changes)> {
         // What is wrong with it whatever a device holds is known before any is asked.
-        let catalog = self.manifest.read(&run.registry)?;
+        let catalog = tokio::select! {
+            catalog = self.manifest.read(&run.registry) => catalog?,
+            _ = run.stopping() => bail!(run.interrupted()),
+        };
         run.registry.prepare(targets).await;
         let plans = self.plans(run, targets, &catalog)?;
         let changes = Cell::new(Changes::default());

@@ -152,7 +152,10 @@ fn claim(folders: &[PathBuf], name: &str) -> io::Result<Result<Claim, String>> {
 }
 
 fn lock(path: &Path) -> io::Result<Result<File, String>> {
-    let mut file = open(path)?;
+    let mut file = open(path).map_err(|error| {
+        let message = format!("{}: {error}: take it away", path.display());
+        io::Error::new(error.kind(), message)
+    })?;
     let data = file.metadata()?;
     if !data.is_file() || data.nlink() != 1 {
         let message = format!("{} is no file of its own: take it away", path.display());
