@@ -53,7 +53,11 @@ pub(crate) enum Event {
         held: bool,
     },
     /// The work on targets has ended; where it was cut short, why.
-    Ended { reason: Option<Reason> },
+    Ended {
+        reason: Option<Reason>,
+        /// How many targets have failed.
+        failed: usize,
+    },
 }
 
 /// The events of one run, from the first on.

@@ -354,6 +354,7 @@ impl Run {
         }
         events.tell(Event::Ended {
             reason: reason.clone(),
+            failed,
         });
         Ran { statuses, reason }
     }

@@ -163,8 +163,6 @@ pub(super) struct Shown<'s> {
     voice: &'s Voice,
     output: &'s Output,
     results: Option<Results<'s>>,
-    /// Whether a target has failed.
-    has_failed: bool,
 }
 
 impl<'s> Shown<'s> {
@@ -173,7 +171,6 @@ impl<'s> Shown<'s> {
             voice,
             output,
             results: None,
-            has_failed: false,
         }
     }
 }
@@ -203,16 +200,15 @@ impl Show for Shown<'_> {
                 running,
                 failed,
             } => {
-                self.has_failed |= *failed > 0;
                 voice.progress(*running, *failed);
                 if let Some(results) = &mut self.results {
                     voice.step(|| results.item(target, answer));
                 }
             }
-            Event::Ended { reason } => {
+            Event::Ended { reason, failed } => {
                 voice.end();
                 if let Some(results) = self.results.take() {
-                    results.end(cut_short(reason.as_ref(), self.has_failed));
+                    results.end(cut_short(reason.as_ref(), *failed > 0));
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use crate::cli::Setting;
 use crate::cli::attend::{Show, attend_for, cut_short, said};
@@ -22,7 +22,7 @@ pub(super) async fn collect<T>(
 ) -> anyhow::Result<(T, Json)> {
     let mut results = Collected::new(&setting.voice);
     let done = attend_for(setting, run, &mut results, work).await?;
-    Ok((done, results.document.into()))
+    Ok((done, results.document))
 }
 
 struct Collected<'v> {
@@ -30,9 +30,8 @@ struct Collected<'v> {
     action: Option<Action>,
     begun: Instant,
     items: Vec<Json>,
-    has_failed: bool,
     /// There when the run has ended.
-    document: Map<String, Json>,
+    document: Json,
 }
 
 impl<'v> Collected<'v> {
@@ -42,8 +41,7 @@ impl<'v> Collected<'v> {
             action: None,
             begun: Instant::now(),
             items: Vec::new(),
-            has_failed: false,
-            document: Map::new(),
+            document: Json::Null,
         }
     }
 }
@@ -55,13 +53,7 @@ impl Show for Collected<'_> {
                 self.items.reserve(*targets);
                 self.action = Some(action.clone());
             }
-            Event::Finished {
-                target,
-                answer,
-                failed,
-                ..
-            } => {
-                self.has_failed |= *failed > 0;
+            Event::Finished { target, answer, .. } => {
                 if let Some(action) = &self.action {
                     let item = Item {
                         target,
@@ -71,15 +63,16 @@ impl Show for Collected<'_> {
                     self.items.push(json!(item));
                 }
             }
-            Event::Ended { reason } => {
-                let document = &mut self.document;
-                document.insert("target_count".to_owned(), self.items.len().into());
+            Event::Ended { reason, failed } => {
                 let items = std::mem::take(&mut self.items);
-                document.shift_insert(0, "items".to_owned(), items.into());
-                let elapsed = self.begun.elapsed().as_secs();
-                document.insert("elapsed_time".to_owned(), elapsed.into());
-                if let Some(why) = cut_short(reason.as_ref(), self.has_failed) {
-                    document.insert("_error".to_owned(), why.into_value()["_error"].take());
+                let count = items.len();
+                self.document = json!({
+                    "items": items,
+                    "target_count": count,
+                    "elapsed_time": self.begun.elapsed().as_secs(),
+                });
+                if let Some(why) = cut_short(reason.as_ref(), *failed > 0) {
+                    self.document["_error"] = json!(why);
                 }
             }
             event => said(self.voice, event),

@@ -171,26 +171,21 @@ fn shortened(error: &Json) -> Json {
 }
 
 impl Kept {
-    /// A text in a file of this folder.
-    fn text(at: Option<usize>, text: String, folder: &Path) -> Self {
+    /// A value in a file of this folder. Its error, shortened, stands beside the reference.
+    fn value(at: Option<usize>, value: &Json, folder: &Path) -> Self {
+        let text = value.to_string();
         let sha256 = store::hexadecimal(Sha256::digest(&text));
         let path = folder.join(format!("{sha256}.json"));
-        let reference = json!({ FILE: { "path": path, "size": text.len(), "sha256": sha256 } });
+        let mut reference = json!({ FILE: { "path": path, "size": text.len(), "sha256": sha256 } });
+        if let Some(error) = value.get("_error") {
+            reference["_error"] = shortened(error);
+        }
         Self {
             at,
             text,
             path,
             reference,
         }
-    }
-
-    /// A value in a file of this folder. Its error, shortened, stands beside the reference.
-    fn value(at: Option<usize>, value: &Json, folder: &Path) -> Self {
-        let mut kept = Self::text(at, value.to_string(), folder);
-        if let Some(error) = value.get("_error") {
-            kept.reference["_error"] = shortened(error);
-        }
-        kept
     }
 
     /// Lets something stand for it in the results.
