@@ -159,6 +159,39 @@ fn processes_are_started_in_one_file_and_slept_in_one() {
     }
 }
 
+/// Whose environment, folder and terminal a run works in is for a front end to say.
+#[test]
+fn nobody_but_front_ends_looks_at_the_surroundings_of_the_process() {
+    let words = [
+        "env::var",
+        "env::home_dir",
+        "env::temp_dir",
+        "env::current_dir",
+        "io::stdin",
+    ];
+    let own = [
+        // How a front end takes them.
+        "transports/src/environment.rs",
+        "gateway/src/main.rs",
+        "gateway/src/prompt.rs",
+        "gateway/src/pxp/serve/request.rs",
+        // What children inherit, how they are found again, and the one who ends them.
+        "gateway/src/process.rs",
+        "gateway/src/process/kin.rs",
+        "gateway/src/process/guard.rs",
+        "gateway/src/process/path.rs",
+    ];
+    for (layer, _) in LAYERS {
+        let folder = format!("{layer}/src");
+        let except: Vec<String> = files("gateway/src/cli")
+            .iter()
+            .map(|path| name(path))
+            .collect();
+        let except: Vec<&str> = except.iter().map(String::as_str).chain(own).collect();
+        assert_absent(&folder, &words, &except);
+    }
+}
+
 #[test]
 fn secrets_are_revealed_only_where_this_list_says() {
     let mut found = BTreeMap::new();

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use devgate_schemas::Level;
-use devgate_transports::Patience;
+use devgate_transports::{Environment, Patience};
 use futures_util::FutureExt;
 use indexmap::IndexMap;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -30,6 +30,7 @@ use crate::listen::Sink;
 use crate::registry::Registry;
 use crate::run::Run;
 use crate::session::{Claims, Pool};
+use crate::store::Store;
 
 pub(crate) use loads::{Load, Loads};
 pub(crate) use request::{Key, Request, RunHandle};
@@ -56,6 +57,10 @@ pub(crate) struct Engine {
     pub(crate) turns: Turns,
     /// How many tasks run on a proxy.
     pub(crate) loads: Loads,
+    /// What is lent to all runs.
+    pub(crate) environment: Arc<Environment>,
+    /// What is kept beyond a run.
+    pub(crate) store: Arc<dyn Store>,
     /// One for each target that may be worked on at once, for the files that it needs.
     room: Arc<Semaphore>,
     /// Hears what is said of sessions that no run uses.
@@ -63,6 +68,19 @@ pub(crate) struct Engine {
     runs: Cell<u64>,
     /// The runs that requests with a key have become.
     keys: RefCell<IndexMap<Key, ([u8; 32], RunHandle)>>,
+}
+
+/// What an engine is given.
+#[derive(Debug)]
+pub(crate) struct Means {
+    /// Hears what is said of sessions that no run uses.
+    pub(crate) log: Arc<dyn Sink>,
+    /// How long a session is kept that nobody is known to come for.
+    pub(crate) idle: Duration,
+    /// What is lent to all runs.
+    pub(crate) environment: Arc<Environment>,
+    /// What is kept beyond a run.
+    pub(crate) store: Arc<dyn Store>,
 }
 
 /// A run's number, within its process.
@@ -96,20 +114,40 @@ impl Default for Limits {
     }
 }
 
+#[cfg(test)]
+impl Means {
+    /// Nothing is lent, nothing is heard, and what is kept is gone with the engine.
+    pub(crate) fn for_tests(idle: Duration) -> Self {
+        Self {
+            log: crate::events::silence(),
+            idle,
+            environment: Arc::default(),
+            store: Arc::new(crate::store::Memory::default()),
+        }
+    }
+}
+
 impl Engine {
-    /// An engine without runs. A session that nobody is known to come for is kept for `idle`; what is said of such
-    /// sessions goes to `log`.
-    pub(crate) fn new(log: Arc<dyn Sink>, idle: Duration) -> Rc<Self> {
-        Self::with_room(log, idle, affordable())
+    /// An engine without runs.
+    pub(crate) fn new(means: Means) -> Rc<Self> {
+        Self::with_room(means, affordable())
     }
 
     /// An engine that works on no more than so many targets at once, whichever runs they are of.
-    fn with_room(log: Arc<dyn Sink>, idle: Duration, targets: usize) -> Rc<Self> {
+    fn with_room(means: Means, targets: usize) -> Rc<Self> {
+        let Means {
+            log,
+            idle,
+            environment,
+            store,
+        } = means;
         Rc::new(Self {
             sessions: Pool::keeping(idle),
             claims: Claims::default(),
             turns: Turns::default(),
             loads: Loads::default(),
+            environment,
+            store,
             room: Arc::new(Semaphore::new(targets.min(Semaphore::MAX_PERMITS))),
             log,
             runs: Cell::new(0),

@@ -51,6 +51,12 @@ use crate::output::Output;
 fn main() -> ExitCode {
     privacy::keep();
     budget::raise();
+    if let Some(user) = std::env::var("SUDO_UID")
+        .ok()
+        .and_then(|user| user.parse().ok())
+    {
+        trust::started_by(user);
+    }
     if let Some(code) = cli::complete() {
         return code;
     }

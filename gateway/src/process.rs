@@ -6,6 +6,7 @@ mod dialogue;
 mod guard;
 mod identity;
 mod kin;
+mod path;
 mod pieces;
 mod recorded;
 mod room;
@@ -38,6 +39,7 @@ pub(crate) use self::pieces::{Pieces, piped};
 pub(crate) use self::recorded::{Detached, Record, Recorded, begin_session};
 use crate::budget;
 use crate::stop::{Stage, Stop};
+pub(crate) use path::found;
 
 /// What is started: no shell stands between.
 pub(crate) struct Program {

@@ -140,6 +140,7 @@ impl<'a> Job<'a> {
     /// The context of calls on the target.
     pub(crate) fn context(&self) -> Context<'_> {
         Context::new(&self.target.name, &self.listener, &self.patience)
+            .within(&self.run.engine.environment)
     }
 
     /// That the target was not done with when somebody stopped the run.

@@ -1,188 +1,97 @@
-//! What is kept on this node of targets: their facts, so that a device need not be asked again or
-//! cannot be, and what was seen of resources that are audited.
+//! What is kept of targets beyond a run: their facts, so that a device need not be asked again or cannot be, and what
+//! was seen of resources that are audited.
 //!
-//! One file a target, which only its user can read: written whole or not at all, masked like
-//! everything that is printed. Nothing is kept unless somebody asks for it. What is there counts only
-//! for the same project, the same target and the same way to reach it.
+//! Nothing is kept unless somebody asks for it, and all of it is masked like everything that is printed. What is there
+//! counts only for the same project, the same target and the same way to reach it.
 
-use std::cmp::Reverse;
+mod files;
+#[cfg(test)]
+mod memory;
+
+use std::fmt::Debug;
 use std::fs::{self, DirBuilder};
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use anyhow::{Context as _, anyhow};
-use serde::{Deserialize, Serialize};
+use anyhow::anyhow;
+use async_trait::async_trait;
+use devgate_transports::Environment;
 use serde_json::{Value as Json, json};
-use sha2::{Digest, Sha256};
 
 use crate::inventory::Target;
 
-/// How large what is kept of one target may be, in bytes.
-const LARGEST: u64 = 4 << 20;
+pub(crate) use files::Files;
+#[cfg(test)]
+pub(crate) use memory::Memory;
 
-/// How large all facts that are kept may be, in bytes: then the oldest go.
-const MOST: u64 = 256 << 20;
-
-/// The form of the files; another does not count.
-const VERSION: u32 = 1;
-
-/// What is kept of one kind for one project.
-#[derive(Debug)]
-pub(crate) struct Store {
-    folder: PathBuf,
-    project: String,
+/// What is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// What targets have told of themselves.
+    Facts,
+    /// What was seen of resources that are audited.
+    Audits,
 }
 
+/// Whose something is: project, target, transport, host and port.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Owner(Json);
+
 /// What is kept of a target, and when it was so.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Kept {
     pub(crate) what: Json,
     pub(crate) at: SystemTime,
 }
 
-/// A file of the store.
-#[derive(Serialize, Deserialize)]
-struct Entry {
-    version: u32,
-    /// Whose this is: project, target, transport, host and port.
-    of: Json,
-    /// Seconds since 1970, in UTC.
-    at: u64,
-    what: Json,
-}
-
-impl Store {
-    /// The facts that are kept for the project in this folder, in `$XDG_CACHE_HOME/devgate/facts`
-    /// (`~/.cache/devgate/facts`).
+/// Where it is kept.
+#[async_trait]
+pub(crate) trait Store: Debug + Send + Sync {
+    /// Makes room for a kind.
     ///
     /// # Errors
-    /// Nobody says where caches are, or the folder cannot be made.
-    pub(crate) fn of_facts(project: &Path) -> anyhow::Result<Self> {
-        Self::at(
-            place("XDG_CACHE_HOME", ".cache")?.join("devgate/facts"),
-            project,
-        )
-    }
-
-    /// What was seen of audited resources, in `$XDG_STATE_HOME/devgate/audit`
-    /// (`~/.local/state/devgate/audit`).
-    ///
-    /// # Errors
-    /// Nobody says where state is kept, or the folder cannot be made.
-    pub(crate) fn of_audits(project: &Path) -> anyhow::Result<Self> {
-        let place = place("XDG_STATE_HOME", ".local/state")?;
-        Self::at(place.join("devgate/audit"), project)
-    }
-
-    fn at(folder: PathBuf, project: &Path) -> anyhow::Result<Self> {
-        let made = private_folder(&folder);
-        made.with_context(|| format!("cannot keep anything in {}", folder.display()))?;
-        let project = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
-        Ok(Self {
-            folder,
-            project: project.display().to_string(),
-        })
-    }
+    /// Nothing of it can be kept.
+    fn prepare(&self, kind: Kind) -> anyhow::Result<()>;
 
     /// What is kept of a target, however old it is.
     ///
     /// # Errors
-    /// What is wrong with its file; it will be written anew.
-    pub(crate) fn kept(&self, target: &Target) -> Result<Option<Kept>, String> {
-        let of = self.identity(target);
-        let file = self.file(&of);
-        let text = match read(&file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(format!("cannot read {}: {error}", file.display())),
-        };
-        // Its errors may quote what stands there.
-        let Ok(entry) = serde_json::from_slice::<Entry>(&text) else {
-            return Err(format!("{} is damaged", file.display()));
-        };
-        let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(entry.at));
-        // Facts of the future were collected by another clock: nobody knows how old they are.
-        let at = at.filter(|at| *at <= SystemTime::now());
-        Ok(at
-            .filter(|_| entry.version == VERSION && entry.of == of && entry.what.is_object())
-            .map(|at| Kept {
-                what: entry.what,
-                at,
-            }))
-    }
+    /// What is wrong with it; it will be kept anew.
+    async fn kept(&self, kind: Kind, owner: &Owner) -> Result<Option<Kept>, String>;
 
-    /// Keeps something of a target, without secrets, as it was at a time.
+    /// Keeps something of a target, without secrets, in place of what was kept before.
     ///
     /// # Errors
-    /// They are too large, or cannot be written.
-    pub(crate) fn keep(&self, target: &Target, what: &Json, at: SystemTime) -> io::Result<()> {
-        let of = self.identity(target);
-        let file = self.file(&of);
-        let since = at
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
-        let entry = Entry {
-            version: VERSION,
-            of,
-            at: since.as_secs(),
-            what: what.clone(),
-        };
-        let text = serde_json::to_vec(&entry)?;
-        if text.len() as u64 > LARGEST {
-            let message = format!("they are larger than {LARGEST} bytes");
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
-        }
-        // A temporary file is its owner's alone, and so is what it becomes.
-        let mut whole = tempfile::Builder::new()
-            .prefix(".")
-            .tempfile_in(&self.folder)?;
-        whole.write_all(&text)?;
-        whole.persist(file)?;
-        Ok(())
-    }
+    /// It is too large, or cannot be written.
+    async fn keep(&self, kind: Kind, owner: &Owner, kept: Kept) -> io::Result<()>;
 
-    /// Removes the oldest, of whatever project, until no more is kept than may be.
-    pub(crate) fn prune(&self) {
-        self.prune_to(MOST);
-    }
+    /// Removes the oldest of a kind, of whatever project, until no more is kept than may be.
+    async fn prune(&self, kind: Kind);
+}
 
-    fn prune_to(&self, most: u64) {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
-            .filter_map(|entry| {
-                let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-                Some((metadata.modified().ok()?, metadata.len(), entry.path()))
-            })
-            .collect();
-        files.sort_by_key(|(modified, _, _)| Reverse(*modified));
-        let mut size = 0;
-        for (_, length, path) in files {
-            size += length;
-            if size > most {
-                // One that somebody else has removed meanwhile is gone as well.
-                let _ = fs::remove_file(path);
-            }
-        }
-    }
-
-    /// Who is meant: of another project, or of another device by this name, nothing is kept.
-    fn identity(&self, target: &Target) -> Json {
+impl Owner {
+    /// A target in the project of this folder. Of another project, or of another device by this name, nothing is kept.
+    pub(crate) fn of(project: &Path, target: &Target) -> Self {
         let info = target.connection_info();
         let said = |key: &str| info.get(key).map(devgate_schemas::Value::to_json);
-        json!([
-            self.project,
+        let project = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
+        Self(json!([
+            project.display().to_string(),
             target.name,
             target.remote_transport(),
             said("host"),
             said("port"),
-        ])
+        ]))
     }
+}
 
-    fn file(&self, of: &Json) -> PathBuf {
-        let name = hexadecimal(Sha256::digest(of.to_string()));
-        self.folder.join(format!("{name}.json"))
+impl Kept {
+    /// Something that is so now.
+    pub(crate) fn now(what: Json) -> Self {
+        let at = SystemTime::now();
+        Self { what, at }
     }
 }
 
@@ -201,111 +110,58 @@ pub(crate) fn hexadecimal(digest: impl AsRef<[u8]>) -> String {
     bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A folder of the XDG specification: what the environment says, or else its place below HOME.
+/// A folder of the XDG specification: what a variable says, or else its place below the home folder.
 ///
 /// # Errors
 /// Nobody says where.
-pub(crate) fn place(variable: &str, below_home: &str) -> anyhow::Result<PathBuf> {
-    let said = std::env::var_os(variable).map(PathBuf::from);
+pub(crate) fn place(
+    environment: &Environment,
+    variable: &str,
+    below_home: &str,
+) -> anyhow::Result<PathBuf> {
+    let said = environment.variable(variable).map(PathBuf::from);
     // The specification: a relative path is to be ignored.
     let said = said.filter(|path| path.is_absolute());
-    let place = said.or_else(|| Some(std::env::home_dir()?.join(below_home)));
+    let place = said.or_else(|| Some(environment.home()?.join(below_home)));
     place.ok_or_else(|| anyhow!("there is no place to keep anything: set {variable}, or HOME"))
-}
-
-/// The bytes of a file that is no larger than one may be.
-fn read(file: &Path) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    fs::File::open(file)?.take(LARGEST).read_to_end(&mut text)?;
-    Ok(text)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::time::Duration;
 
     use super::*;
 
-    fn target(name: &str) -> Target {
+    pub(super) fn owner(project: &str, name: &str) -> Owner {
         let mut target = Target::default();
         name.clone_into(&mut target.name);
-        target
+        Owner::of(Path::new(project), &target)
     }
 
-    fn now() -> SystemTime {
-        SystemTime::now()
-    }
-
-    #[test]
-    fn facts_are_kept_for_one_project_and_one_target_alone() -> anyhow::Result<()> {
+    #[tokio::test]
+    async fn facts_are_kept_for_one_project_and_one_target_alone() -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
-        let cache = Store::at(folder.path().join("facts"), Path::new("/a"))?;
-        let other = Store::at(folder.path().join("facts"), Path::new("/b"))?;
-        let facts = json!({"os": {"name": "FRRouting"}});
-        cache.keep(&target("r1"), &facts, now())?;
-        let kept = cache.kept(&target("r1")).expect("sound").expect("kept");
-        assert_eq!(kept.what, facts);
-        assert!(kept.at.elapsed()? < Duration::from_secs(60));
-        assert_eq!(cache.kept(&target("r2")), Ok(None));
-        assert_eq!(other.kept(&target("r1")), Ok(None));
-        Ok(())
-    }
-
-    #[test]
-    fn only_its_user_can_read_what_is_kept() -> anyhow::Result<()> {
-        let folder = tempfile::tempdir()?;
-        let cache = Store::at(folder.path().join("facts"), Path::new("/a"))?;
-        cache.keep(&target("r1"), &json!({}), now())?;
-        let mode = |path: &Path| fs::metadata(path).map(|m| m.permissions().mode() & 0o777);
-        assert_eq!(mode(&cache.folder)?, 0o700);
-        let files: Vec<PathBuf> = fs::read_dir(&cache.folder)?
-            .flatten()
-            .map(|entry| entry.path())
-            .collect();
-        assert_eq!(files.len(), 1, "{files:?}");
-        assert_eq!(mode(&files[0])?, 0o600);
-        Ok(())
-    }
-
-    #[test]
-    fn a_damaged_file_is_told_and_not_quoted_and_the_future_is_not_believed() -> anyhow::Result<()>
-    {
-        let folder = tempfile::tempdir()?;
-        let cache = Store::at(folder.path().to_owned(), Path::new("/a"))?;
-        let file = cache.file(&cache.identity(&target("r1")));
-        fs::write(&file, "{\"version\": \"canary\"")?;
-        let told = cache.kept(&target("r1")).expect_err("damaged");
-        assert!(
-            told.ends_with("is damaged") && !told.contains("canary"),
-            "{told}"
-        );
-        cache.keep(&target("r1"), &json!({}), now() + Duration::from_secs(3600))?;
-        assert_eq!(cache.kept(&target("r1")), Ok(None));
-        Ok(())
-    }
-
-    #[test]
-    fn the_oldest_go_when_there_is_too_much() -> anyhow::Result<()> {
-        let folder = tempfile::tempdir()?;
-        let cache = Store::at(folder.path().to_owned(), Path::new("/a"))?;
-        for (age, name) in [(300, "r1"), (200, "r2"), (100, "r3")] {
-            cache.keep(&target(name), &json!({"n": name}), now())?;
-            let file = cache.file(&cache.identity(&target(name)));
-            let old = now() - Duration::from_secs(age);
-            fs::File::options()
-                .write(true)
-                .open(&file)?
-                .set_modified(old)?;
+        let stores: [&dyn Store; 2] = [&Files::at(folder.path()), &Memory::default()];
+        for store in stores {
+            let facts = json!({"os": {"name": "FRRouting"}});
+            let r1 = owner("/a", "r1");
+            store.prepare(Kind::Facts)?;
+            store
+                .keep(Kind::Facts, &r1, Kept::now(facts.clone()))
+                .await?;
+            let kept = store
+                .kept(Kind::Facts, &r1)
+                .await
+                .expect("sound")
+                .expect("kept");
+            assert_eq!(kept.what, facts);
+            assert!(kept.at.elapsed()? < Duration::from_secs(60));
+            for other in [owner("/a", "r2"), owner("/b", "r1")] {
+                assert_eq!(store.kept(Kind::Facts, &other).await, Ok(None));
+            }
+            store.prepare(Kind::Audits)?;
+            assert_eq!(store.kept(Kind::Audits, &r1).await, Ok(None));
         }
-        let one = fs::metadata(cache.file(&cache.identity(&target("r1"))))?.len();
-        cache.prune_to(2 * one + 1);
-        let kept = |name| cache.kept(&target(name)).map(|kept| kept.is_some());
-        assert_eq!(
-            [kept("r1"), kept("r2"), kept("r3")],
-            [Ok(false), Ok(true), Ok(true)]
-        );
-        let huge = json!({"x": "x".repeat(usize::try_from(LARGEST)?)});
-        assert!(cache.keep(&target("r1"), &huge, now()).is_err());
         Ok(())
     }
 }

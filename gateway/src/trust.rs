@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use devgate_transports::permissions::{Others, Right, others_with};
 use nix::unistd::{Group, Uid, User};
@@ -42,8 +42,16 @@ struct Looked {
     refused: Vec<(PathBuf, String)>,
 }
 
+/// Who has started this process by `sudo`, where it is root's.
+static BEHIND: OnceLock<u32> = OnceLock::new();
+
 /// Bits of a mode: only owners may take things out of such a folder.
 const STICKY: u32 = 0o1000;
+
+/// What this user has, root may run: the one who has become root by `sudo`. Only the first counts.
+pub(crate) fn started_by(user: u32) {
+    BEHIND.get_or_init(|| user);
+}
 
 /// Looks at a file or a folder. For anybody but root what is found is a warning, and so it is for root where
 /// only the owner is somebody else.
@@ -149,8 +157,7 @@ impl Judge {
     /// This process.
     fn this() -> Self {
         let own = Uid::effective().as_raw();
-        let behind = std::env::var("SUDO_UID").ok();
-        let behind = behind.filter(|_| own == 0).and_then(|id| id.parse().ok());
+        let behind = BEHIND.get().copied().filter(|_| own == 0);
         Self { own, behind }
     }
 

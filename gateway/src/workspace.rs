@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use devgate_schemas::Level;
+use devgate_transports::Environment;
 
 use crate::failure::Failure;
 use crate::inventory::{Inventory, Listed, Overrides, Problem, Source, Target, read_device_conf};
@@ -29,12 +30,15 @@ pub(crate) struct Settings {
     pub(crate) libdir: Option<PathBuf>,
     /// The inventory that somebody names.
     pub(crate) inventory: Option<Source>,
-    /// The inventory that the environment holds.
-    pub(crate) environment: Option<Source>,
+    /// The inventory that `BOLT_INVENTORY` holds.
+    pub(crate) variable: Option<Source>,
     /// The `device.conf`, where there is one.
     pub(crate) devices: Option<DeviceFile>,
     /// Whether an inventory with a target that is wrong is refused.
     pub(crate) strict: bool,
+    /// What is lent to plugins, and whether these may ask somebody at a terminal.
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) may_ask: bool,
 }
 
 /// A `device.conf`.
@@ -111,7 +115,7 @@ impl Workspace {
 
     /// The name of the inventory, for programs.
     pub(crate) fn inventory_name(&self) -> String {
-        match (&self.settings.environment, &self.settings.inventory) {
+        match (&self.settings.variable, &self.settings.inventory) {
             (Some(_), _) => "BOLT_INVENTORY".to_owned(),
             (None, Some(Source::File(path))) => path.display().to_string(),
             (None, _) => self.project().inventory_file().display().to_string(),
@@ -126,18 +130,20 @@ impl Workspace {
         let Settings {
             project,
             inventory,
-            environment,
+            variable,
             strict,
+            environment,
+            may_ask,
             ..
         } = &self.settings;
         let default = project.inventory_file();
-        let source = Source::choose(inventory.clone(), environment.clone(), default)?;
+        let source = Source::choose(inventory.clone(), variable.clone(), default)?;
         if let Source::File(path) | Source::Default(path) = &source
             && path.exists()
         {
             trusted(path)?;
         }
-        let plugins = Rc::new(Plugins::new(project));
+        let plugins = Rc::new(Plugins::new(project, Arc::clone(environment), *may_ask));
         let mut inventory = Inventory::load(source, plugins, *strict).await?;
         for warning in inventory.warnings() {
             self.warn(warning.to_string());

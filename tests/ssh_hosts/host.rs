@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use devgate_schemas::{Event, Hash, Listen, Unread, Value};
 use devgate_transports::ssh_host::{Exit, Piece};
-use devgate_transports::{Context, Error, HostSettings, Patience, SshConfig, SshHost};
+use devgate_transports::{Context, Environment, Error, HostSettings, Patience, SshHost};
 
 /// A host of the lab.
 pub(crate) struct Host {
@@ -51,10 +51,14 @@ impl Host {
 
     /// With the plain key, known hosts, and nothing of the user who runs the tests.
     pub(crate) fn settings(&self, more: &[(&str, Value)]) -> HostSettings {
-        self.settings_with(&SshConfig::default(), more)
+        self.settings_with(&Environment::default(), more)
     }
 
-    pub(crate) fn settings_with(&self, config: &SshConfig, more: &[(&str, Value)]) -> HostSettings {
+    pub(crate) fn settings_with(
+        &self,
+        environment: &Environment,
+        more: &[(&str, Value)],
+    ) -> HostSettings {
         let mut raw: Hash = [
             ("host", Value::from("127.0.0.1")),
             ("port", Value::from(self.port())),
@@ -72,7 +76,7 @@ impl Host {
         let info = HostSettings::schema()
             .read(Unread::new(given.collect()), |_, told| panic!("{told}"))
             .expect("it fits");
-        HostSettings::read(&info, config, |_, told| panic!("{told}")).expect("settings")
+        HostSettings::read(&info, environment, |_, told| panic!("{told}")).expect("settings")
     }
 
     pub(crate) async fn connect(&self, more: &[(&str, Value)]) -> SshHost {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use devgate_schemas::Value;
 use devgate_transports::ssh_host::Exit;
-use devgate_transports::{Error, HostSettings, SshConfig};
+use devgate_transports::{Environment, Error, HostSettings, SshConfig};
 
 use crate::host::{Host, connect, ok, run};
 
@@ -27,10 +27,11 @@ async fn a_password_opens_a_connection_and_a_wrong_one_does_not() {
 }
 
 /// OpenSSH's configuration with these lines.
-fn config(folder: &Path, lines: &str) -> SshConfig {
+fn config(folder: &Path, lines: &str) -> Environment {
     let file = folder.join("config");
     fs::write(&file, lines).expect("written");
-    SshConfig::from_file(&file, |_, told| panic!("{told}"))
+    let config = SshConfig::from_file(&file, |_, told| panic!("{told}"));
+    Environment::default().with_ssh_config(config)
 }
 
 /// Nothing but what OpenSSH's configuration has: the host's address and its key.

@@ -11,8 +11,8 @@ use std::time::Instant;
 use devgate_schemas::{Hash, Silence, Unread, Value};
 use devgate_transports::ssh_host::{Exec, Piece};
 use devgate_transports::{
-    CommandLine, Connect, Context, Error, HostSettings, Patience, SshCli, SshCliSession, SshConfig,
-    SshHost, Transport,
+    CommandLine, Connect, Context, Environment, Error, HostSettings, Patience, SshCli,
+    SshCliSession, SshHost, Transport,
 };
 use futures_util::stream::{self, StreamExt};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -240,7 +240,7 @@ async fn programs(server: &Server, how_many: usize, width: usize) {
     let info = HostSettings::schema()
         .read(Unread::new(raw), |_, _| {})
         .expect("it fits");
-    let settings = HostSettings::read(&info, &SshConfig::default(), |_, _| {}).expect("settings");
+    let settings = HostSettings::read(&info, &Environment::default(), |_, _| {}).expect("settings");
     let patience = Patience::new();
     let ctx = Context::new("bench", &Silence, &patience);
     let host = SshHost::connect(&ctx, &settings).await.expect("a host");

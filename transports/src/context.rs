@@ -6,10 +6,11 @@ mod resources;
 mod tests;
 
 use std::any::Any;
+use std::sync::LazyLock;
 
 use devgate_schemas::{Course, Event, Level, Listen, TypeSchema};
 
-use crate::{CommandLine, DataStore, Patience, Transport};
+use crate::{CommandLine, DataStore, Environment, Patience, Transport};
 
 pub use actions::{Block, Doing};
 pub use resources::{AttributeChange, Failure, Resources};
@@ -22,6 +23,7 @@ pub struct Context<'a> {
     target: &'a str,
     listen: &'a dyn Listen,
     patience: &'a Patience,
+    environment: &'a Environment,
     transport: Option<&'a dyn Transport>,
     resources: Option<&'a Resources<'a>>,
     subject: Option<&'a str>,
@@ -38,17 +40,28 @@ pub enum Mode {
     Noop,
 }
 
+static NOTHING: LazyLock<Environment> = LazyLock::new(Environment::default);
+
 impl<'a> Context<'a> {
-    /// The context of a run on one target.
+    /// The context of a run on one target, to which nothing is lent.
     pub fn new(target: &'a str, listen: &'a dyn Listen, patience: &'a Patience) -> Self {
         Self {
             target,
             listen,
             patience,
+            environment: &NOTHING,
             transport: None,
             resources: None,
             subject: None,
             doing: None,
+        }
+    }
+
+    /// The same run, to which this is lent.
+    pub fn within(self, environment: &'a Environment) -> Self {
+        Self {
+            environment,
+            ..self
         }
     }
 
@@ -85,6 +98,11 @@ impl<'a> Context<'a> {
     /// The target's name.
     pub fn target(&self) -> &'a str {
         self.target
+    }
+
+    /// What is lent to this run.
+    pub fn environment(&self) -> &'a Environment {
+        self.environment
     }
 
     /// How long this run may still wait for the target to recover.

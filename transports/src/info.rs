@@ -1,7 +1,5 @@
 //! Reading connection info that a schema has checked: what several transports have in theirs.
 
-use std::env;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use devgate_schemas::{ConnectionInfo, Sensitive};
@@ -24,14 +22,6 @@ pub(crate) fn duration(info: &ConnectionInfo, name: &str, default: f64) -> Durat
 pub(crate) fn count(info: &ConnectionInfo, name: &str, default: usize) -> usize {
     let count = info.integer(name).map(usize::try_from);
     count.and_then(std::result::Result::ok).unwrap_or(default)
-}
-
-/// A path as people write it: `~/` is the home folder.
-pub(crate) fn path(text: &str) -> PathBuf {
-    match (text.strip_prefix("~/"), env::home_dir()) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(text),
-    }
 }
 
 /// The host's name or address, without the brackets of an IPv6 one.

@@ -7,6 +7,7 @@ mod command_list;
 mod context;
 mod data_store;
 mod eapi;
+mod environment;
 pub mod error;
 mod f5;
 #[cfg(feature = "fuzz")]
@@ -51,6 +52,7 @@ pub use command_line::{CommandLine, Opening};
 pub use context::{AttributeChange, Block, Context, Doing, Failure, Mode, Resources};
 pub use data_store::{DataStore, Document, Request, XML_TEXT};
 pub use eapi::EapiSession;
+pub use environment::Environment;
 pub use error::{Error, Result};
 pub use f5::F5Session;
 pub use netconf::NetconfSession;

@@ -8,7 +8,7 @@ use super::task::time;
 use super::{Ending, Setting, Targets, ending, perform};
 use crate::operations::{self, Operation};
 use crate::output::Output;
-use crate::store::Store;
+use crate::store::Kind;
 
 /// Collect the facts of targets.
 ///
@@ -61,9 +61,11 @@ impl Age {
     /// That facts cannot be kept.
     pub(crate) fn of(self, setting: &Setting) -> anyhow::Result<operations::Facts> {
         let is_kept = self.cached.is_some() || self.stale_ok;
-        let store = is_kept.then(|| Store::of_facts(&setting.workspace.project().root));
+        if is_kept {
+            setting.engine.store.prepare(Kind::Facts)?;
+        }
         Ok(operations::Facts {
-            store: store.transpose()?,
+            kept_for: is_kept.then(|| setting.workspace.project().root.clone()),
             cached: self.cached,
             stale_ok: self.stale_ok,
         })

@@ -6,15 +6,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::store::Files;
 use anyhow::bail;
 use devgate_schemas::Level;
+use devgate_transports::Environment;
 use devgate_transports::Patience;
+use std::ffi::OsStr;
 
 use super::attend::unless_interrupted;
 use super::targets::words;
 use super::{Global, Targets, When};
 use crate::budget;
-use crate::engine::{self, Engine, Limits, Request, RunHandle};
+use crate::engine::{self, Engine, Limits, Means, Request, RunHandle};
 use crate::failure::Failure;
 use crate::inventory::{Inventory, Overrides, Source, default_file};
 use crate::listen::Sink;
@@ -43,8 +46,9 @@ impl Setting {
     /// What is wrong with the project's file or with a family.
     pub(crate) fn load(global: &Global, output: &Output) -> anyhow::Result<Self> {
         let current = std::env::current_dir()?;
-        let environment = std::env::var_os("BOLT_PROJECT").map(PathBuf::from);
-        let mut project = Project::find(global.project.clone(), environment, &current)?;
+        let environment = Arc::new(Environment::of_process());
+        let named = environment.variable("BOLT_PROJECT").map(PathBuf::from);
+        let mut project = Project::find(global.project.clone(), named, &current)?;
         let color = match (global.color(), project.color) {
             (When::Auto, Some(color)) => color,
             (color, _) => color,
@@ -63,22 +67,31 @@ impl Setting {
         }
         let configured = global.inventory.clone().map(Source::Configuration);
         let named = || global.inventoryfile.clone().map(Source::File);
-        let environment = std::env::var("BOLT_INVENTORY").ok();
+        let variable = environment
+            .variable("BOLT_INVENTORY")
+            .and_then(OsStr::to_str);
         let devices = global.deviceconfig.clone().map(|path| (path, true));
-        let devices = devices.or_else(|| Some((default_file()?, false)));
+        let devices = devices.or_else(|| Some((default_file(&environment)?, false)));
         let settings = Settings {
             project,
             libdir: global.libdir.clone(),
             inventory: configured.or_else(named),
-            environment: environment.map(Source::Environment),
+            variable: variable.map(|text| Source::Environment(text.to_owned())),
             devices: devices.map(|(path, is_named)| DeviceFile { path, is_named }),
             strict: global.strict,
+            environment: Arc::clone(&environment),
+            may_ask: true,
         };
         let log: Arc<dyn Sink> = Arc::new(voice.clone());
         Ok(Self {
             workspace: Workspace::load(settings, Arc::clone(&log))?,
-            // Nobody comes after this command.
-            engine: Engine::new(log, Duration::ZERO),
+            engine: Engine::new(Means {
+                log,
+                // Nobody comes after this command.
+                idle: Duration::ZERO,
+                store: Arc::new(Files::new(Arc::clone(&environment))),
+                environment,
+            }),
             patience: global.patience.unwrap_or(Patience::LIMIT),
             voice,
         })

@@ -16,7 +16,7 @@ use futures_util::FutureExt;
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use super::{Engine, Limits};
+use super::{Engine, Limits, Means};
 use crate::events::{self, Event, Heard};
 use crate::failure::Failure;
 use crate::inventory::{Inventory, Overrides, Target};
@@ -59,7 +59,11 @@ impl Bench {
     fn of(text: &str, counters: Counters) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let project = Project::find(Some(folder.path().to_owned()), None, folder.path());
-        let plugins = Rc::new(Plugins::new(&project.expect("a project")));
+        let plugins = Rc::new(Plugins::new(
+            &project.expect("a project"),
+            Arc::default(),
+            false,
+        ));
         let inventory = Inventory::parse("inventory.yaml", text, plugins, true).now_or_never();
         let inventory = inventory.expect("there is nothing to wait for");
         let log = events::silence();
@@ -67,7 +71,7 @@ impl Bench {
         let counters = Arc::new(counters);
         registry.know(Arc::new(Factory(Arc::clone(&counters))));
         Self {
-            engine: Engine::new(log, Duration::ZERO),
+            engine: Engine::new(Means::for_tests(Duration::ZERO)),
             registry: Rc::new(registry),
             inventory: Rc::new(inventory.unwrap_or_else(|error| panic!("{error}"))),
             counters,

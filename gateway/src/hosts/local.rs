@@ -11,7 +11,7 @@ use nix::errno::Errno;
 use super::stage::{Cleanup, Stages};
 use super::words::{PWSH, words};
 use super::{Budget, Order, Settings, TaskOutput};
-use crate::process::{self, Ended, Failure, Program};
+use crate::process::{self, Ended, Failure, Program, found};
 use crate::stop::Stop;
 use crate::tasks::{Invocation, Said, TaskError};
 use crate::trust;
@@ -66,7 +66,7 @@ impl Local {
             .settings
             .tmpdir
             .clone()
-            .unwrap_or_else(std::env::temp_dir);
+            .unwrap_or_else(|| PathBuf::from("/tmp"));
         let cleanup = if self.settings.cleanup {
             Cleanup::Remove
         } else {
@@ -126,17 +126,6 @@ impl Local {
             value: outcome.into_value(task),
         })
     }
-}
-
-/// The file of a program on this node, by its path or by its name.
-fn found(program: impl AsRef<Path>) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places = std::env::split_paths(&path).map(|dir| dir.join(&program));
-    // A path with a slash in it, as `execvp` has it.
-    let is_path = program.as_ref().parent() != Some(Path::new(""));
-    let named = is_path.then(|| program.as_ref().to_owned());
-    let place = named.or_else(|| places.find(|place| place.is_file()));
-    place.filter(|place| place.is_file())
 }
 
 /// A task that was ended before it ended by itself.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use devgate_schemas::Level;
-use devgate_transports::{HostSettings, SshConfig};
+use devgate_transports::{Environment, HostSettings};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::{Mutex as AsyncMutex, Notify, mpsc};
 use tokio::time::timeout;
@@ -136,7 +136,7 @@ impl<'v> Hosts<'v> {
         }
         let patience = self.run.limits().patience;
         let teller = Teller::new(&host.name, self.run.sink(), patience);
-        let access = access(host, &teller);
+        let access = access(host, &teller, &self.run.engine.environment);
         let (opener, changed) = (self.opener.clone(), Arc::clone(&self.changed));
         let load = self.run.engine.loads.of(self.run.registry.place(host));
         let member = Arc::new(Member::new(teller, access, load, opener, changed));
@@ -154,20 +154,24 @@ impl<'v> Hosts<'v> {
 }
 
 /// What a host's own options say of how to use it.
-fn access(host: &Target, teller: &Teller<'_>) -> Result<Access, Failure> {
+fn access(
+    host: &Target,
+    teller: &Teller<'_>,
+    environment: &Environment,
+) -> Result<Access, Failure> {
     let ctx = teller.ctx();
     let tell = |level: Level, message: String| ctx.say(level, message);
     let invalid = |why| Failure::invalid_connection_info(host, &why);
     match &host.kind {
         Kind::Local => {
-            let settings = Settings::local(host, tell).map_err(invalid)?;
+            let settings = Settings::local(host, environment, tell).map_err(invalid)?;
             teller.hide(settings.secrets());
             Ok(Access::Local(settings))
         }
         Kind::Ssh => {
             let (settings, info) = Settings::ssh(host, tell).map_err(invalid)?;
             teller.hide(info.secrets());
-            let connection = HostSettings::read(&info, SshConfig::usual(tell), tell)?;
+            let connection = HostSettings::read(&info, environment, tell)?;
             Ok(Access::Ssh(Box::new(connection), settings))
         }
         Kind::Remote { .. } | Kind::Other(_) => Err(run_on::no_runner(host)),

@@ -8,6 +8,7 @@ use std::time::Duration;
 use devgate_schemas::{
     ConnectionInfo, Hash, InvalidConnectionInfo, Level, TransportSchema, Unread, Value,
 };
+use devgate_transports::Environment;
 use devgate_transports::HostSettings;
 use nix::unistd::{Uid, User};
 
@@ -82,11 +83,15 @@ impl Settings {
     /// Everything that has a wrong type.
     pub(crate) fn local(
         target: &Target,
+        environment: &Environment,
         tell: impl FnMut(Level, String),
     ) -> Result<Self, InvalidConnectionInfo> {
         let info = LOCAL.read(target.connection_info(), tell)?;
         let mut settings = Self::of(&info);
         settings.run_as = settings.run_as.filter(|run_as| !run_as.is_us());
+        settings
+            .tmpdir
+            .get_or_insert_with(|| environment.temporary());
         Ok(settings)
     }
 

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use devgate_schemas::device_conf::{self, DeviceEntry};
 use devgate_schemas::{Hash, Key, Value, hocon};
+use devgate_transports::Environment;
 
 use super::target::{LOCALHOST, REMOTE_TRANSPORT};
 use super::uri::Uri;
@@ -32,13 +33,13 @@ const ALIASES: [(&str, &str); 3] = [
 ];
 
 /// Where `puppet device` has its file: root's, of Puppet's packages and of Debian's; or the user's.
-pub(crate) fn default_file() -> Option<PathBuf> {
+pub(crate) fn default_file(environment: &Environment) -> Option<PathBuf> {
     let places = if nix::unistd::Uid::effective().is_root() {
         ["/etc/puppetlabs/puppet", "/etc/puppet"]
             .map(PathBuf::from)
             .to_vec()
     } else {
-        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let home = environment.home();
         home.map(|home| home.join(".puppetlabs/etc/puppet"))
             .into_iter()
             .collect()

@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
@@ -24,7 +23,7 @@ use crate::registry::Family;
 use crate::results::{Answer, Status};
 use crate::run::{Job, Ran, Run};
 use crate::session::{self, Access, Busy};
-use crate::store::Store;
+use crate::store::{Kept, Kind, Owner};
 
 /// What is to be applied, and how.
 #[derive(Debug)]
@@ -219,18 +218,21 @@ impl Apply {
             Mode::Noop => Access::Read,
         };
         let unusable = |error: String| Failure::new("devgate/cannot-audit", error);
-        let audits = plan.audits().then(|| Store::of_audits(&self.project));
-        let audits = audits
-            .transpose()
-            .map_err(|error| unusable(format!("{error:#}")))?;
-        let kept = audits.as_ref().map(|audits| audits.kept(job.target));
-        let kept = kept.and_then(|kept| {
-            kept.unwrap_or_else(|problem| {
-                let message = format!("{problem}: what is audited is recorded anew");
-                job.context().warning(message);
-                None
-            })
-        });
+        let store = &*job.run.engine.store;
+        let audits = plan.audits().then(|| Owner::of(&self.project, job.target));
+        let mut kept = None;
+        if let Some(owner) = &audits {
+            let prepared = store.prepare(Kind::Audits);
+            prepared.map_err(|error| unusable(format!("{error:#}")))?;
+            kept = store
+                .kept(Kind::Audits, owner)
+                .await
+                .unwrap_or_else(|problem| {
+                    let message = format!("{problem}: what is audited is recorded anew");
+                    job.context().warning(message);
+                    None
+                });
+        }
         let _claim = match access {
             Access::Write => Some(job.run.engine.claims.take(job, self.busy).await?),
             Access::Read => None,
@@ -241,9 +243,9 @@ impl Apply {
             let _held = safety.map(|_| job.stop().hold());
             let report =
                 device_run::run(ctx, plan, options, safety, &mut audited, job.stop()).await;
-            if let (Some(audits), Mode::Enforce) = (&audits, options.mode) {
-                let audited = job.without_secrets(audited.into_json());
-                let kept = audits.keep(job.target, &audited, SystemTime::now());
+            if let (Some(owner), Mode::Enforce) = (&audits, options.mode) {
+                let audited = Kept::now(job.without_secrets(audited.into_json()));
+                let kept = store.keep(Kind::Audits, owner, audited).await;
                 kept.map_err(|error| unusable(format!("what was audited is not kept: {error}")))?;
             }
             let mut unsaved = None;

@@ -1,5 +1,6 @@
 //! What targets tell of themselves: now, or when they were last asked.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -11,13 +12,13 @@ use crate::inventory::Target;
 use crate::results::{Action, Answer, Collected, Origin};
 use crate::run::{Job, Ran, Run};
 use crate::session::{self, Access};
-use crate::store::{Kept, Store};
+use crate::store::{Kept, Kind, Owner, Store};
 
 /// Which facts are wanted: those of now, where nothing is kept.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    /// Where they are kept, if they are to be.
-    pub(crate) store: Option<Store>,
+    /// For which project they are kept, if they are to be.
+    pub(crate) kept_for: Option<PathBuf>,
     /// No target is asked whose facts were collected within this time.
     pub(crate) cached: Option<Duration>,
     /// Where a target is down, its last facts are given.
@@ -27,22 +28,32 @@ pub(crate) struct Facts {
 impl Facts {
     /// Gives the facts of every target.
     pub(crate) async fn collect(&self, run: &Run, targets: &[Arc<Target>]) -> Ran {
+        let store = &*run.engine.store;
         let ran = run.over(targets, Action::new("facts"), async |job| {
-            match &self.store {
-                Some(store) => self.answer(store, job).await,
+            match &self.kept_for {
+                Some(project) => {
+                    let owner = Owner::of(project, job.target);
+                    self.answer(store, &owner, job).await
+                }
                 None => Ok(Answer::success(ask(job).await?)),
             }
         });
         let ran = ran.await;
-        if let Some(store) = &self.store {
-            store.prune();
+        if self.kept_for.is_some() {
+            store.prune(Kind::Facts).await;
         }
         ran
     }
 
-    async fn answer(&self, store: &Store, job: &Job<'_>) -> Result<Answer, Failure> {
+    async fn answer(
+        &self,
+        store: &dyn Store,
+        owner: &Owner,
+        job: &Job<'_>,
+    ) -> Result<Answer, Failure> {
         let ctx = job.context();
-        let kept = store.kept(job.target).unwrap_or_else(|problem| {
+        let kept = store.kept(Kind::Facts, owner).await;
+        let kept = kept.unwrap_or_else(|problem| {
             ctx.warning(format!("the kept facts are not used: {problem}"));
             None
         });
@@ -52,7 +63,7 @@ impl Facts {
             kept => kept.filter(|_| self.stale_ok),
         };
         let failure = match ask(job).await {
-            Ok(facts) => return Ok(keep(store, job, facts)),
+            Ok(facts) => return Ok(keep(store, owner, job, facts).await),
             Err(failure) => failure,
         };
         match kept {
@@ -82,10 +93,11 @@ async fn ask(job: &Job<'_>) -> Result<Json, Failure> {
 }
 
 /// Keeps what the target has told now.
-fn keep(store: &Store, job: &Job<'_>, facts: Json) -> Answer {
-    let at = SystemTime::now();
-    let mut answer = Answer::success(job.without_secrets(facts));
-    if let Err(error) = store.keep(job.target, &answer.value, at) {
+async fn keep(store: &dyn Store, owner: &Owner, job: &Job<'_>, facts: Json) -> Answer {
+    let kept = Kept::now(job.without_secrets(facts));
+    let at = kept.at;
+    let mut answer = Answer::success(kept.what.clone());
+    if let Err(error) = store.keep(Kind::Facts, owner, kept).await {
         let message = format!("the facts are not kept: {error}");
         job.context().warning(message);
     }

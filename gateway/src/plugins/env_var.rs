@@ -1,5 +1,7 @@
 //! The plugin `env_var`: the value of an environment variable.
 
+use std::ffi::OsStr;
+
 use devgate_schemas::Value;
 use serde_json::Value as Json;
 
@@ -13,22 +15,23 @@ pub(super) fn resolve(options: &Options<'_>) -> Result<Value, PluginError> {
     let name = options.required("var")?;
     let (optional, json) = (options.flag("optional")?, options.flag("json")?);
     let default = options.said.get("default");
-    match (std::env::var(name), default) {
+    let value = options.environment.variable(name).map(OsStr::to_str);
+    match (value, default) {
         // The parser names places, and quotes nothing.
-        (Ok(text), _) if json => serde_json::from_str::<Json>(&text)
+        (Some(Some(text)), _) if json => serde_json::from_str::<Json>(text)
             .map(Value::from)
             .map_err(|error| {
                 let message = format!("the environment variable {name} holds no JSON: {error}");
                 options.invalid(message)
             }),
-        (Ok(text), _) => Ok(Value::from(text)),
-        (Err(std::env::VarError::NotUnicode(_)), _) => {
+        (Some(Some(text)), _) => Ok(Value::from(text)),
+        (Some(None), _) => {
             let message = format!("the environment variable {name} holds no UTF-8 text");
             Err(options.invalid(message))
         }
-        (Err(_), Some(default)) if !default.is_undef() => Ok(default.clone()),
-        (Err(_), _) if optional => Ok(Value::Undef),
-        (Err(_), _) => {
+        (None, Some(default)) if !default.is_undef() => Ok(default.clone()),
+        (None, _) if optional => Ok(Value::Undef),
+        (None, _) => {
             let message = format!(
                 "the environment variable {name} is not set; set it, or give a `default` or \
                  `optional: true`"

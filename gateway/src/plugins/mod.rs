@@ -15,12 +15,14 @@ mod prompt;
 mod tests;
 mod yaml;
 
-use std::cell::{LazyCell, RefCell};
+use std::cell::{self, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use devgate_schemas::{Hash, Value, did_you_mean};
+use devgate_transports::Environment;
 use futures_util::future::LocalBoxFuture;
 use tokio::sync::{OnceCell, Semaphore};
 
@@ -46,9 +48,13 @@ pub(crate) struct Plugins {
     catalogue: Catalogue,
     known: RefCell<HashMap<String, Known>>,
     /// This node, where tasks of plugins run.
-    host: LazyCell<Host<'static>>,
+    host: cell::OnceCell<Host<'static>>,
+    /// What is lent to them.
+    environment: Arc<Environment>,
     /// One question at a time.
     terminal: Semaphore,
+    /// Whether there is somebody who can be asked.
+    may_ask: bool,
 }
 
 type Known = Rc<OnceCell<Result<Value, PluginError>>>;
@@ -60,15 +66,28 @@ pub(crate) fn key(reference: &Value) -> String {
 
 impl Plugins {
     /// The plugins that a project can use.
-    pub(crate) fn new(project: &Project) -> Self {
+    pub(crate) fn new(project: &Project, environment: Arc<Environment>, may_ask: bool) -> Self {
         Self {
             folder: project.root.clone(),
             configs: project.plugins.clone(),
             catalogue: project.catalogue(),
             known: RefCell::default(),
-            host: LazyCell::new(|| Host::local(Settings::default())),
+            host: cell::OnceCell::new(),
+            environment,
             terminal: Semaphore::new(1),
+            may_ask,
         }
+    }
+
+    /// This node, where their tasks run.
+    fn host(&self) -> &Host<'static> {
+        self.host.get_or_init(|| {
+            let tmpdir = Some(self.environment.temporary());
+            Host::local(Settings {
+                tmpdir,
+                ..Settings::default()
+            })
+        })
     }
 
     /// What a reference was found to stand for, if it was looked up.
@@ -131,27 +150,36 @@ impl Plugins {
                     config = hash;
                 }
             }
+            let options = |said| Options {
+                plugin,
+                said,
+                environment: &self.environment,
+            };
             match plugin {
-                "env_var" => env_var::resolve(&Options { plugin, said }),
-                "yaml" => yaml::resolve(&self.folder, &Options { plugin, said }),
+                "env_var" => env_var::resolve(&options(said)),
+                "yaml" => yaml::resolve(&self.folder, &options(said)),
+                "prompt" if !self.may_ask => {
+                    let why = "nobody can be asked here: have another plugin look it up";
+                    Err(options(said).failed(why))
+                }
                 "prompt" => {
                     let _alone = self.terminal.acquire().await;
-                    prompt::resolve(&Options { plugin, said }).await
+                    prompt::resolve(&options(said)).await
                 }
-                "pkcs7" => pkcs7::resolve(&self.folder, over(config, said, plugin)),
-                "age" => age::resolve(&self.folder, over(config, said, plugin)),
-                "task" => module::task(&self.catalogue, &self.host, Options { plugin, said }).await,
+                "pkcs7" => pkcs7::resolve(&self.folder, options(over(config, said))),
+                "age" => age::resolve(&self.folder, options(over(config, said))),
+                "task" => module::task(&self.catalogue, self.host(), options(said)).await,
                 _ => {
                     let Some(folder) = self.catalogue.plugin(plugin) else {
                         return Err(unknown(plugin));
                     };
-                    let options = Options { plugin, said };
+                    let options = options(said);
                     let module = module::Module {
                         folder: &folder,
                         config,
                         project: &self.folder,
                     };
-                    module.resolve(&self.catalogue, &self.host, options).await
+                    module.resolve(&self.catalogue, self.host(), options).await
                 }
             }
         })
@@ -201,12 +229,9 @@ fn unknown(plugin: &str) -> PluginError {
 }
 
 /// What a reference says, over what the project says.
-fn over(mut config: Hash, said: Hash, plugin: &str) -> Options<'_> {
+fn over(mut config: Hash, said: Hash) -> Hash {
     for (key, value) in said {
         config.insert(key, value);
     }
-    Options {
-        plugin,
-        said: config,
-    }
+    config
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use devgate_schemas::{Hash, Value, did_you_mean};
+use devgate_transports::Environment;
 
 use super::PluginError;
 
@@ -11,6 +12,8 @@ use super::PluginError;
 pub(super) struct Options<'a> {
     pub(super) plugin: &'a str,
     pub(super) said: Hash,
+    /// What is lent to plugins.
+    pub(super) environment: &'a Environment,
 }
 
 impl Options<'_> {
@@ -53,12 +56,7 @@ impl Options<'_> {
     /// A path: below a folder, unless it is absolute or begins with `~`.
     pub(super) fn path(&self, key: &str, folder: &Path) -> Result<Option<PathBuf>, PluginError> {
         let path = self.text(key)?;
-        Ok(path.map(
-            |path| match (path.strip_prefix("~/"), std::env::home_dir()) {
-                (Some(rest), Some(home)) => home.join(rest),
-                _ => folder.join(path),
-            },
-        ))
+        Ok(path.map(|path| folder.join(self.environment.path(path))))
     }
 
     pub(super) fn invalid(&self, message: impl Into<String>) -> PluginError {

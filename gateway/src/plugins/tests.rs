@@ -8,6 +8,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use devgate_schemas::{Hash, Value, yaml};
+use std::sync::Arc;
+
+use devgate_transports::Environment;
 
 use super::{PluginError, Plugins};
 use crate::project::Project;
@@ -16,7 +19,11 @@ const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/plugins/fixture
 
 fn plugins(folder: &Path) -> Plugins {
     let project = Project::find(Some(folder.to_owned()), None, folder);
-    Plugins::new(&project.unwrap_or_else(|error| panic!("{error}")))
+    Plugins::new(
+        &project.unwrap_or_else(|error| panic!("{error}")),
+        Arc::new(Environment::of_process()),
+        true,
+    )
 }
 
 fn reference(text: &str) -> Hash {

@@ -1,9 +1,9 @@
 //! Using a session that another devgate lends: the one that `DEVGATE_SESSION` names.
 
-use std::env;
 use std::time::Duration;
 
 use devgate_transports::Context;
+use devgate_transports::Environment;
 use serde_json::Value as Json;
 use tokio::io::BufReader;
 use tokio::net::UnixStream;
@@ -36,10 +36,10 @@ impl Borrowed {
     ///
     /// # Errors
     /// That it names none, or one that is over or another user's.
-    pub(crate) async fn from_environment() -> Result<Self, Failure> {
-        match env::var(VARIABLE) {
-            Ok(path) if !path.is_empty() => Self::at(&path).await,
-            _ => Err(Failure::new(
+    pub(crate) async fn from_environment(environment: &Environment) -> Result<Self, Failure> {
+        match environment.text(VARIABLE) {
+            Some(path) => Self::at(path).await,
+            None => Err(Failure::new(
                 "devgate/no-session",
                 format!(
                     "there is no session here: {VARIABLE} is not set. It is set in remote tasks that \
@@ -98,7 +98,7 @@ impl Outer {
 
     /// The session that the environment names, if it answers.
     pub(super) async fn find(ctx: &Context<'_>) -> Option<Self> {
-        let socket = env::var(VARIABLE).ok().filter(|path| !path.is_empty())?;
+        let socket = ctx.environment().text(VARIABLE)?.to_owned();
         let hello = async { Borrowed::at(&socket).await?.ask(&Request::Hello).await };
         let answer = timeout(HELLO, hello).await;
         let failure = match answer {

@@ -240,8 +240,8 @@ fn places(own: Uid) -> Vec<PathBuf> {
     let of_user = PathBuf::from(format!("/run/user/{own}"));
     let common = ["/run/lock", "/var/lock", "/tmp"].map(PathBuf::from);
     let [lock, old, temporary] = common;
-    let places = of_root.into_iter().chain([lock, of_user, old, temporary]);
-    places.chain([std::env::temp_dir()]).collect()
+    let places = of_root.into_iter();
+    places.chain([lock, of_user, old, temporary]).collect()
 }
 
 fn folder_in(places: &[PathBuf], name: &str) -> io::Result<PathBuf> {

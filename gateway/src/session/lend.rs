@@ -12,6 +12,7 @@ use std::pin::pin;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use devgate_transports::Environment;
 use devgate_transports::{CommandLine, Context, DataStore, Document, Error, Line, Mode};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value as Json, json};
@@ -119,7 +120,7 @@ impl<'p> Lender<'p> {
             ctx.debug("the session that this devgate was lent is handed on");
             return work(Some(&outer.socket)).await;
         }
-        let socket = match self.socket() {
+        let socket = match self.socket(ctx.environment()) {
             Ok(socket) => socket,
             Err(problem) => {
                 ctx.warning(format!(
@@ -138,10 +139,10 @@ impl<'p> Lender<'p> {
         outcome
     }
 
-    fn socket(&self) -> Result<Socket, String> {
+    fn socket(&self, environment: &Environment) -> Result<Socket, String> {
         let sockets = self
             .sockets
-            .get_or_init(|| Sockets::new().map_err(|error| error.to_string()));
+            .get_or_init(|| Sockets::new(environment).map_err(|error| error.to_string()));
         let sockets = sockets.as_ref().map_err(String::clone)?;
         sockets.bind().map_err(|error| error.to_string())
     }

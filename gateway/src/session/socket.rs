@@ -1,12 +1,12 @@
 //! Private sockets: in a folder that nobody else can enter, each gone when it is dropped.
 
-use std::env;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use devgate_transports::Environment;
 use nix::unistd::{Uid, geteuid};
 use tempfile::TempDir;
 use tokio::net::{UnixListener, UnixStream};
@@ -31,13 +31,13 @@ impl Sockets {
     ///
     /// # Errors
     /// Why it cannot be made.
-    pub(super) fn new() -> io::Result<Self> {
-        let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    pub(super) fn new(environment: &Environment) -> io::Result<Self> {
+        let runtime = environment.variable("XDG_RUNTIME_DIR").map(PathBuf::from);
         let places = runtime.into_iter().chain([PathBuf::from("/dev/shm")]);
         places
             .filter(|place| place.is_absolute() && place.is_dir())
             .find_map(|place| Self::new_in(&place).ok())
-            .map_or_else(|| Self::new_in(&env::temp_dir()), Ok)
+            .map_or_else(|| Self::new_in(&environment.temporary()), Ok)
     }
 
     fn new_in(base: &Path) -> io::Result<Self> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use devgate_schemas::{ConnectionInfo, MOST_VALUES};
 
-use crate::info::{count, duration, host, path, port, problem};
+use crate::info::{count, duration, host, port, problem};
 use crate::tls::{self, Tls};
 use crate::{Context, Result, tcp};
 
@@ -65,7 +65,7 @@ impl Way {
     fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let protocol = info.text("protocol").unwrap_or("ssl");
         match (protocol, info.text("socket")) {
-            ("unix", Some(socket)) => return Ok(Self::Unix(path(socket))),
+            ("unix", Some(socket)) => return Ok(Self::Unix(ctx.environment().path(socket))),
             ("unix", None) => {
                 let missing = "is missing: `protocol: unix` needs the path of the server's socket";
                 return Err(problem("socket", missing));

@@ -23,7 +23,6 @@ use super::identities::{self, Found};
 use super::private_key;
 use super::settings::{Role, Settings};
 use crate::error::{AuthenticationProblem, Phase};
-use crate::info::path;
 use crate::permissions::others_may_read;
 use crate::{Context, Error, Result};
 
@@ -124,7 +123,7 @@ impl<'a> Login<'a> {
         let settings = self.settings;
         let named = settings.private_key.as_ref().and_then(private_key::file);
         let files = match (named, &settings.password) {
-            (Some(named), _) => vec![path(named)],
+            (Some(named), _) => vec![named.into()],
             (None, None) if settings.private_key.is_none() => settings.identities.files.clone(),
             (None, _) => Vec::new(),
         };

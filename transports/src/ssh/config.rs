@@ -8,11 +8,11 @@ mod lookup;
 #[cfg(test)]
 mod tests;
 
-use std::env;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use devgate_schemas::Level;
+
+use crate::Environment;
 
 pub(crate) use lookup::{Names, Said, Strict};
 
@@ -48,31 +48,24 @@ struct Place {
 }
 
 impl SshConfig {
-    /// That of the user who runs the gateway, read once for the whole process. The `tell` of who
-    /// asks first hears what cannot be read, and what is skipped.
-    pub fn usual(tell: impl FnMut(Level, String)) -> &'static Self {
-        static USUAL: OnceLock<SshConfig> = OnceLock::new();
-        USUAL.get_or_init(|| Self::load(tell))
-    }
-
-    /// A file that does not exist says nothing.
-    fn load(tell: impl FnMut(Level, String)) -> Self {
-        let user = env::home_dir().map(|home| home.join(".ssh/config"));
+    /// The user's, where there is one, and the system's. A file that does not exist says nothing.
+    pub(crate) fn load(environment: &Environment, tell: impl FnMut(Level, String)) -> Self {
+        let user = environment.home().map(|home| home.join(".ssh/config"));
         let files: Vec<PathBuf> = user.into_iter().chain([PathBuf::from(SYSTEM)]).collect();
-        Self::read(&files, tell)
+        Self::read(&files, environment.home(), tell)
     }
 
     /// Reads one file in place of the user's and the system's.
     pub fn from_file(file: &Path, tell: impl FnMut(Level, String)) -> Self {
-        Self::read(&[file.to_owned()], tell)
+        Self::read(&[file.to_owned()], None, tell)
     }
 
-    fn read(files: &[PathBuf], mut tell: impl FnMut(Level, String)) -> Self {
+    fn read(files: &[PathBuf], home: Option<&Path>, mut tell: impl FnMut(Level, String)) -> Self {
         let mut items = Vec::new();
         let mut skipped = files::Skipped::default();
         for file in files {
             // A file begins outside of any block, as an included one does.
-            items.push(Item::Include(vec![files::read(file, &mut skipped)]));
+            items.push(Item::Include(vec![files::read(file, home, &mut skipped)]));
         }
         for unreadable in skipped.unreadable {
             tell(Level::Warning, unreadable);

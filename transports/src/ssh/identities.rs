@@ -12,7 +12,6 @@ use tokio::task::spawn_blocking;
 use super::private_key;
 use super::settings::{Identities, Settings};
 use crate::Result;
-use crate::info::path;
 
 /// A key of a file: whole, or its public half where the file cannot be opened.
 #[derive(Debug)]
@@ -42,7 +41,7 @@ pub(super) async fn named(settings: &Settings) -> Result<Option<(PrivateKey, Fou
     let mut found = Found::default();
     found.read_certificates(&settings.identities);
     if let Some(given) = settings.private_key.as_ref().and_then(private_key::file) {
-        found.read_certificate(&beside(&path(given)), false);
+        found.read_certificate(&beside(Path::new(given)), false);
     }
     Ok(Some((key, found)))
 }

@@ -9,7 +9,6 @@ use tokio::task::spawn_blocking;
 
 use super::settings::Settings;
 use super::words::Words;
-use crate::info::path;
 use crate::{Error, Result};
 
 /// What every private key begins with, in all the formats that are read.
@@ -57,7 +56,7 @@ fn read(
     } else {
         // What is taken for a path may be a key that lost its first line: it is not quoted.
         let name = "the file that it names";
-        let text = fs::read_to_string(path(given))
+        let text = fs::read_to_string(given)
             .map_err(|error| problem(format!("cannot read {name}: {error}")))?;
         (Sensitive::new(text), name)
     };

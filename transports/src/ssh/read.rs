@@ -1,21 +1,20 @@
 //! Reading how a target is reached over SSH: from the inventory, then from OpenSSH's configuration
 //! of that host, then what is usual.
 
-use std::env;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use devgate_schemas::{ConnectionInfo, Sensitive, Value};
+use devgate_schemas::{ConnectionInfo, Level, Sensitive, Value};
 
 use super::algorithms::{Algorithms, Strength};
 use super::config::{Names, Said, SshConfig, Strict};
 use super::host_keys::HostKeys;
 use super::jump::Jump;
-use super::settings::{Agent, Identities, Keepalive, Role, Settings, own_name};
+use super::settings::{Agent, Identities, Keepalive, Role, SSH_AUTH_SOCK, Settings};
 use super::wish::Wish;
 use super::words::{self, Words};
-use crate::info::{duration, host, path, port, secret};
-use crate::{Context, Error, Result};
+use crate::info::{duration, host, port, secret};
+use crate::{Context, Environment, Error, Result};
 
 /// The host-wide file of known hosts.
 const SYSTEM_KNOWN_HOSTS: &str = "/etc/ssh/ssh_known_hosts";
@@ -33,8 +32,7 @@ impl Settings {
     /// # Errors
     /// [`Error::Setting`], naming the setting or the file, for what no schema can check.
     pub(crate) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
-        let usual = || SshConfig::usual(|level, message| ctx.say(level, message));
-        Reading::new(info, usual, &words::DEVICE).target()
+        Reading::of_device(ctx, info).target()
     }
 
     /// The last of the hosts on the way that `proxyjump` names, with those before it: for what is
@@ -44,9 +42,8 @@ impl Settings {
     /// # Errors
     /// As [`read`](Self::read).
     pub(crate) fn way_to(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Option<Self>> {
-        let usual = || SshConfig::usual(|level, message| ctx.say(level, message));
         let jumps = info.text("proxyjump").unwrap_or_default();
-        let mut way = Reading::new(info, usual, &words::DEVICE).way(jumps, MOST_JUMPS)?;
+        let mut way = Reading::of_device(ctx, info).way(jumps, MOST_JUMPS)?;
         let last = way.pop();
         Ok(last.map(|last| Self { jumps: way, ..last }))
     }
@@ -56,23 +53,32 @@ impl Settings {
 #[derive(Debug)]
 pub(crate) struct Reading<'r> {
     info: &'r ConnectionInfo,
+    environment: &'r Environment,
     config: Option<&'r SshConfig>,
     words: &'static Words,
 }
 
 impl<'r> Reading<'r> {
-    /// The configuration is asked for only where the target does not say `load_config: false`.
+    /// The configuration is read only where the target does not say `load_config: false`; `tell` hears what cannot be
+    /// read of it.
     pub(crate) fn new(
         info: &'r ConnectionInfo,
-        config: impl FnOnce() -> &'r SshConfig,
+        environment: &'r Environment,
+        tell: impl FnMut(Level, String),
         words: &'static Words,
     ) -> Self {
         let loads = info.boolean(words.load_config) != Some(false);
         Self {
             info,
-            config: loads.then(config),
+            environment,
+            config: loads.then(|| environment.ssh_config(tell)),
             words,
         }
+    }
+
+    fn of_device(ctx: &Context<'r>, info: &'r ConnectionInfo) -> Self {
+        let tell = |level, message| ctx.say(level, message);
+        Self::new(info, ctx.environment(), tell, &words::DEVICE)
     }
 
     /// The settings of the target, and of the hosts on the way to it.
@@ -134,13 +140,14 @@ impl<'r> Reading<'r> {
         let port = asked.port.or(said.port).unwrap_or(22);
         let user = match asked.user.as_ref().or(said.user.as_ref()) {
             Some(user) => user.clone(),
-            None => own_name()?,
+            None => self.environment.user()?,
         };
         let names = Names {
             asked: &asked.host,
             host: &host,
             port,
             user: &user,
+            environment: self.environment,
         };
         let seconds =
             |said: Option<Duration>, usual: f64| said.map_or(usual, |said| said.as_secs_f64());
@@ -152,7 +159,7 @@ impl<'r> Reading<'r> {
         Ok(Settings {
             port,
             password: secret(own, "password"),
-            private_key: private_key(own, words),
+            private_key: private_key(own, self.environment, words),
             passphrase: secret(own, words.passphrase),
             identities: identities(said, &names)?,
             host_key_alias: said.host_key_alias.clone(),
@@ -180,9 +187,9 @@ impl<'r> Reading<'r> {
             (verify, _) => verify,
         };
         let mut files = match (info.text(words.known_hosts), &said.known_hosts) {
-            (Some(file), _) => vec![path(file)],
+            (Some(file), _) => vec![self.environment.path(file)],
             (None, Some(files)) => names.paths("UserKnownHostsFile", files)?,
-            (None, None) => env::home_dir()
+            (None, None) => (self.environment.home())
                 .map(|home| home.join(".ssh/known_hosts"))
                 .into_iter()
                 .collect(),
@@ -209,14 +216,20 @@ impl<'r> Reading<'r> {
 fn identities(said: &Said, names: &Names<'_>) -> Result<Identities> {
     Ok(Identities {
         files: if said.identity_files.is_empty() {
-            USUAL_KEYS.iter().map(|file| path(file)).collect()
+            USUAL_KEYS
+                .iter()
+                .map(|file| names.environment.path(file))
+                .collect()
         } else {
             names.paths("IdentityFile", &said.identity_files)?
         },
         certificates: names.paths("CertificateFile", &said.certificate_files)?,
         only: said.identities_only,
         agent: match said.identity_agent.as_deref() {
-            None | Some("SSH_AUTH_SOCK") => Agent::Usual,
+            None | Some(SSH_AUTH_SOCK) => {
+                let socket = names.environment.variable(SSH_AUTH_SOCK);
+                socket.map_or(Agent::None, |socket| Agent::Usual(socket.into()))
+            }
             Some(none) if none.eq_ignore_ascii_case("none") => Agent::None,
             Some(socket) => Agent::At(names.path("IdentityAgent", socket)?),
         },
@@ -257,13 +270,22 @@ fn list(info: &ConnectionInfo, key: &str) -> Option<Vec<String>> {
 }
 
 /// The key that is named, by its path or its text.
-fn private_key(info: &ConnectionInfo, words: &Words) -> Option<Sensitive<String>> {
+fn private_key(
+    info: &ConnectionInfo,
+    environment: &Environment,
+    words: &Words,
+) -> Option<Sensitive<String>> {
     let text = match info.secret(words.private_key)?.reveal() {
         Value::String(path) => path,
         Value::Hash(hash) => hash.get("key-data")?.as_str()?,
         _ => return None,
     };
-    Some(Sensitive::new(text.to_owned()))
+    // A key's own text never begins so.
+    let text = match text.trim() {
+        path if path.starts_with("~/") => environment.path(path).to_string_lossy().into_owned(),
+        text => text.to_owned(),
+    };
+    Some(Sensitive::new(text))
 }
 
 #[cfg(test)]
@@ -288,7 +310,8 @@ mod tests {
             .schema()
             .read(Unread::new(raw), |_, told| panic!("{told}"));
         let info = info.expect("it fits");
-        let reading = Reading::new(&info, || &config, &words::DEVICE);
+        let environment = Environment::default().with_ssh_config(config);
+        let reading = Reading::new(&info, &environment, |_, _| {}, &words::DEVICE);
         reading.target().expect("settings")
     }
 

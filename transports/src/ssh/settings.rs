@@ -1,18 +1,18 @@
 //! What a connection needs to be told.
 
-use std::env;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use devgate_schemas::Sensitive;
-use nix::unistd::{Uid, User};
 use tokio::time::Instant;
 
 use super::algorithms::Algorithms;
 use super::host_keys::HostKeys;
 use super::words::Words;
-use crate::info::problem;
-use crate::{Result, tcp};
+use crate::tcp;
+
+/// The variable that names the socket of the user's agent.
+pub(super) const SSH_AUTH_SOCK: &str = "SSH_AUTH_SOCK";
 
 /// Whom to reach, as whom, and what to demand of it.
 #[derive(Clone, Debug)]
@@ -64,8 +64,8 @@ pub(crate) struct Identities {
 /// The agent that signs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Agent {
-    /// The one at `SSH_AUTH_SOCK`.
-    Usual,
+    /// The one whose socket `SSH_AUTH_SOCK` names.
+    Usual(PathBuf),
     At(PathBuf),
     None,
 }
@@ -73,9 +73,8 @@ pub(crate) enum Agent {
 impl Agent {
     /// Its socket, and the setting that names it.
     pub(super) fn socket(&self) -> Option<(&'static str, PathBuf)> {
-        const USUAL: &str = "SSH_AUTH_SOCK";
         match self {
-            Self::Usual => env::var_os(USUAL).map(|socket| (USUAL, PathBuf::from(socket))),
+            Self::Usual(socket) => Some((SSH_AUTH_SOCK, socket.clone())),
             Self::At(socket) => Some(("IdentityAgent", socket.clone())),
             Self::None => None,
         }
@@ -102,17 +101,4 @@ impl Settings {
         let on_the_way = self.jumps.iter().map(|jump| jump.timeout);
         Instant::now() + on_the_way.sum::<Duration>() + self.timeout
     }
-}
-
-/// The name of the user who runs this.
-pub(crate) fn own_name() -> Result<String> {
-    own_name_after(env::var("USER").ok())
-}
-
-/// What the environment says, or else the node: a service has no `USER`.
-pub(super) fn own_name_after(said: Option<String>) -> Result<String> {
-    let said = said.filter(|name| !name.is_empty());
-    let known = || User::from_uid(Uid::current()).ok().flatten();
-    let name = said.or_else(|| known().map(|user| user.name));
-    name.ok_or_else(|| problem("user", "is not given: name the account to log in to"))
 }

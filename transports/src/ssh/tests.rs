@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpSocket};
 
 use super::Ssh;
 use super::server::{How, PASSWORD, Round, Server, key};
-use super::settings::{Settings, own_name_after};
+use super::settings::Settings;
 use crate::cli::fake::Bench;
 use crate::error::{HostKeyProblem, Phase};
 use crate::{Error, Result, SshCli};
@@ -424,14 +424,4 @@ async fn a_host_on_the_way_that_is_down_is_named_with_the_setting_that_names_it(
         matches!(error, Error::OnTheWay { .. }) && !error.is_transient(),
         "{text}"
     );
-}
-
-#[test]
-fn without_a_user_in_the_environment_the_node_names_ours() {
-    let said = |name: &str| own_name_after(Some(name.to_owned())).expect("a name");
-    assert_eq!(said("me"), "me");
-    let known = own_name_after(None).expect("a name");
-    let user = nix::unistd::User::from_name(&known).expect("a user");
-    assert_eq!(user.map(|user| user.uid), Some(nix::unistd::Uid::current()));
-    assert_eq!(said(""), known);
 }

@@ -4,11 +4,10 @@ use std::sync::LazyLock;
 
 use devgate_schemas::{ConnectionInfo, Level, TransportSchema, Value};
 
-use crate::ssh::SshConfig;
 use crate::ssh::read::Reading;
 use crate::ssh::settings::Settings;
 use crate::ssh::words;
-use crate::{Error, Result};
+use crate::{Environment, Error, Result};
 
 static SCHEMA: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("schema.yaml")));
@@ -62,7 +61,7 @@ impl HostSettings {
     /// [`Error::Setting`], naming the key or the file, for what no schema can check.
     pub fn read(
         info: &ConnectionInfo,
-        config: &SshConfig,
+        environment: &Environment,
         mut tell: impl FnMut(Level, String),
     ) -> Result<Self> {
         if info.text("login-shell") == Some("powershell") {
@@ -88,8 +87,8 @@ impl HostSettings {
                            connection is made; give a `password` or a `private-key`";
             tell(Level::Warning, message.to_owned());
         }
-        let settings = Reading::new(info, || config, &words::HOST).target()?;
-        Ok(Self(settings))
+        let reading = Reading::new(info, environment, tell, &words::HOST);
+        reading.target().map(Self)
     }
 
     /// `host:port`, as messages name it.

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use super::{Exec, Exit, HostSettings, Output, Piece, SshHost};
 use crate::cli::fake::Bench;
 use crate::ssh::server::{How, PASSWORD, Server};
-use crate::{Error, SshConfig};
+use crate::{Environment, Error};
 
 /// Reads settings as the gateway does; gives what was told as well.
 fn read(raw: &[(&str, Value)]) -> (Result<HostSettings, String>, Vec<(Level, String)>) {
@@ -20,7 +20,7 @@ fn read(raw: &[(&str, Value)]) -> (Result<HostSettings, String>, Vec<(Level, Str
     let info =
         HostSettings::schema().read(Unread::new(raw), |level, text| told.push((level, text)));
     let settings = info.map_err(|error| error.to_string()).and_then(|info| {
-        HostSettings::read(&info, &SshConfig::default(), |level, text| {
+        HostSettings::read(&info, &Environment::default(), |level, text| {
             told.push((level, text));
         })
         .map_err(|error| error.to_string())

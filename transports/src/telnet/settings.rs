@@ -7,7 +7,6 @@ use tokio::time::Instant;
 
 use crate::info::{duration, host, port, secret};
 use crate::ssh;
-use crate::ssh::settings::own_name;
 use crate::{Context, Result, tcp};
 
 /// The port of telnet's servers (RFC 854).
@@ -36,7 +35,7 @@ impl Settings {
         Ok(Self {
             host: host(info)?,
             port: port(info)?.unwrap_or(PORT),
-            user: user.map_or_else(own_name, |user| Ok(user.to_owned()))?,
+            user: user.map_or_else(|| ctx.environment().user(), |user| Ok(user.to_owned()))?,
             password: secret(info, "password"),
             timeout: duration(info, "timeout", 10.0),
             via: ssh::settings::Settings::way_to(ctx, info)?.map(Box::new),

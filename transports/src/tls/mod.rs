@@ -69,10 +69,13 @@ impl Tls {
                 );
                 Wish::Nothing
             }
-            (None, _) => Wish::Signed(info.text("ssl_ca_file").map(pem::authorities).transpose()?),
+            (None, _) => {
+                let read = |given| pem::authorities(given, ctx.environment());
+                Wish::Signed(info.text("ssl_ca_file").map(read).transpose()?)
+            }
         };
         let (certificate, key) = (info.text("ssl_cert_file"), secret(info, "ssl_key_file"));
-        let identity = Identity::read(certificate, key.as_ref())?;
+        let identity = Identity::read(certificate, key.as_ref(), ctx.environment())?;
         shared(demand, identity)
     }
 

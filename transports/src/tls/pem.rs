@@ -7,8 +7,8 @@ use devgate_schemas::Sensitive;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::info::{path, problem};
-use crate::{Error, Result};
+use crate::info::problem;
+use crate::{Environment, Error, Result};
 
 /// Certificates as they stand in a file: of authorities, or from a leaf upwards.
 pub(super) type Certificates = Vec<CertificateDer<'static>>;
@@ -25,26 +25,31 @@ impl Identity {
     pub(super) fn read(
         certificate: Option<&str>,
         key: Option<&Sensitive<String>>,
+        environment: &Environment,
     ) -> Result<Option<Self>> {
         match (certificate, key) {
             (None, None) => Ok(None),
             (Some(_), None) => Err(problem("ssl_key_file", "is missing beside `ssl_cert_file`")),
             (None, Some(_)) => Err(problem("ssl_cert_file", "is missing beside `ssl_key_file`")),
             (Some(chain), Some(key)) => Ok(Some(Self {
-                chain: certificates("ssl_cert_file", chain)?,
-                key: private_key(key)?,
+                chain: certificates("ssl_cert_file", chain, environment)?,
+                key: private_key(key, environment)?,
             })),
         }
     }
 }
 
 /// The authorities of `ssl_ca_file`.
-pub(super) fn authorities(given: &str) -> Result<Certificates> {
-    certificates("ssl_ca_file", given)
+pub(super) fn authorities(given: &str, environment: &Environment) -> Result<Certificates> {
+    certificates("ssl_ca_file", given, environment)
 }
 
-fn certificates(setting: &'static str, given: &str) -> Result<Certificates> {
-    let text = text(setting, given)?;
+fn certificates(
+    setting: &'static str,
+    given: &str,
+    environment: &Environment,
+) -> Result<Certificates> {
+    let text = text(setting, given, environment)?;
     let found: std::result::Result<Certificates, _> =
         CertificateDer::pem_slice_iter(text.as_bytes()).collect();
     match found {
@@ -56,8 +61,11 @@ fn certificates(setting: &'static str, given: &str) -> Result<Certificates> {
     }
 }
 
-fn private_key(given: &Sensitive<String>) -> Result<PrivateKeyDer<'static>> {
-    let text = Sensitive::new(text("ssl_key_file", given.reveal())?.into_owned());
+fn private_key(
+    given: &Sensitive<String>,
+    environment: &Environment,
+) -> Result<PrivateKeyDer<'static>> {
+    let text = Sensitive::new(text("ssl_key_file", given.reveal(), environment)?.into_owned());
     let text = text.reveal();
     PrivateKeyDer::from_pem_slice(text.as_bytes()).map_err(|error| {
         let why = if text.contains("ENCRYPTED") {
@@ -70,12 +78,16 @@ fn private_key(given: &Sensitive<String>) -> Result<PrivateKeyDer<'static>> {
 }
 
 /// What is given as text, or the text of the file that is named.
-fn text<'a>(setting: &'static str, given: &'a str) -> Result<Cow<'a, str>> {
+fn text<'a>(
+    setting: &'static str,
+    given: &'a str,
+    environment: &Environment,
+) -> Result<Cow<'a, str>> {
     if given.contains("-----BEGIN ") {
         return Ok(Cow::Borrowed(given));
     }
     // What is taken for a path may be a key that lost its first line: it is not quoted.
-    fs::read_to_string(path(given))
+    fs::read_to_string(environment.path(given))
         .map(Cow::Owned)
         .map_err(|error| Error::Setting {
             setting,
@@ -102,7 +114,11 @@ mod tests {
     }
 
     fn refused(certificate: Option<&str>, key: Option<&str>) -> String {
-        let error = Identity::read(certificate, key.map(sensitive).as_ref());
+        let error = Identity::read(
+            certificate,
+            key.map(sensitive).as_ref(),
+            &Environment::default(),
+        );
         error.err().expect("it is refused").to_string()
     }
 
@@ -118,8 +134,12 @@ mod tests {
             write("cert.pem", CLIENT),
             sensitive(&write("key.pem", CLIENT_KEY)),
         );
-        let from_files = Identity::read(Some(&files.0), Some(&files.1)).expect("read");
-        let from_text = Identity::read(Some(CLIENT), Some(&sensitive(CLIENT_KEY))).expect("read");
+        let read = |certificate: &str, key: &Sensitive<String>| {
+            let none = Environment::default();
+            Identity::read(Some(certificate), Some(key), &none).expect("read")
+        };
+        let from_files = read(&files.0, &files.1);
+        let from_text = read(CLIENT, &sensitive(CLIENT_KEY));
         let (from_files, from_text) = (from_files.expect("both"), from_text.expect("both"));
         assert_eq!(from_files.chain, from_text.chain);
         assert_eq!(from_files.key, from_text.key);

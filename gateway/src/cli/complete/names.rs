@@ -7,6 +7,7 @@ use crate::events;
 use crate::inventory::{default_file, names_in};
 use crate::project::Project;
 use crate::registry::Registry;
+use devgate_transports::Environment;
 
 /// The names of one project, looked up when they are asked for.
 pub(super) struct Names {
@@ -52,7 +53,10 @@ impl Names {
                 .and_then(|project| read(project.inventory_file())),
         };
         let mut names = names_in(&text.unwrap_or_default());
-        let devices = self.deviceconfig.clone().or_else(default_file);
+        let devices = self
+            .deviceconfig
+            .clone()
+            .or_else(|| default_file(&Environment::of_process()));
         if let Some(text) = devices.and_then(read) {
             let devices = devgate_schemas::device_conf::parse(&text, "device.conf");
             names.extend(devices.into_iter().flatten().map(|device| device.name));

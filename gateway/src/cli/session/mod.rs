@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
+use devgate_transports::Environment;
 use tokio::time::timeout;
 
 use super::attend::{Shown, attend_until};
@@ -113,7 +114,7 @@ impl With {
 async fn lent(
     work: impl AsyncFnOnce(&mut Asked<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Ending> {
-    let mut lent = Asked::Lent(Borrowed::from_environment().await?);
+    let mut lent = Asked::Lent(Borrowed::from_environment(&Environment::of_process()).await?);
     work(&mut lent).await.map(|()| Ending::Well)
 }
 

@@ -164,7 +164,7 @@ async fn who_is_refused_in_a_run_is_not_tried_again_there_and_may_be_in_another(
 #[tokio::test(start_paused = true)]
 async fn no_more_targets_are_worked_on_at_once_than_there_are_files_for_in_all_runs() {
     let bench = Bench::new(20, Counters::new());
-    let engine = Engine::with_room(events::silence(), Duration::ZERO, 7);
+    let engine = Engine::with_room(Means::for_tests(Duration::ZERO), 7);
     let targets = bench.targets(&["all"]);
     let (now, most) = (Cell::new(0), Cell::new(0));
     let runs: Vec<Run> = (0..5)

@@ -25,7 +25,11 @@ fn now<T>(future: impl Future<Output = T>) -> T {
 fn plugins() -> Rc<Plugins> {
     let folder = tempfile::tempdir().expect("a folder");
     let project = Project::find(Some(folder.path().to_owned()), None, folder.path());
-    Rc::new(Plugins::new(&project.expect("a project")))
+    Rc::new(Plugins::new(
+        &project.expect("a project"),
+        Arc::default(),
+        false,
+    ))
 }
 
 fn inventory(text: &str) -> Inventory {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use devgate_transports::Environment;
 use serde_json::json;
 
 use super::*;
@@ -18,7 +19,11 @@ fn project(text: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, Inventory)
 
 fn read(folder: &Path, text: &str) -> Result<Inventory, InventoryError> {
     let project = Project::find(Some(folder.to_owned()), None, folder).expect("a project");
-    let plugins = Rc::new(Plugins::new(&project));
+    let plugins = Rc::new(Plugins::new(
+        &project,
+        Arc::new(Environment::of_process()),
+        true,
+    ));
     now(Inventory::parse("inventory.yaml", text, plugins, false))
 }
 

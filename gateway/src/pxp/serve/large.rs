@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
+use devgate_transports::Environment;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
@@ -81,7 +82,7 @@ pub(super) fn ending(ending: Ending, kept: &Result<(), Failure>, output: &Output
 
 /// `$XDG_STATE_HOME/devgate/pxp/results`, or its place below the home.
 fn folder() -> anyhow::Result<PathBuf> {
-    let place = store::place("XDG_STATE_HOME", ".local/state")?;
+    let place = store::place(&Environment::of_process(), "XDG_STATE_HOME", ".local/state")?;
     Ok(place.join("devgate/pxp/results"))
 }
 

@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use devgate_schemas::pxp::OutputFiles;
+use devgate_transports::Environment;
 use tokio::time::timeout;
 
 use self::metadata::TransactionMetadata;
@@ -64,7 +65,11 @@ pub(crate) struct Transaction {
 pub(crate) fn folder(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
     match named {
         Some(named) => Ok(named),
-        None => Ok(store::place("XDG_STATE_HOME", ".local/state")?.join("devgate/pxp/spool")),
+        None => {
+            let environment = Environment::of_process();
+            let place = store::place(&environment, "XDG_STATE_HOME", ".local/state")?;
+            Ok(place.join("devgate/pxp/spool"))
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use futures_util::future::join_all;
 use tokio::time::{advance, timeout};
 
 use super::fake::{Deaf, Device};
-use crate::engine::{Engine, RunId};
+use crate::engine::{Engine, Means, RunId};
 use crate::events;
 use crate::failure::Failure;
 use crate::session::device::Access;
@@ -244,10 +244,7 @@ async fn who_waits_behind_others_for_a_device_that_is_down_ends_soon_after_them(
 
 #[tokio::test(start_paused = true)]
 async fn idle_sessions_are_tested_and_closed_when_their_time_is_over() -> Result<(), Failure> {
-    let (device, engine) = (
-        Device::new(),
-        Engine::new(events::silence(), Duration::ZERO),
-    );
+    let (device, engine) = (Device::new(), Engine::new(Means::for_tests(Duration::ZERO)));
     let reach = device.reach("here", ConnectionInfo::default());
     let lease = engine.sessions.lease(&reach);
     let counted = async {
@@ -295,10 +292,7 @@ async fn a_session_is_kept_for_the_targets_that_are_still_to_come_and_no_longer(
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_and_work_that_is_dropped_leave_no_session_open() -> Result<(), Failure> {
-    let (device, engine) = (
-        Device::new(),
-        Engine::new(events::silence(), Duration::ZERO),
-    );
+    let (device, engine) = (Device::new(), Engine::new(Means::for_tests(Duration::ZERO)));
     let pool = &engine.sessions;
     let reach = device.reach("here", ConnectionInfo::default());
     let panics = async {
@@ -327,7 +321,7 @@ async fn a_panic_and_work_that_is_dropped_leave_no_session_open() -> Result<(), 
 async fn an_engine_that_stays_keeps_sessions_for_the_next_run_and_not_for_ever()
 -> Result<(), Failure> {
     let device = Device::new();
-    let engine = Engine::new(events::silence(), Duration::from_secs(120));
+    let engine = Engine::new(Means::for_tests(Duration::from_secs(120)));
     let pool = &engine.sessions;
     let reach = device.reach("here", ConnectionInfo::default());
     let runs = async {

@@ -1,6 +1,5 @@
 //! Files of configuration: lines, words, and other files that they include.
 
-use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,12 +19,12 @@ pub(super) struct Skipped {
     pub(super) matches: Vec<String>,
 }
 
-/// Reads a file and all that it includes.
-pub(super) fn read(file: &Path, skipped: &mut Skipped) -> Vec<Item> {
-    read_deep(file, 0, skipped)
+/// Reads a file and all that it includes; `~/` stands for `home`.
+pub(super) fn read(file: &Path, home: Option<&Path>, skipped: &mut Skipped) -> Vec<Item> {
+    read_deep(file, home, 0, skipped)
 }
 
-fn read_deep(file: &Path, depth: usize, skipped: &mut Skipped) -> Vec<Item> {
+fn read_deep(file: &Path, home: Option<&Path>, depth: usize, skipped: &mut Skipped) -> Vec<Item> {
     let text = match fs::read(file) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
@@ -58,11 +57,11 @@ fn read_deep(file: &Path, depth: usize, skipped: &mut Skipped) -> Vec<Item> {
                     skipped.unreadable.push(message);
                     continue;
                 }
-                let found = words.iter().flat_map(|word| included(file, word));
+                let found = words.iter().flat_map(|word| included(file, home, word));
                 let found: Vec<PathBuf> = found.collect();
                 let read = found
                     .iter()
-                    .map(|file| read_deep(file, depth + 1, skipped))
+                    .map(|file| read_deep(file, home, depth + 1, skipped))
                     .collect();
                 Item::Include(read)
             }
@@ -116,10 +115,10 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// The files that a word of `Include` names; it begins beside the file where it is not absolute.
-fn included(from: &Path, word: &str) -> Vec<PathBuf> {
-    let path = match (word.strip_prefix("~/"), env::home_dir()) {
+fn included(from: &Path, home: Option<&Path>, word: &str) -> Vec<PathBuf> {
+    let path = match (word.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
-        _ => base(from).join(word),
+        _ => base(from, home).join(word),
     };
     let mut found = vec![PathBuf::new()];
     for part in path.components() {
@@ -139,11 +138,11 @@ fn included(from: &Path, word: &str) -> Vec<PathBuf> {
 }
 
 /// Where relative paths begin: at `/etc/ssh` for the system's file, else at `~/.ssh`.
-fn base(from: &Path) -> PathBuf {
+fn base(from: &Path, home: Option<&Path>) -> PathBuf {
     if from.starts_with("/etc/ssh") {
         return PathBuf::from("/etc/ssh");
     }
-    env::home_dir().map_or_else(PathBuf::new, |home| home.join(".ssh"))
+    home.map_or_else(PathBuf::new, |home| home.join(".ssh"))
 }
 
 fn matching(folder: &Path, pattern: &str) -> Vec<PathBuf> {

@@ -1,15 +1,15 @@
 //! What the files say of one host.
 
 use std::collections::HashMap;
-use std::env;
+use std::ffi::OsStr;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use super::{Item, Place, SshConfig};
 use crate::ssh::known_hosts::glob;
-use crate::{Error, Result};
+use crate::{Environment, Error, Result};
 
 /// What the files say of one host; `None` where they say nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub(crate) struct Names<'a> {
     pub(crate) host: &'a str,
     pub(crate) port: u16,
     pub(crate) user: &'a str,
+    /// Home folder and variables.
+    pub(crate) environment: &'a Environment,
 }
 
 /// The values of a host's keywords, each with its place.
@@ -246,8 +248,8 @@ impl Names<'_> {
             setting: keyword,
             problem: format!("`{text}` of OpenSSH's configuration has {what}"),
         };
-        let home = || env::home_dir().unwrap_or_default();
-        let local = || env::var("USER").unwrap_or_default();
+        let home = || self.environment.home().unwrap_or_else(|| Path::new(""));
+        let local = || self.environment.text("USER").unwrap_or_default();
         let mut expanded = String::new();
         let mut rest = text;
         while let Some(at) = rest.find(['%', '$']) {
@@ -257,9 +259,9 @@ impl Names<'_> {
                 let (name, behind) = inner
                     .split_once('}')
                     .ok_or_else(|| wrong("a `${` without an end".to_owned()))?;
-                let value = env::var(name);
+                let value = self.environment.variable(name).and_then(OsStr::to_str);
                 expanded
-                    .push_str(&value.map_err(|_| wrong(format!("`{name}`, which is not set")))?);
+                    .push_str(value.ok_or_else(|| wrong(format!("`{name}`, which is not set")))?);
                 rest = behind;
                 continue;
             }
@@ -275,7 +277,7 @@ impl Names<'_> {
                 Some('n') => expanded.push_str(self.asked),
                 Some('p') => expanded.push_str(&self.port.to_string()),
                 Some('r') => expanded.push_str(self.user),
-                Some('u') => expanded.push_str(&local()),
+                Some('u') => expanded.push_str(local()),
                 other => {
                     let token = other.map_or_else(String::new, String::from);
                     return Err(wrong(format!("`%{token}`, which is not supported")));

@@ -214,11 +214,14 @@ fn a_wrong_value_is_told_with_its_place_to_those_whom_it_concerns() {
 
 #[test]
 fn tokens_in_paths_stand_for_the_host_the_user_and_the_environment() {
+    let variables = [("KEYS".into(), "/keys".into())];
+    let environment = Environment::new(Some("/home/me".into()), variables);
     let names = Names {
         asked: "h1",
         host: "192.0.2.1",
         port: 2222,
         user: "runner",
+        environment: &environment,
     };
     let path = |text| {
         names
@@ -229,11 +232,9 @@ fn tokens_in_paths_stand_for_the_host_the_user_and_the_environment() {
         path("/k/%n-%h-%p-%r-%%-$").expect("a path"),
         "/k/h1-192.0.2.1-2222-runner-%-$"
     );
-    let home = env::home_dir().expect("a home").display().to_string();
-    assert_eq!(path("~/.ssh/k").expect("a path"), format!("{home}/.ssh/k"));
-    assert_eq!(path("%d/k").expect("a path"), format!("{home}/k"));
-    let variable = env::var("PATH").expect("it is set");
-    assert_eq!(path("${PATH}").expect("a path"), variable);
+    assert_eq!(path("~/.ssh/k").expect("a path"), "/home/me/.ssh/k");
+    assert_eq!(path("%d/k").expect("a path"), "/home/me/k");
+    assert_eq!(path("${KEYS}/k").expect("a path"), "/keys/k");
     for wrong in ["%Z", "%", "${", "${NO_SUCH_VARIABLE}"] {
         let error = path(wrong).expect_err(wrong).to_string();
         assert!(error.starts_with("IdentityFile: "), "{error}");
