@@ -5,14 +5,15 @@ mod vendors;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Once, OnceLock};
+use std::sync::{Arc, LazyLock, Once};
 
 use devgate_devices::ResourceType;
 use devgate_schemas::{Level, TransportSchema, Value, did_you_mean, suggest};
 use devgate_transports::Connect;
+use futures_util::FutureExt;
 use futures_util::future::join_all;
 use indexmap::IndexMap;
-use tokio::task::spawn_blocking;
+use tokio::sync::OnceCell;
 
 use crate::external::{Programs, RubyTransport, name_of};
 use crate::failure::Failure;
@@ -26,7 +27,7 @@ pub(crate) use family::Family;
 #[derive(Debug)]
 pub(crate) struct Registry {
     protocols: IndexMap<String, Arc<dyn Connect>>,
-    families: IndexMap<String, Arc<Found>>,
+    families: IndexMap<String, Found>,
     /// What is wrong with families of modules, by the name of their folder: they stop those who ask
     /// for them, and nobody else.
     broken: IndexMap<String, String>,
@@ -42,9 +43,9 @@ struct Found {
     folder: Option<PathBuf>,
     declared: Option<Declared>,
     code: Option<Code>,
-    /// The family itself. What is built in is read, and programs are asked what they are, when somebody needs
-    /// to know it.
-    whole: OnceLock<Result<Family, String>>,
+    /// The family itself. What is built in is read when somebody needs to know it; programs are asked what they are
+    /// when somebody [asks](Registry::ask).
+    whole: OnceCell<Result<Family, String>>,
     /// That something is wrong with it is told once.
     told: Once,
 }
@@ -63,6 +64,10 @@ enum Code {
     Programs(Programs),
     Ruby(RubyTransport),
 }
+
+/// What is known of a family whose programs nobody has asked.
+static UNASKED: LazyLock<Result<Family, String>> =
+    LazyLock::new(|| Err("its programs have not been asked what they are".to_owned()));
 
 /// The ports of protocols, where a schema leaves them open.
 const PORTS: [(&str, i64); 4] = [("https", 443), ("http", 80), ("telnet", 23), ("ssh", SSH)];
@@ -112,7 +117,7 @@ impl Registry {
         for family in devgate_devices::all() {
             let found = Found::new(Some(Declared::BuiltIn(family)), None);
             let name = family.name().to_owned();
-            registry.families.insert(name, Arc::new(found));
+            registry.families.insert(name, found);
         }
         let mut found: IndexMap<String, PathBuf> = IndexMap::new();
         for folder in family_folders(modulepath) {
@@ -155,7 +160,7 @@ impl Registry {
             let message = format!("family `{name}` of {place} replaces the built-in one");
             say(&*self.log, Level::Notice, message);
         }
-        self.families.insert(name, Arc::new(family));
+        self.families.insert(name, family);
     }
 
     fn tell_broken(&self, family: &str, problem: &str) {
@@ -169,17 +174,17 @@ impl Registry {
         protocols.chain(self.families.keys()).map(String::as_str)
     }
 
-    /// The names of all transports, families included, without asking programs what they are.
+    /// The names of all transports, families included.
     pub(crate) fn transport_names(&self) -> Vec<String> {
         self.names().map(str::to_owned).collect()
     }
 
-    /// The names of all families, without asking programs what they are.
+    /// The names of all families.
     pub(crate) fn family_names(&self) -> Vec<String> {
         self.families.keys().cloned().collect()
     }
 
-    /// The names of all resource types, without asking programs what they are.
+    /// The names of all resource types.
     pub(crate) fn type_names(&self) -> Vec<String> {
         let families = self.families.values();
         families.flat_map(|found| found.type_names()).collect()
@@ -194,8 +199,8 @@ impl Registry {
             .chain(self.families().map(Family::connect))
     }
 
-    /// Every family; those whose files are wrong, and programs that do not say what they are, are told and
-    /// left out.
+    /// Every family that was [asked](Self::ask) where it had to be; those whose files are wrong, and programs that do
+    /// not say what they are, are told and left out.
     pub(crate) fn families(&self) -> impl Iterator<Item = &Family> {
         self.told.call_once(|| {
             for (name, problem) in &self.broken {
@@ -247,23 +252,29 @@ impl Registry {
         })
     }
 
-    /// Has the programs that these targets need asked what they are, on threads of their own: whoever needs one of
-    /// them then does not keep all others waiting.
-    pub(crate) async fn prepare(&self, targets: &[Arc<Target>]) {
-        let targets = targets.iter().filter(|target| target.fault.is_none());
-        let names = targets.filter_map(|target| target.remote_transport());
-        let names: HashSet<&str> = names.filter(|name| self.must_be_asked(name)).collect();
-        let found = names.into_iter().filter_map(|name| self.families.get(name));
-        let asked = found.map(Arc::clone).map(|found| {
-            spawn_blocking(move || {
-                found.whole();
-            })
-        });
-        // What is wrong with one is told to those who ask for it.
-        join_all(asked).await;
+    /// Has the programs of these families say what they are, where they have not yet. Whoever drops this ends them,
+    /// and the next asks anew.
+    pub(crate) async fn ask<'n>(&self, names: impl IntoIterator<Item = &'n str>) {
+        let names: HashSet<&str> = names.into_iter().collect();
+        let names = names.into_iter().filter(|name| self.must_be_asked(name));
+        let found = names.filter_map(|name| self.families.get(name));
+        // What is wrong with one is told to those who need it.
+        join_all(found.map(|found| found.asked())).await;
     }
 
-    /// Where a target is. No program is started to learn which port its transport has.
+    /// The same for every family.
+    pub(crate) async fn ask_all(&self) {
+        self.ask(self.families.keys().map(String::as_str)).await;
+    }
+
+    /// The same for what these targets need.
+    pub(crate) async fn prepare(&self, targets: &[Arc<Target>]) {
+        let targets = targets.iter().filter(|target| target.fault.is_none());
+        self.ask(targets.filter_map(|target| target.remote_transport()))
+            .await;
+    }
+
+    /// Where a target is. Which port a transport has is not known before its programs are asked.
     pub(crate) fn place(&self, target: &Target) -> Place {
         let transport = match &target.kind {
             Kind::Remote { transport, .. } => transport.as_deref(),
@@ -275,10 +286,16 @@ impl Registry {
         target.place(connect.and_then(|connect| usual_port(connect.schema(), target)))
     }
 
-    /// Whether a program must be started to know what the transport of this name is.
+    /// Whether the programs of the family of this name have not been asked yet.
     pub(crate) fn must_be_asked(&self, name: &str) -> bool {
-        let found = self.families.get(name);
-        found.is_some_and(|found| found.code.is_some() && found.whole.get().is_none())
+        self.families.get(name).is_some_and(|found| found.is_open())
+    }
+
+    /// The families that may have a type of this name, and have not been asked yet.
+    pub(crate) fn unasked_with(&self, type_name: &str) -> impl Iterator<Item = &str> {
+        let families = self.families.iter();
+        let open = families.filter(move |(_, found)| found.is_open() && found.has_type(type_name));
+        open.map(|(name, _)| name.as_str())
     }
 
     /// The family of this name, if anybody knows it.
@@ -310,8 +327,7 @@ impl Registry {
         })
     }
 
-    /// The resource type of this name that any family has; only the programs of such a family are
-    /// asked what they are.
+    /// The resource type of this name that any family has.
     pub(crate) fn type_of_any(&self, name: &str) -> Option<&dyn ResourceType> {
         let found = self.families.values().filter(|found| found.has_type(name));
         let mut families = found.filter_map(|found| found.whole().as_ref().ok());
@@ -366,7 +382,7 @@ impl Found {
             folder: None,
             declared,
             code,
-            whole: OnceLock::new(),
+            whole: OnceCell::new(),
             told: Once::new(),
         }
     }
@@ -388,20 +404,39 @@ impl Found {
         Self { folder, ..self }
     }
 
-    /// The family, once its programs have said what they are.
+    /// Whether its programs have not been asked yet.
+    fn is_open(&self) -> bool {
+        self.code.is_some() && !self.whole.initialized()
+    }
+
+    /// The family, as far as it is known; data is read where it must be.
     fn whole(&self) -> &Result<Family, String> {
-        let declared = || self.declared.as_ref().map(Declared::family);
-        self.whole.get_or_init(|| {
-            if let Some(folder) = &self.folder {
-                trust::check_all(folder, &[PathBuf::from("/")])?;
+        match (self.whole.get(), &self.code) {
+            (Some(whole), _) => whole,
+            (None, Some(_)) => &UNASKED,
+            (None, None) => {
+                let read = self.asked().now_or_never();
+                read.expect("data is not waited for")
             }
-            match (&self.code, declared()) {
-                (Some(Code::Programs(programs)), declared) => programs.ask(declared),
-                (Some(Code::Ruby(transport)), _) => transport.ask(),
-                (None, Some(declared)) => Ok(Family::from(declared)),
-                (None, None) => unreachable!("a folder without both is no family's"),
-            }
-        })
+        }
+    }
+
+    /// The family, once its programs have said what they are.
+    async fn asked(&self) -> &Result<Family, String> {
+        self.whole
+            .get_or_init(async || {
+                if let Some(folder) = &self.folder {
+                    trust::check_all(folder, &[PathBuf::from("/")])?;
+                }
+                let declared = self.declared.as_ref().map(Declared::family);
+                match (&self.code, declared) {
+                    (Some(Code::Programs(programs)), declared) => programs.ask(declared).await,
+                    (Some(Code::Ruby(transport)), _) => transport.ask().await,
+                    (None, Some(declared)) => Ok(Family::from(declared)),
+                    (None, None) => unreachable!("a folder without both is no family's"),
+                }
+            })
+            .await
     }
 
     fn type_names(&self) -> Vec<String> {

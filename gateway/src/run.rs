@@ -274,7 +274,13 @@ impl Run {
             targets: targets.len(),
         });
         // Where a target is depends on what its transport says.
-        self.registry.prepare(targets).await;
+        let stopped = tokio::select! {
+            () = self.registry.prepare(targets) => None,
+            stage = self.stopping() => stage,
+        };
+        if let Some(stage) = stopped {
+            self.tell_stopping(stage, 0);
+        }
         let (work, begun) = (&work, &Begun::of(targets.len()));
         let answers = stream::iter(targets.iter().enumerate()).map(|(at, target)| async move {
             let _room = self.room(stop).await?;
@@ -324,12 +330,7 @@ impl Run {
                     let running = begun.count() - statuses.len();
                     // Where all is told, only the sessions are still to be closed.
                     if stage == Stage::Finish || running > 0 {
-                        events.tell(Event::Stopping {
-                            stage,
-                            told: stop.told(),
-                            running,
-                            held: self.stopper.is_held(),
-                        });
+                        self.tell_stopping(stage, running);
                     }
                 }
             }
@@ -358,6 +359,15 @@ impl Run {
             failed,
         });
         Ran { statuses, reason }
+    }
+
+    fn tell_stopping(&self, stage: Stage, running: usize) {
+        self.events.tell(Event::Stopping {
+            stage,
+            told: self.stopper.stop().told(),
+            running,
+            held: self.stopper.is_held(),
+        });
     }
 
     /// Waits until one more target can be worked on; there is nothing where the run is to begin nothing new.

@@ -47,7 +47,16 @@ pub(super) enum Family {
 }
 
 impl Family {
-    pub(super) fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+        match &self {
+            Self::Show { name } => setting.ask(name).await?,
+            Self::Test { names, .. } if !names.is_empty() => {
+                for name in names {
+                    setting.ask(name).await?;
+                }
+            }
+            Self::List | Self::Test { .. } => setting.ask_all().await?,
+        }
         match self {
             Self::List => {
                 let rows: Vec<[String; 3]> = setting

@@ -45,11 +45,17 @@ impl Inventory {
             targets: words,
             detail,
         } = self;
+        let registry = &setting.workspace.registry;
         let inventory = setting.inventory().await?;
         let words = super::targets::words(&words)?;
         let targets = if detail {
             let overrides = Overrides::default();
-            unless_interrupted(async { Ok(inventory.select(&words, &overrides).await?) }).await?
+            unless_interrupted(async {
+                let targets = inventory.select(&words, &overrides).await?;
+                registry.prepare(&targets).await;
+                Ok(targets)
+            })
+            .await?
         } else {
             inventory.glance(&words)?
         };
@@ -62,7 +68,7 @@ impl Inventory {
             .filter_map(|target| {
                 let fault = match &target.fault {
                     Some(fault) => Failure::from(&**fault),
-                    None => session::judged(&setting.workspace.registry, target, detail)?,
+                    None => session::judged(registry, target)?,
                 };
                 Some((target.name.as_str(), fault))
             })

@@ -340,9 +340,13 @@ pub(crate) async fn answer(cli: Cli, output: &Output) -> anyhow::Result<Ending> 
                 .run(&Setting::load(&global, output)?, output)
                 .await
         }
-        Command::Transport(transport) => transport.run(&Setting::load(&global, output)?, output),
-        Command::Family(family) => family.run(&Setting::load(&global, output)?, output),
-        Command::Type(types) => types.run(&Setting::load(&global, output)?, output),
+        Command::Transport(transport) => {
+            transport
+                .run(&Setting::load(&global, output)?, output)
+                .await
+        }
+        Command::Family(family) => family.run(&Setting::load(&global, output)?, output).await,
+        Command::Type(types) => types.run(&Setting::load(&global, output)?, output).await,
         Command::Verify(verify) => verify.run(&Setting::load(&global, output)?, output).await,
         Command::Facts(facts) => facts.run(&Setting::load(&global, output)?, output).await,
         Command::Record(record) => record.run(&Setting::load(&global, output)?, output).await,
@@ -353,7 +357,7 @@ pub(crate) async fn answer(cli: Cli, output: &Output) -> anyhow::Result<Ending> 
             device.run(&Setting::load(&global, output)?, output).await
         }
         Command::Pxp(pxp) => pxp.run(&global, output).await,
-        Command::Resource(resource) => resource.run(&Setting::load(&global, output)?, output),
+        Command::Resource(resource) => resource.run(&Setting::load(&global, output)?, output).await,
         Command::Schema(schema) => schema.run(output),
         Command::Metadata => Err(pxp::not_by_this_name().into()),
         Command::Guard => {

@@ -60,10 +60,10 @@ pub(super) struct Which {
 }
 
 impl Resource {
-    pub(super) fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
         match self {
             Self::Parse { which, from } => {
-                let kind = which.find(setting)?;
+                let kind = which.find(setting).await?;
                 let text = read(&from)?;
                 let rows = kind.parse(&text)?;
                 output.document(&json!({ "resources": rows }), || {
@@ -76,7 +76,7 @@ impl Resource {
                 is,
                 show_sensitive,
             } => {
-                let kind = which.find(setting)?;
+                let kind = which.find(setting).await?;
                 let lines = render(kind, &should, is.as_deref(), show_sensitive)?;
                 output.document(&json!({ "lines": lines }), || {
                     lines.iter().map(|line| format!("{line}\n")).collect()
@@ -126,10 +126,11 @@ fn render(
 }
 
 impl Which {
-    fn find<'a>(
+    async fn find<'a>(
         &self,
         setting: &'a Setting,
     ) -> anyhow::Result<&'a dyn devgate_devices::ResourceType> {
+        setting.ask(&self.family).await?;
         Ok(setting
             .workspace
             .registry

@@ -11,6 +11,7 @@ use anyhow::bail;
 use devgate_schemas::Level;
 use devgate_transports::Environment;
 use devgate_transports::Patience;
+use futures_util::FutureExt;
 use std::ffi::OsStr;
 
 use super::attend::unless_interrupted;
@@ -103,6 +104,22 @@ impl Setting {
     /// Everything that is wrong with it.
     pub(crate) async fn inventory(&self) -> anyhow::Result<Rc<Inventory>> {
         unless_interrupted(self.workspace.inventory()).await
+    }
+
+    /// Has the programs of a family say what they are, unless a signal comes before.
+    ///
+    /// # Errors
+    /// That one came.
+    pub(crate) async fn ask(&self, family: &str) -> anyhow::Result<()> {
+        unless_interrupted(self.workspace.registry.ask([family]).map(Ok)).await
+    }
+
+    /// The same for every family.
+    ///
+    /// # Errors
+    /// That a signal came.
+    pub(crate) async fn ask_all(&self) -> anyhow::Result<()> {
+        unless_interrupted(self.workspace.registry.ask_all().map(Ok)).await
     }
 
     /// The targets that words choose from an inventory, perhaps none; unless a signal comes before they are known.

@@ -34,12 +34,12 @@ pub(super) enum Transport {
 }
 
 impl Transport {
-    pub(super) fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+        let registry = &setting.workspace.registry;
         match self {
             Self::List => {
-                let rows: Vec<[String; 2]> = setting
-                    .workspace
-                    .registry
+                setting.ask_all().await?;
+                let rows: Vec<[String; 2]> = registry
                     .transports()
                     .map(|connect| {
                         let schema = connect.schema();
@@ -49,7 +49,10 @@ impl Transport {
                 output.page(&json!({ "transports": rows }), || output::table(&rows));
             }
             Self::Show { name, json_schema } => {
-                let registry = &setting.workspace.registry;
+                match &name {
+                    Some(name) => setting.ask(name).await?,
+                    None => setting.ask_all().await?,
+                }
                 let schemas: Vec<&TransportSchema> = match &name {
                     Some(name) => vec![registry.transport(name)?.schema()],
                     None => registry.transports().map(Connect::schema).collect(),

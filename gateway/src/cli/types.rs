@@ -30,7 +30,13 @@ pub(super) enum Types {
 }
 
 impl Types {
-    pub(super) fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+        match &self {
+            Self::Show { name } if let Some((family, _)) = name.split_once('/') => {
+                setting.ask(family).await?;
+            }
+            Self::List | Self::Show { .. } => setting.ask_all().await?,
+        }
         match self {
             Self::List => {
                 let mut rows = Vec::new();

@@ -1,11 +1,9 @@
 //! The programs in a family's folder: which there are, and what they say that they are.
 
 use std::fs;
-use std::future::Future;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
-use std::thread;
 use std::time::Duration;
 
 use devgate_schemas::{Hash, Problems, TransportSchema, TypeSchema, Value};
@@ -17,7 +15,6 @@ use super::program::Program;
 use super::resource_type::ExternalType;
 use super::results::Problem;
 use super::session::{Asked, Reaching, Way};
-use crate::interrupt::Interrupts;
 use crate::process::{GRACE, Limits};
 use crate::registry::Family;
 
@@ -95,12 +92,12 @@ impl Programs {
         self.types.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Asks every program what it is, and makes a family of them and of what is declared in the same
-    /// folder. This blocks, for ten seconds at most: it is done when somebody asks for the family.
+    /// Asks every program what it is, for ten seconds at most, and makes a family of them and of what is declared in
+    /// the same folder.
     ///
     /// # Errors
     /// Everything that is wrong.
-    pub(crate) fn ask(
+    pub(crate) async fn ask(
         &self,
         declared: Option<Arc<devgate_devices::Family>>,
     ) -> Result<Family, String> {
@@ -124,19 +121,17 @@ impl Programs {
         if !wrong.is_empty() {
             return Err(wrong.join("\n"));
         }
-        let (transport, types) = elsewhere(async {
-            let types = self
-                .types
-                .iter()
-                .map(|(name, program)| type_of(name, program));
-            let transport = async {
-                match &self.transport {
-                    None => Ok(None),
-                    Some(program) => transport_of(&self.name, program).await.map(Some),
-                }
-            };
-            tokio::join!(transport, join_all(types))
-        })?;
+        let types = self
+            .types
+            .iter()
+            .map(|(name, program)| type_of(name, program));
+        let transport = async {
+            match &self.transport {
+                None => Ok(None),
+                Some(program) => transport_of(&self.name, program).await.map(Some),
+            }
+        };
+        let (transport, types) = tokio::join!(transport, join_all(types));
         let reached = transport.unwrap_or_else(|problem| {
             wrong.push(problem);
             None
@@ -233,31 +228,4 @@ pub(super) fn told(program: &Program, problem: Problem) -> String {
 pub(crate) fn name_of(file: &Path) -> String {
     let name = file.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
-}
-
-/// Does work that waits, in a thread of its own, while this one blocks; a signal that asks to stop
-/// ends it, and what it has started.
-///
-/// # Errors
-/// It cannot be begun, or was interrupted.
-pub(super) fn elsewhere<T: Send>(work: impl Future<Output = T> + Send) -> Result<T, String> {
-    let done = async {
-        let mut interrupts = Interrupts::hear().map_err(|error| error.to_string())?;
-        tokio::select! {
-            done = work => Ok(done),
-            _ = interrupts.next() => Err("interrupted".to_owned()),
-        }
-    };
-    let work = || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        runtime.map_err(|error| error.to_string())?.block_on(done)
-    };
-    thread::scope(|scope| {
-        let started = thread::Builder::new().spawn_scoped(scope, work);
-        let thread = started.map_err(|error| format!("no thread can be started: {error}"))?;
-        let done = thread.join();
-        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
 }

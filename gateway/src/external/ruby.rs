@@ -12,18 +12,20 @@ use std::time::Duration;
 use devgate_schemas::{Feature, Hash, TransportSchema, TypeSchema, Value};
 use indexmap::IndexMap;
 use tempfile::TempDir;
+use tokio::task::spawn_blocking;
 
 use super::action::Action;
-use super::folder::{SETTINGS, elsewhere, name_of, told, unfit};
+use super::folder::{SETTINGS, name_of, told, unfit};
 use super::program::Program;
 use super::resource_type::ExternalType;
+use super::results::Problem;
 use super::session::{Asked, Reaching, Way};
 use crate::process::{GRACE, Limits};
 use crate::registry::Family;
 use crate::trust;
 
 /// A transport in Ruby, which has not been asked yet what it is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RubyTransport {
     name: String,
     /// Its schema, by whose name it is known.
@@ -63,6 +65,14 @@ const LIMITS: Limits = Limits {
     grace: GRACE,
     drain: Duration::from_secs(1),
 };
+
+/// Who is asked, and of which types.
+struct Question {
+    program: Program,
+    types: Vec<Value>,
+    /// Why others are not asked for.
+    left_out: IndexMap<String, String>,
+}
 
 impl RubyTransport {
     /// The transports of a module path, and of a folder like `lib` of a module, which comes first. Of
@@ -129,13 +139,24 @@ impl RubyTransport {
         brought.is_empty() || brought.contains_key(&self.name)
     }
 
-    /// Asks the transport and all types what they are. This blocks: it is done when somebody asks for
-    /// the family.
+    /// Asks the transport and all types what they are.
     ///
     /// # Errors
     /// That there is no Ruby for modules, or what is wrong with the transport. A type that is wrong is
     /// left out, for types are everybody's.
-    pub(crate) fn ask(&self) -> Result<Family, String> {
+    pub(crate) async fn ask(&self) -> Result<Family, String> {
+        let own = self.clone();
+        // A module path may have many files.
+        let question = spawn_blocking(move || own.question()).await;
+        let question = question.expect("files do not panic")?;
+        let types = Value::Array(question.types.clone());
+        let input = [("types", types)].into_iter().collect();
+        let reply = question.program.once(Action::Schema, input, &LIMITS).await;
+        self.family(question, reply.results)
+    }
+
+    /// Who is asked, and of which types.
+    fn question(&self) -> Result<Question, String> {
         self.modules.trusted()?;
         let host = self.modules.host().map_err(|problem| {
             format!("the host of Ruby modules has no place of its own: {problem}")
@@ -157,9 +178,20 @@ impl RubyTransport {
                 Some(why) => drop(left_out.insert(name.clone(), why)),
             }
         }
-        let input = [("types", Value::Array(types))].into_iter().collect();
-        let asked = program.once(Action::Schema, input, &LIMITS);
-        let results = elsewhere(async { asked.await.results })?;
+        Ok(Question {
+            program,
+            types,
+            left_out,
+        })
+    }
+
+    /// What the answer makes of it.
+    fn family(&self, question: Question, results: Result<Hash, Problem>) -> Result<Family, String> {
+        let Question {
+            program,
+            mut left_out,
+            ..
+        } = question;
         let mut results = results.map_err(|problem| told(&program, problem))?;
         let definition = results.remove("transport").unwrap_or(Value::Undef);
         let schema = TransportSchema::register_foreign(&definition);

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::device_conf::Device;
 use devgate_schemas::{Hash, Value};
+use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt};
 use indexmap::IndexMap;
 
@@ -26,6 +28,8 @@ impl Inventory {
         chosen: IndexMap<String, Option<Uri>>,
         overrides: &Overrides,
     ) -> Result<Vec<Arc<Target>>, InventoryError> {
+        let devices = chosen.keys().filter_map(|name| self.devices.get(name));
+        join_all(devices.map(Device::prepare)).await;
         let mut made: Vec<Option<Arc<Target>>> = vec![None; chosen.len()];
         let mut open: Vec<usize> = (0..chosen.len()).collect();
         while !open.is_empty() {

@@ -25,6 +25,9 @@ pub(crate) struct Device {
     registry: Rc<Registry>,
 }
 
+/// How the address of a credential file begins.
+const FILE: &str = "file://";
+
 /// Names of credential files, as modules for Puppet have them, and of transports here.
 const ALIASES: [(&str, &str); 3] = [
     ("address", "host"),
@@ -77,6 +80,13 @@ impl Device {
         }
     }
 
+    /// Learns what its transport is, where a file says how it is reached.
+    pub(super) async fn prepare(&self) {
+        if self.url.starts_with(FILE) {
+            self.registry.ask([self.type_name.as_str()]).await;
+        }
+    }
+
     /// The device as a target.
     pub(super) fn target(&self, overrides: &Overrides) -> Target {
         match self.reached(self.bare()) {
@@ -109,7 +119,7 @@ impl Device {
 
     /// How it is reached: as its URL says, or the file to which that leads.
     fn reached(&self, target: Target) -> Result<Target, String> {
-        let Some(file) = self.url.strip_prefix("file://") else {
+        let Some(file) = self.url.strip_prefix(FILE) else {
             let uri = Uri::parse(&self.url).map_err(str::to_owned)?;
             return Ok(Target {
                 uri: Some(uri),

@@ -8,6 +8,7 @@ mod write;
 
 pub(crate) use write::{to_pp, to_yaml};
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::{fmt, fs};
 
@@ -33,7 +34,7 @@ impl Manifest {
     /// That its file cannot be read, or everything that is wrong with its shape, with line and column.
     pub(crate) async fn read(&self, registry: &Registry) -> Result<Catalog, Failure> {
         let path = match self {
-            Self::Text { name, text } => return data_or_catalog(text, name, registry),
+            Self::Text { name, text } => return data_or_catalog(text, name, registry).await,
             Self::File(path) => path,
         };
         let shown = path.display().to_string();
@@ -49,7 +50,7 @@ impl Manifest {
         if path.extension().is_some_and(|extension| extension == "pp") {
             pp::read(&text, &shown)
         } else {
-            data_or_catalog(&text, &shown, registry)
+            data_or_catalog(&text, &shown, registry).await
         }
     }
 }
@@ -64,11 +65,18 @@ impl fmt::Debug for Manifest {
     }
 }
 
-fn data_or_catalog(text: &str, name: &str, registry: &Registry) -> Result<Catalog, Failure> {
-    match catalog::document(text) {
-        Some(document) => catalog::read(document, name, |type_name| {
+async fn data_or_catalog(text: &str, name: &str, registry: &Registry) -> Result<Catalog, Failure> {
+    // Once more, where programs have to say first what a type is.
+    while let Some(document) = catalog::document(text) {
+        let open = RefCell::new(Vec::new());
+        let catalog = catalog::read(document, name, |type_name| {
+            open.borrow_mut().extend(registry.unasked_with(type_name));
             Some(registry.type_of_any(type_name)?.schema())
-        }),
-        None => data::read(text, name),
+        });
+        match open.into_inner() {
+            none if none.is_empty() => return catalog,
+            some => registry.ask(some).await,
+        }
     }
+    data::read(text, name)
 }

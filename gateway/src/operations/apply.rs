@@ -90,11 +90,15 @@ impl Apply {
         targets: &[Arc<Target>],
     ) -> anyhow::Result<(Ran, Changes)> {
         // What is wrong with it whatever a device holds is known before any is asked.
+        let read = async {
+            let catalog = self.manifest.read(&run.registry).await;
+            run.registry.prepare(targets).await;
+            catalog
+        };
         let catalog = tokio::select! {
-            catalog = self.manifest.read(&run.registry) => catalog?,
+            catalog = read => catalog?,
             _ = run.stopping() => bail!(run.interrupted()),
         };
-        run.registry.prepare(targets).await;
         let plans = self.plans(run, targets, &catalog)?;
         let changes = Cell::new(Changes::default());
         let ran = run.over(targets, DEVICE, async |job| {

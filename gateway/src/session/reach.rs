@@ -102,8 +102,8 @@ impl<'r> Reach<'r> {
 }
 
 /// What is wrong with how a target is reached, as far as it can be told without asking anybody: no plugin, no
-/// device, no host. Programs of modules are asked what they are where `thorough`.
-pub(crate) fn judged(registry: &Registry, target: &Target, thorough: bool) -> Option<Failure> {
+/// device, no host. What programs reach is judged where these were asked.
+pub(crate) fn judged(registry: &Registry, target: &Target) -> Option<Failure> {
     let open = target.open()?;
     let fits = |schema: &TransportSchema, info: Unread| {
         let verdict = schema.judge(info, open);
@@ -120,7 +120,7 @@ pub(crate) fn judged(registry: &Registry, target: &Target, thorough: bool) -> Op
         let Some(name) = transport.as_deref() else {
             return Ok(());
         };
-        if thorough || !registry.must_be_asked(name) {
+        if !registry.must_be_asked(name) {
             let connect = registry.transport(name).map_err(|failure| Failure {
                 msg: format!("{}: {}", target.name, failure.msg),
                 ..failure
