@@ -13,7 +13,7 @@ use nix::sys::signal::{SigSet, Signal as Name};
 use nix::unistd::alarm;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::stop::{Escalation, Reason, Stage};
+use crate::stop::Reason;
 
 /// The signal that came last, by its number, for those who cannot wait for one; 0 is none.
 static ASKED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
@@ -46,6 +46,7 @@ pub(crate) fn signal_of(reason: &Reason) -> Name {
     match reason {
         Reason::Signal(signal) => *signal,
         Reason::Deadline(_) => Name::SIGALRM,
+        Reason::User(_) | Reason::ClientGone | Reason::Shutdown => Name::SIGTERM,
     }
 }
 
@@ -56,7 +57,6 @@ pub(crate) struct Interrupts {
     first: Option<Name>,
     /// Whether the first was told.
     is_told: bool,
-    escalation: Escalation,
 }
 
 impl Interrupts {
@@ -83,22 +83,12 @@ impl Interrupts {
             // One that comes right here is heard twice, and what runs gets no grace: that is all.
             first: asked(),
             is_told: false,
-            escalation: Escalation::default(),
         })
     }
 
     /// The signal that came first.
     pub(crate) fn first(&self) -> Option<Name> {
         self.first
-    }
-
-    /// Waits for the next stage of stopping; none is that nothing is waited for any more.
-    pub(crate) async fn next(&mut self) -> Option<Stage> {
-        let mut escalation = self.escalation;
-        let signal = escalation.wish(self.signal(), || false).await;
-        let stage = escalation.next(signal.is_some());
-        self.escalation = escalation;
-        stage
     }
 
     /// Waits for the next signal.

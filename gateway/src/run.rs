@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::future::pending;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,8 +11,7 @@ use devgate_transports::{Context, Patience};
 use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value as Json, json};
-use tokio::sync::{OwnedSemaphorePermit, watch};
-use tokio::time::{Instant, timeout_at};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::engine::{Engine, Limits, RunId};
 use crate::events::{Event, Events};
@@ -22,7 +20,7 @@ use crate::inventory::Target;
 use crate::listen::{Listener, Sink};
 use crate::registry::Registry;
 use crate::results::{Action, Answer, Status};
-use crate::stop::{Escalation, Reason, Stage, Stop, Stopper};
+use crate::stop::{Reason, Stage, Stop, Stopper};
 
 /// One thing asked of the gateway.
 ///
@@ -36,20 +34,6 @@ pub(crate) struct Run {
     events: Arc<Events>,
     limits: Limits,
     stopper: Stopper,
-    /// The wishes that it end.
-    wishes: watch::Sender<Wishes>,
-    /// How far stopping has come, and how many wishes it has taken in.
-    heard: Cell<(Escalation, u32)>,
-    /// When its time is over, and whether that was heard.
-    deadline: Option<Instant>,
-    is_late: Cell<bool>,
-}
-
-/// The wishes that a run end: how many, and why the last.
-#[derive(Debug, Default)]
-struct Wishes {
-    count: u32,
-    last: Option<Reason>,
 }
 
 /// One target's part of a run.
@@ -164,11 +148,7 @@ impl Run {
             registry,
             events,
             limits,
-            stopper: Stopper::default(),
-            wishes: watch::Sender::default(),
-            heard: Cell::default(),
-            deadline: limits.deadline.map(|limit| Instant::now() + limit),
-            is_late: Cell::default(),
+            stopper: Stopper::within(limits.deadline),
         }
     }
 
@@ -194,10 +174,7 @@ impl Run {
 
     /// Has it end: the first time in peace, the second at once; the third time nothing is waited for.
     pub(crate) fn cancel(&self, reason: Reason) {
-        self.wishes.send_modify(|wishes| {
-            wishes.count += 1;
-            wishes.last = Some(reason);
-        });
+        self.stopper.cancel(reason);
     }
 
     /// That it was stopped before anything was begun.
@@ -226,35 +203,7 @@ impl Run {
     /// Waits for the next stage of being stopped, which all jobs hear then; none is that nothing is waited for any
     /// more.
     pub(crate) async fn stopping(&self) -> Option<Stage> {
-        let (mut escalation, heard) = self.heard.get();
-        let mut wishes = self.wishes.subscribe();
-        let deadline = self.deadline.filter(|_| !self.is_late.get());
-        let wish = async {
-            let late = async {
-                match deadline {
-                    Some(deadline) => drop(timeout_at(deadline, pending::<()>()).await),
-                    None => pending().await,
-                }
-            };
-            tokio::select! {
-                wished = wishes.wait_for(|wishes| wishes.count > heard) => {
-                    (1, wished.ok().and_then(|wishes| wishes.last.clone()))
-                }
-                () = late => {
-                    let limit = self.limits.deadline.unwrap_or_default();
-                    self.is_late.set(true);
-                    (0, Some(Reason::Deadline(format!("{} s", limit.as_secs()))))
-                }
-            }
-        };
-        let wished = escalation.wish(wish, || self.stopper.is_held()).await;
-        let stage = escalation.next(wished.is_some());
-        let (taken, reason) = wished.unwrap_or_default();
-        self.heard.set((escalation, heard + taken));
-        if let Some(stage) = stage {
-            self.stopper.raise(stage, reason);
-        }
-        stage
+        self.stopper.next().await
     }
 
     /// Does `work` on every target, as many at once as the run's limits and the engine's files allow, and tells each

@@ -2,7 +2,9 @@
 //!
 //! A run has one [`Stopper`]; everything that it does carries a [`Stop`] and asks it.
 
+use std::cell::Cell;
 use std::fmt;
+use std::future::pending;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -37,9 +39,22 @@ pub(crate) enum Stage {
 
 /// Why a run is to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "who serves many knows more reasons than a terminal"
+    )
+)]
 pub(crate) enum Reason {
+    /// Somebody of this name wants it to.
+    User(String),
     /// This process was sent a signal.
     Signal(Signal),
+    /// Whoever asked for it has gone, and wanted it only as long.
+    ClientGone,
+    /// This process is to end.
+    Shutdown,
     /// It took longer than it may: ``60 s (configuration `limits.time`)``.
     Deadline(String),
 }
@@ -52,23 +67,32 @@ struct Wish {
     reason: Option<Reason>,
 }
 
-/// How the stages follow each other: with each wish, and with time.
-///
-/// The first wish lets what runs come to its end, but not for ever, unless something holds it (a device that is to be
-/// brought back); the second kills it; at the third nobody waits any more.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Escalation {
-    stage: Stage,
-    /// When the next stage begins by itself.
-    until: Option<Instant>,
-}
-
 /// Tells a run how urgently it is to end.
+///
+/// The stages follow each other with each wish, and with time. The first wish lets what runs come to its end, but not for
+/// ever, unless something holds it (a device that is to be brought back); the second kills it; at the third nobody waits
+/// any more.
 #[derive(Debug, Default)]
 pub(crate) struct Stopper {
     wish: watch::Sender<Wish>,
     /// Each receiver is held by something that is not to be ended by time alone.
     held: watch::Sender<()>,
+    /// How often somebody has wished that it end, and who last.
+    wished: watch::Sender<(u32, Option<Reason>)>,
+    /// How long it may take in all, and when that is over.
+    limit: Option<(Duration, Instant)>,
+    course: Cell<Course>,
+}
+
+/// How far stopping has come.
+#[derive(Clone, Copy, Debug, Default)]
+struct Course {
+    stage: Stage,
+    /// When the next stage begins by itself.
+    until: Option<Instant>,
+    /// How many wishes it has taken in, and whether the limit.
+    taken: u32,
+    is_late: bool,
 }
 
 /// Hears how urgently a run is to end.
@@ -84,39 +108,83 @@ pub(crate) struct Held {
     _counted: watch::Receiver<()>,
 }
 
-impl Escalation {
-    /// Waits for a wish, or until the next stage begins by itself; as long as something is held, it does not.
-    pub(crate) async fn wish<T>(
-        &self,
-        wish: impl Future<Output = T>,
-        is_held: impl Fn() -> bool,
-    ) -> Option<T> {
-        let Some(until) = self.until else {
-            return Some(wish.await);
+impl Stopper {
+    /// For a run that may take so long in all.
+    pub(crate) fn within(limit: Option<Duration>) -> Self {
+        Self {
+            limit: limit.map(|limit| (limit, Instant::now() + limit)),
+            ..Self::default()
+        }
+    }
+
+    /// Wishes that it end: the first time in peace, the second at once; the third time nothing is waited for.
+    pub(crate) fn cancel(&self, reason: Reason) {
+        self.wished.send_modify(|(count, last)| {
+            *count += 1;
+            *last = Some(reason);
+        });
+    }
+
+    /// Waits for the next stage, and raises it; none is that nothing is waited for any more.
+    pub(crate) async fn next(&self) -> Option<Stage> {
+        let wished = self.wished_or_due().await;
+        let mut course = self.course.get();
+        let (stage, wait) = match (course.stage, &wished) {
+            (Stage::Go, _) => (Stage::Finish, GRACE),
+            (Stage::Finish, None) => (Stage::End, ENDING),
+            (Stage::Finish | Stage::End, _) => (Stage::Kill, ENDING),
+            (Stage::Kill, _) => return None,
         };
-        let mut wish = pin!(wish);
+        course.stage = stage;
+        course.until = Some(Instant::now() + wait);
+        self.course.set(course);
+        self.raise(stage, wished);
+        Some(stage)
+    }
+
+    /// Waits for a wish, which has a reason, or until the next stage begins by itself; as long as something is held, it
+    /// does not.
+    async fn wished_or_due(&self) -> Option<Reason> {
+        let Course { stage, until, .. } = self.course.get();
+        let Some(until) = until else {
+            return Some(self.wish().await);
+        };
+        let mut wish = pin!(self.wish());
         let mut wished = timeout_at(until, &mut wish).await;
-        while wished.is_err() && self.stage == Stage::Finish && is_held() {
+        while wished.is_err() && stage == Stage::Finish && self.is_held() {
             wished = timeout_at(Instant::now() + LOOK, &mut wish).await;
         }
         wished.ok()
     }
 
-    /// The next stage, where somebody has wished it or its time has come; none is that nothing is waited for any more.
-    pub(crate) fn next(&mut self, is_wished: bool) -> Option<Stage> {
-        let (stage, wait) = match (self.stage, is_wished) {
-            (Stage::Go, _) => (Stage::Finish, GRACE),
-            (Stage::Finish, false) => (Stage::End, ENDING),
-            (Stage::Finish | Stage::End, _) => (Stage::Kill, ENDING),
-            (Stage::Kill, _) => return None,
+    /// Waits for a wish that was not taken in yet: somebody's, or that the time is over.
+    async fn wish(&self) -> Reason {
+        let course = self.course.get();
+        let mut wishes = self.wished.subscribe();
+        let late = async {
+            match self.limit.filter(|_| !course.is_late) {
+                Some((_, end)) => drop(timeout_at(end, pending::<()>()).await),
+                None => pending().await,
+            }
         };
-        self.stage = stage;
-        self.until = Some(Instant::now() + wait);
-        Some(stage)
+        let wished = tokio::select! {
+            wished = wishes.wait_for(|(count, _)| *count > course.taken) => {
+                wished.ok().and_then(|wished| wished.1.clone())
+            }
+            () = late => None,
+        };
+        let (taken, is_late) = (course.taken, wished.is_none());
+        self.course.set(Course {
+            taken: taken + u32::from(!is_late),
+            is_late: course.is_late || is_late,
+            ..course
+        });
+        wished.unwrap_or_else(|| {
+            let limit = self.limit.map_or(0, |(limit, _)| limit.as_secs());
+            Reason::Deadline(format!("{limit} s"))
+        })
     }
-}
 
-impl Stopper {
     /// What is to be carried by everything that the run does.
     pub(crate) fn stop(&self) -> Stop {
         Stop {
@@ -164,7 +232,8 @@ impl Stop {
     pub(crate) fn told_of_part(&self) -> String {
         match self.reason() {
             Some(late @ Reason::Deadline(_)) => late.to_string(),
-            Some(Reason::Signal(_)) | None => format!("was {INTERRUPTED}"),
+            Some(reason) => format!("was {reason}"),
+            None => format!("was {INTERRUPTED}"),
         }
     }
 
@@ -179,7 +248,7 @@ impl Stop {
     pub(crate) async fn reaches(&self, stage: Stage) {
         let mut wishes = self.wish.clone();
         if wishes.wait_for(|wish| wish.stage >= stage).await.is_err() {
-            std::future::pending().await
+            pending().await
         }
     }
 }
@@ -189,6 +258,9 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Signal(_) => f.write_str(INTERRUPTED),
+            Self::User(name) => write!(f, "cancelled by {name}"),
+            Self::ClientGone => write!(f, "{INTERRUPTED}, because its client has gone"),
+            Self::Shutdown => write!(f, "{INTERRUPTED} by a shutdown"),
             Self::Deadline(limit) => write!(f, "timed out after {limit}"),
         }
     }
@@ -225,6 +297,67 @@ mod tests {
         stopper.raise(Stage::Finish, Some(late.clone()));
         stopper.raise(Stage::Kill, Some(Reason::Signal(Signal::SIGINT)));
         assert_eq!(stop.reason(), Some(late));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_wish_and_time_itself_raise_the_stage() {
+        let stopper = Stopper::within(Some(Duration::from_secs(60)));
+        let begun = Instant::now();
+        // Its time first; then what ends in peace has its grace; then somebody is in a hurry.
+        assert_eq!(stopper.next().await, Some(Stage::Finish));
+        assert_eq!(begun.elapsed(), Duration::from_secs(60));
+        assert_eq!(stopper.next().await, Some(Stage::End));
+        assert_eq!(begun.elapsed(), Duration::from_secs(60) + GRACE);
+        stopper.cancel(Reason::User("ann".to_owned()));
+        assert_eq!(stopper.next().await, Some(Stage::Kill));
+        stopper.cancel(Reason::Shutdown);
+        assert_eq!(stopper.next().await, None);
+        assert_eq!(stopper.stop().told(), "timed out after 60 s");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn two_wishes_that_come_together_are_two() {
+        let stopper = Stopper::default();
+        stopper.cancel(Reason::User("ann".to_owned()));
+        stopper.cancel(Reason::ClientGone);
+        let begun = Instant::now();
+        assert_eq!(stopper.next().await, Some(Stage::Finish));
+        assert_eq!(stopper.next().await, Some(Stage::Kill));
+        assert_eq!(begun.elapsed(), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_reason_is_told_in_words() {
+        for (reason, run, part) in [
+            (
+                Reason::Signal(Signal::SIGINT),
+                "interrupted",
+                "was interrupted",
+            ),
+            (
+                Reason::User("ann".to_owned()),
+                "cancelled by ann",
+                "was cancelled by ann",
+            ),
+            (
+                Reason::Deadline("5 s".to_owned()),
+                "timed out after 5 s",
+                "timed out after 5 s",
+            ),
+            (
+                Reason::ClientGone,
+                "interrupted, because its client has gone",
+                "was interrupted, because its client has gone",
+            ),
+        ] {
+            let stopper = Stopper::default();
+            stopper.raise(Stage::Finish, Some(reason));
+            let stop = stopper.stop();
+            assert_eq!(
+                (stop.told().as_str(), stop.told_of_part().as_str()),
+                (run, part)
+            );
+        }
     }
 
     #[test]

@@ -253,6 +253,7 @@ pub(crate) fn cut_short(reason: Option<&Reason>, has_failed: bool) -> Option<Fai
     let why = match &reason {
         Reason::Signal(signal) => format!("the run was interrupted by {signal}"),
         Reason::Deadline(_) => format!("the run {reason}"),
+        reason => format!("the run was {reason}"),
     };
     Some(Failure::new("devgate/interrupted", why))
 }

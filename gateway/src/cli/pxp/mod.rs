@@ -117,9 +117,10 @@ async fn stopped_by(
                     Some(signal) => ending.map(|_| Ending::Interrupted(signal)),
                 };
             }
-            stage = interrupts.next() => match stage {
+            signal = interrupts.signal() => stopper.cancel(interrupt::reason(signal)),
+            stage = stopper.next() => match stage {
                 // What a module does cannot be left half done by waiting: it is asked to end at once.
-                Some(stage) => stopper.raise(stage.max(Stage::End), interrupts.first().map(interrupt::reason)),
+                Some(stage) => stopper.raise(stage.max(Stage::End), None),
                 None => match signals {
                     Signals::Ending => {
                         anyhow::bail!(Failure::new("devgate/interrupted", "interrupted"))

@@ -84,8 +84,14 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
         state = state * 48_271 % 0x7fff_ffff;
         state % below
     };
-    let plan: Vec<(u64, bool, u64)> = (0..RUNS)
-        .map(|_| (random(60_000), random(2) == 0, random(3)))
+    let plan: Vec<(u64, bool, usize)> = (0..RUNS)
+        .map(|_| {
+            (
+                random(60_000),
+                random(2) == 0,
+                usize::try_from(random(3)).expect("small"),
+            )
+        })
         .collect();
     let runs = plan
         .iter()
@@ -105,8 +111,9 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
                 let end = async {
                     if cancels {
                         pass(after).await;
-                        for _ in 0..=again {
-                            run.cancel(interrupted());
+                        let reasons = [interrupted(), Reason::ClientGone, Reason::Shutdown];
+                        for reason in reasons.into_iter().take(again + 1) {
+                            run.cancel(reason);
                             pass(Duration::from_millis(10)).await;
                         }
                     }

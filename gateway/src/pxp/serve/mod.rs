@@ -142,7 +142,7 @@ fn refuse(failure: Failure, output: &Output) -> (Json, Ending) {
             msg: format!("{late}: {}", failure.msg),
             ..failure
         },
-        Some(Reason::Signal(_)) | None => failure,
+        Some(_) | None => failure,
     };
     output.complain(&failure.msg);
     let ending = interrupt::asked().map_or(Ending::Badly, Ending::Interrupted);

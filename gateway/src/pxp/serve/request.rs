@@ -47,7 +47,7 @@ pub(super) async fn read(interrupts: &mut Interrupts) -> Result<Request, Refused
     }
     let text = tokio::select! {
         text = timeout(PATIENCE, text) => text,
-        _ = interrupts.next() => return Err(refused("interrupted while the request was read")),
+        _ = interrupts.signal() => return Err(refused("interrupted while the request was read")),
     };
     let text = match text {
         Ok(Ok(Ok(text))) => text,
