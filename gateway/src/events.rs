@@ -1,14 +1,14 @@
 //! What a run tells: numbered, without secrets, kept for those who come later, handed to all who follow.
 //!
-//! What is said, and what tasks write, loses the secrets of all targets here; a result has lost its target's before
-//! ([`Listener::masked`](crate::listen::Listener::masked)). A follower that must miss nothing holds the
-//! run back: no target is begun while it is far behind. Others are told what they have missed.
+//! All that leaves a run loses the secrets of all its targets: what is said, and what tasks write, here; a result where
+//! it comes from ([`Listener::masked`](crate::listen::Listener::masked)). A follower that must miss nothing holds the run
+//! back: no target is begun while it is far behind. Others are told what they have missed.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
 
-use devgate_schemas::{self as schemas, Level, Mask};
+use devgate_schemas::{self as schemas, Level, Mask, Value};
 use tokio::sync::Notify;
 
 use crate::listen::Sink;
@@ -67,7 +67,7 @@ pub(crate) struct Events {
     least: Level,
     /// How many events are kept that everybody has heard.
     kept: usize,
-    /// The secrets of all targets that are worked on.
+    /// The secrets of all targets, and what has been learnt of those that are worked on.
     mask: Mutex<Mask>,
     log: Mutex<Log>,
     changed: Notify,
@@ -127,6 +127,11 @@ impl Events {
             changed: Notify::new(),
             outer,
         })
+    }
+
+    /// Keeps these secrets out of all that is told from now on.
+    pub(crate) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
+        locked(&self.mask).add(secrets);
     }
 
     /// Tells something that holds no secret.

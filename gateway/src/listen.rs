@@ -84,17 +84,17 @@ impl<'a> Listener<'a> {
         *own = more;
     }
 
-    /// A text without the target's secrets.
+    /// A text without the secrets of all targets of the run.
     pub(crate) fn masked_text(&self, text: &str) -> String {
-        locked(&self.mask).text(text).into_owned()
+        locked(self.sink.mask()).text(text).into_owned()
     }
 
-    /// Data without the target's secrets.
+    /// Data without these secrets.
     pub(crate) fn masked_value(&self, value: Json) -> Json {
-        locked(&self.mask).json(value)
+        locked(self.sink.mask()).json(value)
     }
 
-    /// What became of the target, without its secrets.
+    /// What became of the target, without these secrets.
     pub(crate) fn masked(&self, answer: Answer) -> Answer {
         Answer {
             value: self.masked_value(answer.value),

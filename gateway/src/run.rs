@@ -105,18 +105,18 @@ impl<'a> Job<'a> {
         &self.stop
     }
 
-    /// Why something failed, without the secrets that are known of the target.
+    /// Why something failed, without the secrets that are known in the run.
     pub(crate) fn failure_without_secrets(&self, failure: Failure) -> Failure {
         let told = self.without_secrets(json!(failure));
         serde_json::from_value(told).unwrap_or(failure)
     }
 
-    /// A text without the secrets that are known of the target.
+    /// A text without the secrets that are known in the run.
     pub(crate) fn masked(&self, text: &str) -> String {
         self.listener.masked_text(text)
     }
 
-    /// What a target answers, without the secrets that are known of it.
+    /// What a target answers, without the secrets that are known in the run.
     pub(crate) fn without_secrets(&self, answer: Json) -> Json {
         self.listener.masked_value(answer)
     }
@@ -207,7 +207,7 @@ impl Run {
     }
 
     /// Does `work` on every target, as many at once as the run's limits and the engine's files allow, and tells each
-    /// result as it comes, without the target's secrets.
+    /// result as it comes, without the secrets of all of them.
     ///
     /// Where somebody stops it, nothing new is begun, and what is under way is waited for, so that sessions are closed
     /// and processes gone; what does not end is dropped. Every target that is not done has failed and says so.
@@ -222,6 +222,10 @@ impl Run {
             action,
             targets: targets.len(),
         });
+        // What one of them shows may be a secret of another.
+        for target in targets {
+            events.hide(&target.secrets());
+        }
         // Where a target is depends on what its transport says.
         let stopped = tokio::select! {
             () = self.registry.prepare(targets) => None,

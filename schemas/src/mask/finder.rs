@@ -11,12 +11,22 @@ use std::ops::{Bound, Range};
 use zeroize::Zeroizing;
 
 /// Texts to be found, and how many hold each.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Finder {
     texts: BTreeMap<Text, Held>,
-    /// Which three bytes texts begin with, by their hash: what keeps most places of a line from being
-    /// looked up. Empty until there is a text.
-    begins: Vec<u64>,
+    /// How short texts begin, and how the others do: what keeps most places of a line from being looked up.
+    short: Begins,
+    long: Begins,
+}
+
+/// The first bytes of texts, by their hash.
+#[derive(Clone)]
+struct Begins {
+    /// How many bytes count.
+    length: usize,
+    /// None until there is a text.
+    bits: Vec<u64>,
+    texts: usize,
 }
 
 /// How a text must stand to be found.
@@ -41,11 +51,17 @@ struct Held {
 #[derive(Clone, PartialEq, Eq)]
 struct Text(Zeroizing<String>);
 
-/// How many bits `begins` has.
-const BITS: usize = 1 << 16;
+/// How many bits a text has at least: about one place of sixteen is then looked up in vain.
+const BITS: usize = 16;
+
+/// How many bits there are at least.
+const LEAST_BITS: usize = 1 << 14;
 
 /// No shorter text is looked for inside others.
 const SHORTEST: usize = 3;
+
+/// From so many bytes on, a text is not a short one.
+const LONG: usize = 6;
 
 /// So many bytes of a text that was cut off are taken for its beginning, and no less.
 const LEAST_BEGUN: usize = 4;
@@ -61,16 +77,23 @@ impl Finder {
     }
 
     fn hold(&mut self, text: Text, stands: Stands) {
-        if let Some(at) = begin(text.borrow()) {
-            self.begins.resize(BITS / 64, 0);
-            self.begins[at / 64] |= 1 << (at % 64);
-        }
-        let held = self
-            .texts
-            .entry(text)
-            .or_insert(Held { stands, holders: 0 });
+        let begins = if text.0.len() < LONG {
+            &mut self.short
+        } else {
+            &mut self.long
+        };
+        let held = match self.texts.entry(text) {
+            Entry::Occupied(held) => held.into_mut(),
+            Entry::Vacant(free) => {
+                begins.note(free.key().borrow());
+                free.insert(Held { stands, holders: 0 })
+            }
+        };
         held.stands = held.stands.max(stands);
         held.holders += 1;
+        if begins.is_full() {
+            begins.grow(&self.texts);
+        }
     }
 
     /// Looks for all that another looks for, too.
@@ -92,7 +115,7 @@ impl Finder {
         }
         // What begins as a text that is gone is looked up in vain, which is only slower.
         if self.texts.is_empty() {
-            self.begins.clear();
+            *self = Self::default();
         }
     }
 
@@ -103,22 +126,27 @@ impl Finder {
 
     /// Whether nothing is looked for inside others.
     pub(super) fn is_empty(&self) -> bool {
-        self.begins.is_empty()
+        self.short.bits.is_empty() && self.long.bits.is_empty()
+    }
+
+    /// Whether a text may begin here.
+    fn may_begin(&self, bytes: &[u8]) -> bool {
+        self.short.may_be(bytes) || self.long.may_be(bytes)
     }
 
     /// The end of a text that is the beginning of what is looked for, where the rest was cut off.
     pub(super) fn begun(&self, bytes: &[u8]) -> Option<Range<usize>> {
         let last = bytes.len().checked_sub(LEAST_BEGUN)?;
-        if self.begins.is_empty() {
+        if self.is_empty() {
             return None;
         }
         let mut starts = last.saturating_sub(LONGEST_BEGUN)..=last;
         starts.find_map(|at| {
-            let at_begin = begin(&bytes[at..])?;
-            if self.begins[at_begin / 64] & (1 << (at_begin % 64)) == 0 {
+            let rest = &bytes[at..];
+            // Of less than the beginning of a long text nothing is known.
+            if rest.len() >= LONG && !self.may_begin(rest) {
                 return None;
             }
-            let rest = &bytes[at..];
             let range = (Bound::Included(rest), Bound::Unbounded);
             self.texts
                 .range::<[u8], _>(range)
@@ -138,13 +166,12 @@ impl Finder {
     /// The places of texts that stand as they must and at least `least`, from the left.
     pub(super) fn places(&self, bytes: &[u8], least: Stands) -> Vec<Range<usize>> {
         let (mut places, mut at) = (Vec::new(), 0);
-        if self.begins.is_empty() {
+        if self.is_empty() {
             return places;
         }
         while at + SHORTEST <= bytes.len() {
-            let place = begin(&bytes[at..])
-                .filter(|begin| self.begins[begin / 64] & (1 << (begin % 64)) != 0)
-                .and_then(|_| self.longest(bytes, at, least));
+            let may_begin = self.may_begin(&bytes[at..]);
+            let place = may_begin.then(|| self.longest(bytes, at, least)).flatten();
             match place {
                 Some(place) => {
                     at = place.end;
@@ -202,11 +229,72 @@ impl Stands {
     }
 }
 
-/// The hash of a text's first bytes.
-fn begin(text: &[u8]) -> Option<usize> {
-    let &[a, b, c] = text.first_chunk()?;
-    let number = u32::from_le_bytes([a, b, c, 0]);
-    Some((number.wrapping_mul(0x9e37_79b1) >> 16) as usize % BITS)
+impl Default for Finder {
+    fn default() -> Self {
+        Self {
+            texts: BTreeMap::new(),
+            short: Begins::of(SHORTEST),
+            long: Begins::of(LONG),
+        }
+    }
+}
+
+impl Begins {
+    fn of(length: usize) -> Self {
+        Self {
+            length,
+            bits: Vec::new(),
+            texts: 0,
+        }
+    }
+
+    /// The bit of a text that is long enough; the number of bits is a power of two.
+    fn bit(&self, text: &[u8]) -> Option<usize> {
+        let mut begin = [0; 8];
+        begin[..self.length].copy_from_slice(text.get(..self.length)?);
+        let hash = u64::from_le_bytes(begin).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Some((hash >> 32) as usize & (self.bits.len() * 64 - 1))
+    }
+
+    fn may_be(&self, text: &[u8]) -> bool {
+        !self.bits.is_empty() && {
+            let bit = self.bit(text);
+            bit.is_some_and(|bit| self.bits[bit / 64] & (1 << (bit % 64)) != 0)
+        }
+    }
+
+    fn note(&mut self, text: &[u8]) {
+        if text.len() < self.length {
+            return;
+        }
+        if self.bits.is_empty() {
+            self.bits.resize(LEAST_BITS / 64, 0);
+        }
+        if let Some(bit) = self.bit(text) {
+            self.bits[bit / 64] |= 1 << (bit % 64);
+        }
+        self.texts += 1;
+    }
+
+    fn is_full(&self) -> bool {
+        self.texts * BITS > self.bits.len() * 64
+    }
+
+    /// Notes those of these texts that are its own anew, with room for as many again: those that have gone are
+    /// forgotten.
+    fn grow(&mut self, texts: &BTreeMap<Text, Held>) {
+        let is_long = self.length == LONG;
+        let own = || {
+            texts
+                .keys()
+                .filter(|text| (text.0.len() >= LONG) == is_long)
+        };
+        let bits = (2 * BITS * own().count()).next_power_of_two();
+        let mut anew = Self::of(self.length);
+        anew.bits.resize(bits.max(LEAST_BITS) / 64, 0);
+        own().for_each(|text| anew.note(text.borrow()));
+        *self = anew;
+    }
 }
 
 impl Borrow<[u8]> for Text {
@@ -277,6 +365,25 @@ mod tests {
     }
 
     #[test]
+    fn of_many_texts_each_is_found() {
+        let mut finder = Finder::default();
+        let texts: Vec<String> = (0..10_000)
+            .map(|number| format!("{number:05}-canary"))
+            .collect();
+        for text in texts.iter().chain([&"abc".to_owned(), &"wxyz".to_owned()]) {
+            finder.add(text, Stands::Anywhere);
+        }
+        for text in &texts {
+            let line = format!("abc {text} of wxyz");
+            let end = 4 + text.len();
+            let expected = vec![0..3, 4..end, end + 4..end + 8];
+            assert_eq!(finder.places(line.as_bytes(), Stands::Whole), expected);
+            let cut = line.find("canary").map(|at| at + 3).expect("it is there");
+            assert_eq!(finder.begun(&line.as_bytes()[..cut]), Some(4..cut));
+        }
+    }
+
+    #[test]
     fn what_has_left_is_found_no_more_unless_another_holds_it() {
         let (mut all, mut one, mut two) = <(Finder, Finder, Finder)>::default();
         one.add("canary1", Stands::Anywhere);
@@ -289,5 +396,19 @@ mod tests {
         assert_eq!(all.places(b"a canary2", Stands::Whole), vec![2..9]);
         all.leave(&two);
         assert_eq!(all.len(), 0);
+    }
+
+    #[test]
+    fn texts_that_come_and_go_take_no_more_room_with_time() {
+        let mut all = Finder::default();
+        all.add("stays here", Stands::Anywhere);
+        for number in 0..10_000 {
+            let mut one = Finder::default();
+            one.add(&format!("{number} goes"), Stands::Anywhere);
+            all.join(&one);
+            all.leave(&one);
+        }
+        assert_eq!(all.long.bits.len() * 64, LEAST_BITS);
+        assert_eq!(all.places(b"it stays here", Stands::Whole), vec![3..13]);
     }
 }

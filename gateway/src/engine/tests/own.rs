@@ -68,6 +68,32 @@ async fn the_secrets_of_a_run_are_its_own() {
     }
 }
 
+#[tokio::test]
+async fn what_one_target_shows_of_another_s_secrets_is_hidden() {
+    let text = "version: 2\ntargets:\n\
+                - {name: d0, config: {transport: remote, remote: {password: canary-0}}}\n\
+                - {name: d1, config: {transport: remote, remote: {password: canary-1}}}\n";
+    let bench = Bench::of(text, Counters::new());
+    let run = bench.one_by_one();
+    let mut heard = run.events().follow(0);
+    // One that is not begun yet, and one that is done.
+    let work = run.over(&bench.targets(&["d0", "d1"]), ACTION, async |_| {
+        run.events().wrote("canary-0 canary-1\n");
+        Ok(Answer::success(json!({"said": "canary-0 canary-1"})))
+    });
+    work.await;
+    let told = told(&mut heard);
+    let said: Vec<_> = told
+        .iter()
+        .filter_map(|event| match &**event {
+            Event::Wrote { line } => Some(line.trim_end()),
+            Event::Finished { answer, .. } => answer.value["said"].as_str(),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(said, ["******** ********"; 4]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_ends_a_run_ends_no_other() {
     let bench = Bench::new(3, Counters::new());
