@@ -77,7 +77,8 @@ async fn what_one_target_shows_of_another_s_secrets_is_hidden() {
     let run = bench.one_by_one();
     let mut heard = run.events().follow(0);
     // One that is not begun yet, and one that is done.
-    let work = run.over(&bench.targets(&["d0", "d1"]), ACTION, async |_| {
+    let targets = bench.targets(&["d0", "d1"]);
+    let work = run.over(&targets, ACTION, async |_| {
         run.events().wrote("canary-0 canary-1\n");
         Ok(Answer::success(json!({"said": "canary-0 canary-1"})))
     });
