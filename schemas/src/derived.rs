@@ -56,6 +56,7 @@ pub fn plain(schema: &mut Schema) {
     }
     let of = keys.get("type").cloned().unwrap_or_default();
     let nullable = keys.shift_remove("nullable").is_some();
+    // A map names no members, and may have any; where members are named, another is a mistake.
     if of == "object" && !nullable {
         if keys.contains_key("additionalProperties") {
             keys.entry("properties").or_insert_with(|| json!({}));
@@ -66,6 +67,8 @@ pub fn plain(schema: &mut Schema) {
     if keys.get("additionalProperties") == Some(&json!(true)) {
         keys.shift_remove("additionalProperties");
     }
+    // The order in which people read it: of what type it is, what it means, what it holds. A list of types says less
+    // than words.
     let ordered = match of.is_array() {
         true => ["properties", "type", "description"],
         false => ["properties", "description", "type"],
