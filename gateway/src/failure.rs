@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use devgate_schemas::InvalidConnectionInfo;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
@@ -24,12 +25,15 @@ const CONNECT_ERROR: &str = "puppetlabs.tasks/connect-error";
 /// nothing.
 const DOWN: &str = "down";
 
-/// A failure of one target, in the form of the task specification ("Errors").
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Why it failed.
+///
+/// It has the form of the task specification ("Errors"), which forbids nothing beside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
 pub(crate) struct Failure {
-    /// What kind of failure it is: `puppetlabs.tasks/connect-error`.
+    /// What kind of failure it is: puppetlabs.tasks/connect-error.
     pub(crate) kind: String,
-    /// What happened and what to do, for people.
+    /// What happened, and what to do about it, for people.
     pub(crate) msg: String,
     /// More, for programs.
     #[serde(default)]
@@ -87,26 +91,6 @@ impl Failure {
     /// Whether the target is down.
     pub(crate) fn is_down(&self) -> bool {
         self.details.contains_key(DOWN)
-    }
-
-    /// The form of a failure as JSON Schema, of any draft.
-    pub(crate) fn json_schema() -> Json {
-        json!({
-            "type": "object",
-            "description": "Why it failed",
-            "properties": {
-                "kind": {
-                    "type": "string",
-                    "description": "What kind of failure it is: puppetlabs.tasks/connect-error",
-                },
-                "msg": {
-                    "type": "string",
-                    "description": "What happened, and what to do about it, for people",
-                },
-                "details": { "type": "object", "description": "More, for programs", "properties": {} },
-            },
-            "required": ["kind", "msg"],
-        })
     }
 
     /// The result value of a target that failed.

@@ -22,10 +22,11 @@ use crate::session;
 
 pub(crate) use apply::{Apply, Changes, Rollback};
 pub(crate) use facts::{Facts, shown};
-pub(crate) use inspect::Inspect;
+pub(crate) use inspect::{Held, Inspect};
 pub(crate) use reports::{ReportFormat, Reports};
 pub(crate) use splay::Splay;
 pub(crate) use task::TaskOrder;
+pub(crate) use verify::Reached;
 use verify::verify;
 
 /// What is asked of targets.

@@ -1,22 +1,30 @@
 //! What became of targets, one by one: for people as text, for programs in Bolt's envelope.
 
+mod collected;
+
 use std::time::{Duration, Instant};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+pub(crate) use self::collected::{Collected, Origin};
 use crate::failure::Failure;
 use crate::output::{Output, seconds};
 use crate::paint::{BAD, GOOD, Paint};
 use crate::project::Format;
 
 /// What is asked of many targets.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Action {
-    /// Its kind: `task`, `explain`, `facts`, `verify`, `device`.
+    /// What was asked of it.
+    ///
+    /// It is a kind of action: `task`, `explain`, `facts`, `verify`, `device`.
     #[serde(rename = "action")]
     pub(crate) name: &'static str,
-    /// The task's name, where it is one.
+    /// The task's name.
+    ///
+    /// Only a task has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) object: Option<String>,
     /// Whether people get the texts of the targets alone, to be kept in a file: what is said besides is
@@ -26,7 +34,7 @@ pub(crate) struct Action {
 }
 
 /// What came of it on one target.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Answer {
     /// Whether it went well.
     pub(crate) status: Status,
@@ -35,36 +43,17 @@ pub(crate) struct Answer {
     /// What a person reads instead of the value.
     #[serde(skip)]
     pub(crate) text: Option<String>,
-    /// When it was collected, where it may be from the cache.
+    /// When the facts were collected, where `cached` or `stale_ok` is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) collected: Option<Collected>,
 }
 
-/// When and from whom facts were collected.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Collected {
-    /// When: RFC 3339, in UTC.
-    pub(crate) at: String,
-    /// How long ago, in seconds.
-    pub(crate) age: u64,
-    /// From whom they come now.
-    pub(crate) from: Origin,
-    /// Why the device could not be asked, where the cache stands in for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) because: Option<Failure>,
-}
-
-/// From whom facts come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Origin {
-    Device,
-    Cache,
-}
-
-/// A line of the results: what became of one target.
-#[derive(Serialize)]
+/// What became of one target.
+///
+/// It is a line of the results.
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Item<'a> {
+    /// The target's name.
     pub(crate) target: &'a str,
     #[serde(flatten)]
     pub(crate) action: &'a Action,
@@ -72,8 +61,8 @@ pub(crate) struct Item<'a> {
     pub(crate) answer: &'a Answer,
 }
 
-/// Whether a target did what was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+/// Whether it went well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
     Success,
@@ -141,37 +130,6 @@ impl From<Failure> for Answer {
             collected: None,
         }
     }
-}
-
-impl Collected {
-    fn human(&self) -> String {
-        match (self.from, &self.because) {
-            (Origin::Device, _) => format!("collected now ({})", self.at),
-            (Origin::Cache, None) => {
-                format!(
-                    "from the cache, collected {} ago ({})",
-                    age(self.age),
-                    self.at
-                )
-            }
-            (Origin::Cache, Some(why)) => format!(
-                "STALE: from the cache, collected {} ago ({}), because the device is down: {why}",
-                age(self.age),
-                self.at
-            ),
-        }
-    }
-}
-
-/// An age as people read it: `12 minutes`.
-fn age(seconds: u64) -> String {
-    let (count, unit) = match seconds {
-        0..60 => (seconds, "second"),
-        60..3600 => (seconds / 60, "minute"),
-        3600..172_800 => (seconds / 3600, "hour"),
-        _ => (seconds / 86_400, "day"),
-    };
-    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
 impl Item<'_> {

@@ -2,6 +2,7 @@
 
 mod announced;
 mod attribute;
+pub mod derived;
 pub mod device_conf;
 mod event;
 mod extent;

@@ -1,28 +1,36 @@
 //! What a device run did: per resource, and in sum.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::derived::each;
 use crate::{Resource, Value};
 
-/// What became of one resource in a device run.
-#[derive(Clone, Debug, Default, Serialize)]
+/// What became of one resource.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[schemars(extend("required" = ["type", "title", "ref", "events"]))]
 pub struct ResourceReport {
-    /// The resource's type.
+    /// Its type.
     #[serde(rename = "type")]
     pub type_name: String,
     /// Its title.
     pub title: String,
     /// Both, as Puppet refers to it: `Frr_interface[swp1]`.
     #[serde(rename = "ref")]
+    #[schemars(description = "Both, as Puppet refers to it: Frr_interface[swp1]")]
     pub reference: String,
-    /// Where it was declared: the file, and the line from 1.
+    /// Where it was declared.
+    #[schemars(extend("nullable" = true))]
     pub file: Option<String>,
-    /// The line, from 1.
+    /// The line there, from 1.
+    #[schemars(with = "i64", extend("nullable" = true))]
     pub line: Option<u32>,
-    /// By what `--tags` finds it.
+    /// By what `tags` finds it.
+    #[schemars(transform = each("A tag"))]
     pub tags: Vec<String>,
-    /// What it is in, from the outside, and itself at last.
+    /// What it is in, from the outside, and itself.
+    #[schemars(transform = each("A reference"))]
     pub path: Vec<String>,
     /// Whether the device was not in the desired state.
     pub out_of_sync: bool,
@@ -30,43 +38,63 @@ pub struct ResourceReport {
     pub changed: bool,
     /// Whether it could not be brought to the desired state.
     pub failed: bool,
-    /// Whether a change was only told, not made.
+    /// Whether a change was only told.
     pub noop: bool,
-    /// Whether it was left alone: something before it failed, or nobody asked for it.
+    /// Whether it was left alone.
+    ///
+    /// Something before it failed, or nobody asked for it.
     pub skipped: bool,
-    /// Whether nobody asked for it: it has none of the tags of the run.
+    /// Whether it has none of the tags of the run.
     pub left_out: bool,
-    /// The state before; `null` where it was not there.
+    /// The state before, as the type has it; null where it was not there.
+    #[schemars(extend("nullable" = true))]
     pub is: Option<Resource>,
-    /// The desired state.
+    /// The desired state, as the type has it.
+    #[schemars(extend("nullable" = true))]
     pub should: Resource,
-    /// What was found and done, one event each property.
+    /// What was found and done.
+    ///
+    /// There is one event each property.
     pub events: Vec<ResourceEvent>,
     /// What was said about it.
+    #[schemars(transform = each("A line"))]
     pub messages: Vec<String>,
-    /// The configuration lines that make the change, where the provider can show them.
+    /// The configuration lines that make the change.
+    ///
+    /// Some providers can show none.
+    #[schemars(transform = each("A line"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
-    /// The change to be read by people: those lines, or else the attributes, before and after.
+    /// The change, to be read by people.
+    ///
+    /// It is those lines, or else the attributes, before and after.
+    #[schemars(transform = each("A line"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diff: Vec<String>,
     /// The changed resources that have told it so.
+    #[schemars(transform = each("A reference"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notified_by: Vec<String>,
     /// When it was begun (RFC 3339).
     pub time: String,
-    /// How many seconds it took; what many resources took together is shared out among them.
+    /// How long it took, in seconds.
+    ///
+    /// What many resources took together is shared out among them.
     pub evaluation_time: f64,
 }
 
-/// One thing that was found to be otherwise, and what became of it.
-#[derive(Clone, Debug, Serialize)]
+/// One thing that was found to be otherwise.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(extend("required" = ["message", "status"]))]
 pub struct ResourceEvent {
-    /// The property; nothing where it is about the resource as a whole.
+    /// The property; null where it is about the resource as a whole.
+    #[schemars(extend("nullable" = true))]
     pub property: Option<String>,
     /// What the device held.
+    #[schemars(with = "serde_json::Value")]
     pub previous: Option<Value>,
     /// What it was to hold.
+    #[schemars(with = "serde_json::Value")]
     pub desired: Option<Value>,
     /// All of that in Puppet's words.
     pub message: String,
@@ -77,7 +105,7 @@ pub struct ResourceEvent {
 }
 
 /// What became of a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EventStatus {
     /// It was made to be as desired.
@@ -91,17 +119,19 @@ pub enum EventStatus {
 }
 
 /// What became of every resource of a device run.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Report {
     /// Each resource, in the order of the run.
     pub resources: Vec<ResourceReport>,
-    /// The counts.
+    /// How many resources met which end.
     pub summary: Summary,
     /// The whole in a word.
     pub status: RunStatus,
     /// Whether changes were only told.
     pub noop: bool,
-    /// Whether everything was looked at: a run that is stopped leaves some alone.
+    /// Whether everything was looked at.
+    ///
+    /// A run that is stopped leaves some alone.
     pub completed: bool,
     /// Whether the device was brought back to where it was before.
     pub rolled_back: bool,
@@ -110,14 +140,14 @@ pub struct Report {
     pub problem: Option<String>,
     /// When it began (RFC 3339).
     pub started: String,
-    /// When it ended.
+    /// When it ended (RFC 3339).
     pub ended: String,
-    /// How many seconds each type took.
+    /// How long each type took.
     pub seconds: IndexMap<String, Seconds>,
 }
 
 /// What became of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
     /// The device held everything already.
@@ -129,8 +159,8 @@ pub enum RunStatus {
     Failed,
 }
 
-/// How many seconds were spent on one type.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+/// How long one type took, in seconds.
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Seconds {
     /// Reading what the device holds.
     pub get: f64,
@@ -139,9 +169,9 @@ pub struct Seconds {
 }
 
 /// How many resources met which end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Summary {
-    /// All of them.
+    /// All resources.
     pub total: usize,
     /// Those that the device did not hold as desired.
     pub out_of_sync: usize,

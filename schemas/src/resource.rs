@@ -3,6 +3,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Value;
@@ -10,8 +11,12 @@ use crate::Value;
 /// The attributes of one resource, by name, in the order in which they were given.
 ///
 /// With several namevars it also has its `title` (Resource API, "Resource implementation").
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(
+    description = "The attributes of a resource, as its type has them",
+    with = "serde_json::Map<String, serde_json::Value>"
+)]
 pub struct Resource(crate::Hash);
 
 /// What identifies a resource within its type: the values of its namevars, and its title.

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead};
 
 use clap::{Subcommand, ValueEnum};
-use devgate_schemas::{json_document, pxp, task, types};
+use devgate_schemas::{derived, json_document, pxp, task, types};
 use serde_json::Value as Json;
 
 use super::Ending;
@@ -70,7 +70,7 @@ impl Document {
     fn json_schema(self) -> Json {
         match self {
             Self::Task => task::Metadata::json_schema(),
-            Self::Error => json_document("_error", Failure::json_schema()),
+            Self::Error => json_document("_error", derived::schema::<Failure>()),
             Self::PxpMetadata => pxp::Metadata::json_schema(),
             Self::PxpRequest => pxp::Request::json_schema(),
         }

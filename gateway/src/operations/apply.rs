@@ -9,7 +9,8 @@ use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use devgate_schemas::{Level, Report, RunStatus, did_you_mean};
 use devgate_transports::Mode;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::reports::Reports;
 use super::splay::Splay;
@@ -43,7 +44,7 @@ pub(crate) struct Apply {
 }
 
 /// When a device is brought back to where it was before the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Rollback {
     /// Never: what has succeeded stays

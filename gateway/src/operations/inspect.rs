@@ -5,6 +5,8 @@ use std::sync::Arc;
 use devgate_devices::{ResourceType, Which};
 use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::{Context, Mode, Resources};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 
 use super::splay::Splay;
@@ -29,6 +31,13 @@ pub(crate) struct Inspect {
     /// What becomes of rows that do not keep to their type.
     pub(crate) strict: Strict,
     pub(crate) splay: Splay,
+}
+
+/// What a device holds.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Held {
+    /// The resources.
+    resources: Vec<Resource>,
 }
 
 impl Inspect {
@@ -59,7 +68,7 @@ impl Inspect {
             true => manifest::to_yaml(kind.schema(), &rows),
             false => manifest::to_pp(kind.schema(), &rows),
         };
-        let mut answer = Answer::success(json!({ "resources": rows })).with_text(text);
+        let mut answer = Answer::success(json!(Held { resources: rows })).with_text(text);
         if !wrong.is_empty() {
             let failure = Failure::new("devgate/invalid-resource", wrong.join("\n"));
             let failure = failure.with("problems", wrong);

@@ -2,12 +2,18 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::inventory::Target;
 use crate::results::{Action, Answer};
 use crate::run::{Ran, Run};
 use crate::session::{self, Access};
+
+/// That a target can be reached: there is nothing to say of it.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Reached {}
 
 /// Says of every target whether it can be reached.
 pub(crate) async fn verify(run: &Run, targets: &[Arc<Target>]) -> Ran {
@@ -21,7 +27,7 @@ pub(crate) async fn verify(run: &Run, targets: &[Arc<Target>]) -> Ran {
             None => "It can be reached, and takes the credentials.".to_owned(),
             Some(open) => format!("It can be reached; {open}."),
         };
-        Ok(Answer::success(json!({})).with_text(text))
+        Ok(Answer::success(json!(Reached {})).with_text(text))
     })
     .await
 }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Value as Json, json};
 
+use super::results::Results;
 use crate::cli::Setting;
 use crate::cli::attend::{Show, attend_for, cut_short, said};
 use crate::events::Event;
@@ -66,14 +67,13 @@ impl Show for Collected<'_> {
             Event::Ended { reason, failed } => {
                 let items = std::mem::take(&mut self.items);
                 let count = items.len();
-                self.document = json!({
-                    "items": items,
-                    "target_count": count,
-                    "elapsed_time": self.begun.elapsed().as_secs(),
+                self.document = json!(Results {
+                    items: Some(items),
+                    target_count: Some(count),
+                    elapsed_time: Some(self.begun.elapsed().as_secs()),
+                    error: cut_short(reason.as_ref(), *failed > 0),
+                    ..Results::default()
                 });
-                if let Some(why) = cut_short(reason.as_ref(), *failed > 0) {
-                    self.document["_error"] = json!(why);
-                }
             }
             event => said(self.voice, event),
         }

@@ -4,41 +4,54 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use devgate_schemas::{Sensitive, yaml};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use super::fitting;
-use super::schema::{closed, count, word};
 use crate::cli::Global;
 use crate::failure::Failure;
 
-/// What the configuration says. What it does not say is as the command line says, or as ever.
-#[derive(Default, Deserialize)]
+/// What devgate works with.
+///
+/// What it does not say is as the command line says, or as ever. Paths are from the root: whoever calls a module has
+/// a working directory of his own.
+#[derive(Default, Deserialize, JsonSchema)]
 pub(super) struct Configuration {
+    /// The project's folder, with inventory.yaml and modules/.
+    #[schemars(length(min = 1), regex(pattern = "^/"))]
     project: Option<PathBuf>,
+    /// The inventory: the path of its file, or the inventory itself, version 2.
     inventory: Option<Inventory>,
+    /// Where modules are, separated by colons.
+    #[schemars(length(min = 1), regex(pattern = "^/"))]
     modulepath: Option<String>,
     #[serde(default)]
     pub(super) limits: Limits,
 }
 
 /// An inventory's file, or the inventory itself, which may hold secrets.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Inventory {
-    File(PathBuf),
-    Itself(Json),
+    File(#[schemars(regex(pattern = "^/"))] PathBuf),
+    Itself(#[schemars(extend("type" = "object"))] Json),
 }
 
-/// How much an action may take: its caller has no limits.
-#[derive(Debug, Deserialize)]
+/// How much an action may take.
+///
+/// Its caller has no limits.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct Limits {
     /// Seconds for the whole action.
+    #[schemars(range(max = u32::MAX))]
     pub(super) time: NonZeroU32,
-    /// How many targets are worked on at once.
+    /// How many targets are worked on at once, at most.
+    #[schemars(range(max = u32::MAX))]
     pub(super) concurrency: Option<NonZeroUsize>,
-    /// How large results may be, in bytes of JSON.
+    /// How large results may be in bytes: what is larger goes to files on this node.
+    #[schemars(range(min = 4096, max = u32::MAX))]
     pub(super) results: usize,
 }
 
@@ -55,49 +68,13 @@ impl Default for Limits {
 }
 
 impl Configuration {
-    /// Its schema.
-    pub(super) fn schema() -> Json {
-        let limits = Limits::default();
-        closed(
-            "What devgate works with",
-            &[],
-            json!({
-                "project": path("The project's folder, with inventory.yaml and modules/"),
-                "inventory": {
-                    "description": "The inventory: the path of its file, or the inventory itself, version 2",
-                    "type": ["string", "object"],
-                    "pattern": "^/",
-                },
-                "modulepath": path("Where modules are, separated by colons"),
-                "limits": closed(
-                    "How much an action may take",
-                    &[],
-                    json!({
-                        "time": count(
-                            &format!("Seconds for the whole action (default: {})", limits.time), 1,
-                        ),
-                        "concurrency": count("How many targets are worked on at once, at most", 1),
-                        "results": count(
-                            &format!(
-                                "How large results may be in bytes: what is larger goes to files on \
-                                 this node (default: {})",
-                                limits.results,
-                            ),
-                            4096,
-                        ),
-                    }),
-                ),
-            }),
-        )
-    }
-
     /// Reads what a request holds of it.
     ///
     /// # Errors
     /// What does not fit; no value is quoted.
     pub(super) fn read(said: Option<Map<String, Json>>) -> Result<Self, Failure> {
         let said = Json::Object(said.unwrap_or_default());
-        fitting("configuration", &Self::schema(), said)
+        fitting("configuration", said)
     }
 
     /// The options of a command line, with what the configuration says over them.
@@ -119,11 +96,4 @@ impl Configuration {
         }
         global
     }
-}
-
-/// A path from the root: whoever calls a module has a working directory of his own.
-fn path(about: &str) -> Json {
-    let mut path = word(about);
-    path["pattern"] = json!("^/");
-    path
 }

@@ -13,6 +13,7 @@ use devgate_transports::Environment;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
+use super::results::{Failed, File, Statuses};
 use crate::cli::Ending;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -133,8 +134,10 @@ fn summary(results: &Json, whole: &Kept, limit: usize) -> Json {
     let failed: Vec<Json> = match (results["items"].as_array(), results["failed"].as_array()) {
         (Some(items), _) => {
             let of = |status| items.iter().filter(move |item| item["status"] == status);
-            summary["statuses"] =
-                json!({ "success": of("success").count(), "failure": of("failure").count() });
+            summary["statuses"] = json!(Statuses {
+                success: of("success").count(),
+                failure: of("failure").count()
+            });
             of("failure").map(failure_of).collect()
         }
         // They are a summary themselves, for which there was more room.
@@ -156,11 +159,10 @@ fn summary(results: &Json, whole: &Kept, limit: usize) -> Json {
 
 /// Which target failed, and why.
 fn failure_of(item: &Json) -> Json {
-    let mut failed = json!({ "target": item["target"] });
-    if let Some(error) = item["value"].get("_error") {
-        failed["_error"] = shortened(error);
-    }
-    failed
+    json!(Failed {
+        target: item["target"].as_str().unwrap_or_default().to_owned(),
+        error: item["value"].get("_error").map(shortened),
+    })
 }
 
 /// An error without its details, and with the beginning of its message.
@@ -177,7 +179,12 @@ impl Kept {
         let text = value.to_string();
         let sha256 = store::hexadecimal(Sha256::digest(&text));
         let path = folder.join(format!("{sha256}.json"));
-        let mut reference = json!({ FILE: { "path": path, "size": text.len(), "sha256": sha256 } });
+        let file = File {
+            path: path.clone(),
+            size: text.len(),
+            sha256,
+        };
+        let mut reference = json!({ FILE: file });
         if let Some(error) = value.get("_error") {
             reference["_error"] = shortened(error);
         }

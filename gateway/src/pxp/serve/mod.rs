@@ -9,13 +9,12 @@ mod collect;
 mod configuration;
 mod large;
 mod reply;
-mod report;
 mod request;
 mod results;
-mod schema;
 
 use std::panic::AssertUnwindSafe;
 
+use devgate_schemas::derived;
 use devgate_schemas::pxp::{JsonSchema, Request};
 use futures_util::FutureExt;
 use serde::de::DeserializeOwned;
@@ -56,7 +55,7 @@ pub(crate) async fn serve(word: Option<&str>, global: &Global, output: &Output) 
 fn metadata() -> Json {
     json!({
         "description": "devgate: tasks, facts and desired state for devices that cannot run an agent",
-        "configuration": Configuration::schema(),
+        "configuration": derived::schema::<Configuration>(),
         "actions": ACTIONS.iter().map(Served::metadata).collect::<Vec<_>>(),
     })
 }
@@ -149,18 +148,21 @@ fn refuse(failure: Failure, output: &Output) -> (Json, Ending) {
     (failure.into_value(), ending)
 }
 
-/// Reads a part of a request that must fit a schema of ours.
+/// Reads a part of a request, which must fit its schema.
 ///
 /// # Errors
 /// What does not fit. Keys are named, and no value is quoted.
-fn fitting<T: DeserializeOwned>(what: &str, schema: &Json, value: Json) -> Result<T, Failure> {
+fn fitting<T>(what: &str, value: Json) -> Result<T, Failure>
+where
+    T: DeserializeOwned + schemars::JsonSchema,
+{
     let unfit = |why: String| {
         Failure::new(
             &format!("devgate/invalid-{what}"),
             format!("the request's `{what}`: {why}"),
         )
     };
-    let schema = JsonSchema::new(schema).expect("our schemas are schemas");
+    let schema = JsonSchema::new(&derived::schema::<T>()).expect("our schemas are schemas");
     schema
         .check(&value)
         .map_err(|misfit| unfit(misfit.to_string()))?;

@@ -1,107 +1,102 @@
-//! What our actions answer, as a schema: the document that `--format json` prints.
+//! What our actions answer: the document that `--format json` prints.
 
+use std::path::PathBuf;
+
+use devgate_schemas::derived::{plain, raw};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::schema::{both, closed, list, of_type, one_of, open, text, whole};
 use crate::failure::Failure;
+use crate::results::Item;
 
-/// The value of a target: `properties` where it went well, why where it did not.
-pub(super) enum Value {
-    /// With these properties and no others.
-    Closed(Json),
-    /// With any others: what a task answers, what a device tells of itself.
-    Open(&'static str),
+/// What became of each target; `_error` alone where nothing could be begun.
+#[derive(Default, Serialize, JsonSchema)]
+#[schemars(extend("anyOf" = [
+    { "required": ["items"] },
+    { "required": ["_file"] },
+    { "required": ["_error"] },
+]))]
+pub(super) struct Results {
+    /// What became of each target, in the order in which they were done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<Item<'static>>>")]
+    pub(super) items: Option<Vec<Json>>,
+    /// How many targets there were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) target_count: Option<usize>,
+    /// How long it took, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) elapsed_time: Option<u64>,
+    /// How many targets went which way, where the items are in `_file`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) statuses: Option<Statuses>,
+    /// Who failed and why, as many as there is room for, where the items are in `_file`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) failed: Option<Vec<Failed>>,
+    #[serde(rename = "_file", skip_serializing_if = "Option::is_none")]
+    pub(super) file: Option<File>,
+    #[serde(rename = "_error", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("additionalProperties" = false))]
+    pub(super) error: Option<Failure>,
 }
 
-const ERROR: &str = "Why it failed";
-
-const FILE: &str = "A file on the node of this module that holds what was too large to be sent \
-                    (configuration `limits.results`), as JSON; it is there for 14 days";
-
-/// The schema of an action's results. `item` are more properties of what became of one target.
-pub(super) fn schema(action: &str, value: Value, item: Json) -> Json {
-    let value = match value {
-        Value::Closed(properties) => {
-            let about = "What came of it; with `_error` where it failed";
-            let of_all = json!({ "_error": error(), "_file": file() });
-            closed(about, &[], both(properties, of_all))
-        }
-        // Whatever others say is a result, under these keys, too.
-        Value::Open(about) => open(
-            about,
-            json!({ "_error": { "description": ERROR }, "_file": { "description": FILE } }),
-        ),
-    };
-    let properties = json!({
-        "target": text("The target's name"),
-        "action": one_of("What was asked of it", &[action]),
-        "status": one_of("Whether it went well", &["success", "failure"]),
-        "value": value,
-    });
-    let item = closed(
-        "What became of one target",
-        &["target", "action", "status", "value"],
-        both(properties, item),
-    );
-    let mut schema = closed(
-        "What became of each target; `_error` alone where nothing could be begun",
-        &[],
-        json!({
-            "items": list("What became of each target, in the order in which they were done", item),
-            "target_count": whole("How many targets there were", 0),
-            "elapsed_time": whole("How long it took, in seconds", 0),
-            "statuses": closed(
-                "How many targets went which way, where the items are in `_file`",
-                &["success", "failure"],
-                json!({
-                    "success": whole("How many went well", 0),
-                    "failure": whole("How many failed", 0),
-                }),
-            ),
-            "failed": list(
-                "Who failed and why, as many as there is room for, where the items are in `_file`",
-                closed(
-                    "A target that failed",
-                    &["target"],
-                    json!({
-                        "target": text("The target's name"),
-                        "_error": { "description": ERROR },
-                    }),
-                ),
-            ),
-            "_file": file(),
-            "_error": error(),
-        }),
-    );
-    schema["anyOf"] = json!([
-        { "required": ["items"] },
-        { "required": ["_file"] },
-        { "required": ["_error"] },
-    ]);
-    schema
+/// How many targets went which way.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Statuses {
+    /// How many went well.
+    pub(super) success: usize,
+    /// How many failed.
+    pub(super) failure: usize,
 }
 
-/// Why something failed.
-fn error() -> Json {
-    let mut schema = Failure::json_schema();
-    schema["additionalProperties"] = json!(false);
-    schema
+/// A target that failed.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Failed {
+    /// The target's name.
+    pub(super) target: String,
+    /// Why it failed.
+    #[serde(rename = "_error", skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<Json>,
 }
 
-/// What stands for that which is too large.
-fn file() -> Json {
-    closed(
-        FILE,
-        &["path", "size", "sha256"],
-        json!({
-            "path": text("Where it is"),
-            "size": whole("How large it is, in bytes", 0),
-            "sha256": text("The SHA-256 of its bytes, in hexadecimal digits"),
-        }),
-    )
+/// A file on the node of this module that holds what was too large to be sent (configuration `limits.results`), as
+/// JSON; it is there for 14 days.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct File {
+    /// Where it is.
+    pub(super) path: PathBuf,
+    /// How large it is, in bytes.
+    pub(super) size: usize,
+    /// The SHA-256 of its bytes, in hexadecimal digits.
+    pub(super) sha256: String,
 }
 
-/// A text, or nothing.
-pub(super) fn perhaps_text(about: &str) -> Json {
-    of_type(json!(["string", "null"]), about)
+/// The schema of an action's results: what is said of its values, and what its items have besides.
+pub(super) fn schema<V: JsonSchema>(action: &str, about: &str, besides: &[&str]) -> Json {
+    let mut results = raw::<Results>();
+    let all = &mut results.ensure_object()["properties"];
+    let mut value = raw::<V>();
+    value.insert("description".to_owned(), about.into());
+    // Where it failed, these may stand alone.
+    value.remove("required");
+    for key in ["_error", "_file"] {
+        let open = value.get("additionalProperties") == Some(&json!(true));
+        let schema = match open {
+            // Whatever others say is a result, under these keys, too.
+            true => json!({ "description": all[key]["description"] }),
+            false => all[key].clone(),
+        };
+        let properties = value.ensure_object().entry("properties");
+        properties.or_insert_with(|| json!({}))[key] = schema;
+    }
+    let item = &mut all["items"]["items"]["properties"];
+    let keys = ["target", "action", "status", "value"]
+        .iter()
+        .chain(besides);
+    *item = keys.map(|key| (*key, item[key].clone())).collect();
+    item["action"]["enum"] = json!([action]);
+    item["value"] = value.into();
+    plain(&mut results);
+    results.into()
 }

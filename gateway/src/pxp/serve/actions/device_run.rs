@@ -3,71 +3,57 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
-use devgate_schemas::yaml;
+use devgate_schemas::derived::each;
+use devgate_schemas::{Report, yaml};
 use devgate_transports::Mode;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json};
 
-use super::{Action, Operation, Setting, Value, Whom};
+use super::{Action, Operation, Setting, Whom};
 use crate::device_run::{Options, Strict};
 use crate::failure::Failure;
 use crate::manifest::Manifest;
 use crate::operations::{Apply, Rollback, Splay};
-use crate::pxp::serve::report;
-use crate::pxp::serve::schema::{flag, list, one_of, open, word};
 
-#[derive(Deserialize)]
+/// Brings devices to the state of a manifest or of a compiled catalog.
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct DeviceRun {
     #[serde(flatten)]
     whom: Whom,
-    manifest: Option<Json>,
+    /// The manifest itself, {TYPE: {TITLE: {attribute: value}}}, or a catalog as Puppet compiles it; it is
+    /// written to no disk.
+    manifest: Option<Map<String, Json>>,
+    /// Instead of `manifest`: its file on the node of this module (YAML, JSON or .pp), from the project's
+    /// folder.
+    #[schemars(length(min = 1))]
     manifest_file: Option<PathBuf>,
+    /// Only tell what would change.
     #[serde(default)]
     noop: bool,
+    /// Only resources with one of these tags.
     #[serde(default)]
+    #[schemars(inner(length(min = 1)), transform = each("A tag"))]
     tags: Vec<String>,
+    /// When a device is brought back to where it was before the run.
     #[serde(default)]
     rollback: Rollback,
+    /// What becomes of a device that another run is changing: `wait` (300 seconds, the default),
+    /// `wait=SECONDS`, or `refuse`.
+    #[schemars(regex(pattern = "^(refuse|wait|wait=[0-9]{1,9})$"))]
     busy: Option<String>,
 }
 
 impl Action for DeviceRun {
     const NAME: &str = "device_run";
-    const ABOUT: &str = "Brings devices to the state of a manifest or of a compiled catalog";
     const ITEMS: &str = "device";
-
-    fn input() -> Json {
-        let busy = "What becomes of a device that another run is changing: `wait` (300 seconds, the \
-                    default), `wait=SECONDS`, or `refuse`";
-        json!({
-            "manifest": open(
-                "The manifest itself, {TYPE: {TITLE: {attribute: value}}}, or a catalog as Puppet \
-                 compiles it; it is written to no disk",
-                json!({}),
-            ),
-            "manifest_file": word(
-                "Instead of `manifest`: its file on the node of this module (YAML, JSON or .pp), from \
-                 the project's folder",
-            ),
-            "noop": flag("Only tell what would change"),
-            "tags": list("Only resources with one of these tags", word("A tag")),
-            "rollback": one_of(
-                "When a device is brought back to where it was before the run (default: never)",
-                &["never", "on-error"],
-            ),
-            "busy": {
-                "type": "string", "description": busy, "pattern": "^(refuse|wait|wait=[0-9]{1,9})$",
-            },
-        })
-    }
-
-    fn value() -> Value {
-        Value::Closed(report::properties())
-    }
+    type Value = Report;
 
     fn operation(self, setting: &Setting) -> anyhow::Result<(Whom, Operation)> {
         let project = setting.workspace.project().root.clone();
-        let text = self.manifest.as_ref().map(yaml::from_json);
+        let text = self
+            .manifest
+            .map(|manifest| yaml::from_json(&manifest.into()));
         let file = self.manifest_file.map(|file| project.join(file));
         let manifest = match (text, file) {
             (Some(text), None) => Manifest::Text {

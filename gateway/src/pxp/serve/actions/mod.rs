@@ -7,8 +7,10 @@ mod run_task;
 mod verify;
 mod whom;
 
+use devgate_schemas::derived;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
@@ -16,30 +18,21 @@ use self::whom::Whom;
 use super::collect::collect;
 use super::configuration::Limits;
 use super::fitting;
-use super::results::{self, Value};
-use super::schema::{both, closed};
+use super::results;
 use crate::cli::{Ending, Setting, ending};
 use crate::operations::Operation;
 
-/// An action of ours; the value is its input.
-trait Action: DeserializeOwned {
+/// An action of ours; the value is its input, whose comment says what is done.
+trait Action: DeserializeOwned + JsonSchema {
     const NAME: &str;
-    const ABOUT: &str;
     /// What its items are called in results.
     const ITEMS: &str;
-    /// What its input needs, besides targets.
-    const REQUIRED: &[&str] = &[];
-
-    /// What its input may hold, besides targets.
-    fn input() -> Json;
-
-    /// What its values hold.
-    fn value() -> Value;
-
     /// What its items have besides.
-    fn item() -> Json {
-        json!({})
-    }
+    const BESIDES: &[&str] = &[];
+    /// What is said of its values.
+    const VALUE: &str = "What came of it; with `_error` where it failed";
+    /// What its values hold where it went well.
+    type Value: JsonSchema;
 
     /// What it asks, and of whom.
     ///
@@ -60,7 +53,6 @@ pub(super) type Done = (Json, Ending);
 /// An action, as the metadata have it and as it is invoked.
 pub(super) struct Served {
     pub(super) name: &'static str,
-    about: &'static str,
     input: fn() -> Json,
     results: fn() -> Json,
     act: for<'w> fn(Map<String, Json>, &'w Work<'w>) -> LocalBoxFuture<'w, anyhow::Result<Done>>,
@@ -95,12 +87,11 @@ impl Served {
     const fn new<A: Action>() -> Self {
         Self {
             name: A::NAME,
-            about: A::ABOUT,
-            input: input::<A>,
-            results: || results::schema(A::ITEMS, A::value(), A::item()),
+            input: derived::schema::<A>,
+            results: || results::schema::<A::Value>(A::ITEMS, A::VALUE, A::BESIDES),
             act: |input, work| {
                 async {
-                    let input: A = fitting("input", &self::input::<A>(), Json::Object(input))?;
+                    let input: A = fitting("input", Json::Object(input))?;
                     let (whom, operation) = input.operation(work.setting)?;
                     work.perform(&whom, operation).await
                 }
@@ -111,10 +102,12 @@ impl Served {
 
     /// What the metadata say of it.
     pub(super) fn metadata(&self) -> Json {
+        let mut input = (self.input)();
+        let about = std::mem::replace(&mut input["description"], json!("What is asked for"));
         json!({
             "name": self.name,
-            "description": self.about,
-            "input": (self.input)(),
+            "description": about,
+            "input": input,
             "results": (self.results)(),
         })
     }
@@ -130,10 +123,4 @@ impl Served {
     ) -> anyhow::Result<Done> {
         (self.act)(input, work).await
     }
-}
-
-fn input<A: Action>() -> Json {
-    let required = [&["targets"], A::REQUIRED].concat();
-    let about = "What is asked for";
-    closed(about, &required, both(Whom::properties(), A::input()))
 }

@@ -1,42 +1,30 @@
 //! `resource_get`: what devices hold, of one type.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value as Json, json};
 
-use super::{Action, Operation, Setting, Value, Whom};
+use super::{Action, Operation, Setting, Whom};
 use crate::device_run::Strict;
-use crate::operations::{Inspect, Splay};
-use crate::pxp::serve::schema::{list, open, word};
+use crate::operations::{Held, Inspect, Splay};
 
-#[derive(Deserialize)]
+/// Reads the resources of a type, or one of them, from devices.
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct ResourceGet {
     #[serde(flatten)]
     whom: Whom,
+    /// The resource type: frr_interface.
     #[serde(rename = "type")]
+    #[schemars(length(min = 1))]
     type_name: String,
+    /// The title of one resource (default: all of the type).
+    #[schemars(length(min = 1))]
     title: Option<String>,
 }
 
 impl Action for ResourceGet {
     const NAME: &str = "resource_get";
-    const ABOUT: &str = "Reads the resources of a type, or one of them, from devices";
     const ITEMS: &str = "device";
-    const REQUIRED: &[&str] = &["type"];
-
-    fn input() -> Json {
-        json!({
-            "type": word("The resource type: frr_interface"),
-            "title": word("The title of one resource (default: all of the type)"),
-        })
-    }
-
-    fn value() -> Value {
-        let resource = open(
-            "The attributes of a resource, as its type has them",
-            json!({}),
-        );
-        Value::Closed(json!({ "resources": list("The resources", resource) }))
-    }
+    type Value = Held;
 
     fn operation(self, _: &Setting) -> anyhow::Result<(Whom, Operation)> {
         let inspect = Inspect {

@@ -5,48 +5,38 @@ use std::time::Duration;
 
 use devgate_schemas::Hash;
 use devgate_transports::Mode;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
-use super::{Action, Operation, Setting, Value, Whom};
+use super::{Action, Operation, Setting, Whom};
 use crate::operations::TaskOrder;
-use crate::pxp::serve::schema::{count, flag, open, text, word};
 
-#[derive(Deserialize)]
+/// Runs a task on targets: a remote task here, with the target's connection info.
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct RunTask {
     #[serde(flatten)]
     whom: Whom,
+    /// The task's name.
+    #[schemars(length(min = 1))]
     task: String,
+    /// Its parameters, as its metadata have them.
     #[serde(default)]
     parameters: Map<String, Json>,
+    /// Tell the task to change nothing; refused by tasks that do not support it.
     #[serde(default)]
     noop: bool,
+    /// How many seconds it may take on a target.
+    #[schemars(range(max = u32::MAX))]
     timeout: Option<NonZeroU32>,
 }
 
 impl Action for RunTask {
     const NAME: &str = "run_task";
-    const ABOUT: &str =
-        "Runs a task on targets: a remote task here, with the target's connection info";
     const ITEMS: &str = "task";
-    const REQUIRED: &[&str] = &["task"];
-
-    fn input() -> Json {
-        json!({
-            "task": word("The task's name"),
-            "parameters": open("Its parameters, as its metadata have them", json!({})),
-            "noop": flag("Tell the task to change nothing; refused by tasks that do not support it"),
-            "timeout": count("How many seconds it may take on a target", 1),
-        })
-    }
-
-    fn value() -> Value {
-        Value::Open("What the task answers; with `_error` where it failed")
-    }
-
-    fn item() -> Json {
-        json!({ "object": text("The task's name") })
-    }
+    const BESIDES: &[&str] = &["object"];
+    const VALUE: &str = "What the task answers; with `_error` where it failed";
+    type Value = Map<String, Json>;
 
     fn operation(self, setting: &Setting) -> anyhow::Result<(Whom, Operation)> {
         let task = setting.workspace.catalogue().find(&self.task)?;

@@ -1,11 +1,13 @@
 //! `verify`: can the targets be reached, and do they take the credentials.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value as Json, json};
 
-use super::{Action, Operation, Setting, Value, Whom};
+use super::{Action, Operation, Setting, Whom};
+use crate::operations::Reached;
 
-#[derive(Deserialize)]
+/// Tests that targets can be reached and that their credentials are accepted.
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Verify {
     #[serde(flatten)]
     whom: Whom,
@@ -13,16 +15,8 @@ pub(super) struct Verify {
 
 impl Action for Verify {
     const NAME: &str = "verify";
-    const ABOUT: &str = "Tests that targets can be reached and that their credentials are accepted";
     const ITEMS: &str = "verify";
-
-    fn input() -> Json {
-        json!({})
-    }
-
-    fn value() -> Value {
-        Value::Closed(json!({}))
-    }
+    type Value = Reached;
 
     fn operation(self, _: &Setting) -> anyhow::Result<(Whom, Operation)> {
         Ok((self.whom, Operation::Verify))

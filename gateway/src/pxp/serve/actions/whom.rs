@@ -3,49 +3,40 @@
 use std::num::NonZeroUsize;
 
 use anyhow::bail;
+use devgate_schemas::derived::each;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value as Json, json};
 
 use super::Work;
 use crate::failure::Failure;
 use crate::inventory::Overrides;
-use crate::pxp::serve::schema::{count, word};
 use crate::workspace::Chosen;
 
 /// Which targets, and how many of them at once.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Whom {
+    /// Names, groups, globs or URIs of targets, separated by commas, or a list of them; `all`.
     targets: Words,
+    /// How many targets are worked on at once (default: the project's, else 100).
+    #[schemars(range(max = u32::MAX))]
     concurrency: Option<NonZeroUsize>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Words {
-    One(String),
-    Many(Vec<String>),
+    One(#[schemars(length(min = 1))] String),
+    Many(
+        #[schemars(
+            length(min = 1),
+            inner(length(min = 1)),
+            transform = each("Names, groups, globs or URIs")
+        )]
+        Vec<String>,
+    ),
 }
 
 impl Whom {
-    /// What an input says of them.
-    pub(super) fn properties() -> Json {
-        let words = "Names, groups, globs or URIs";
-        json!({
-            "targets": {
-                "description": format!(
-                    "{words} of targets, separated by commas, or a list of them; `all`"
-                ),
-                "type": ["string", "array"],
-                "minLength": 1,
-                "minItems": 1,
-                "items": word(words),
-            },
-            "concurrency": count(
-                "How many targets are worked on at once (default: the project's, else 100)", 1,
-            ),
-        })
-    }
-
     /// The targets, and the inventory that has them.
     ///
     /// # Errors

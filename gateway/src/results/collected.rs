@@ -1,0 +1,75 @@
+//! When facts were collected, and from whom: their target, or the cache.
+
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::failure::Failure;
+
+/// When and from whom facts were collected.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Collected {
+    /// When (RFC 3339).
+    pub(crate) at: String,
+    /// How long ago, in seconds.
+    pub(crate) age: u64,
+    /// From whom they come now.
+    pub(crate) from: Origin,
+    /// Why the target could not be asked, where its last facts stand in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = in_short)]
+    pub(crate) because: Option<Failure>,
+}
+
+/// From whom facts come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Origin {
+    Device,
+    Cache,
+}
+
+impl Collected {
+    /// What a person reads of it.
+    pub(super) fn human(&self) -> String {
+        match (self.from, &self.because) {
+            (Origin::Device, _) => format!("collected now ({})", self.at),
+            (Origin::Cache, None) => {
+                format!(
+                    "from the cache, collected {} ago ({})",
+                    age(self.age),
+                    self.at
+                )
+            }
+            (Origin::Cache, Some(why)) => format!(
+                "STALE: from the cache, collected {} ago ({}), because the device is down: {why}",
+                age(self.age),
+                self.at
+            ),
+        }
+    }
+}
+
+/// An age as people read it: `12 minutes`.
+fn age(seconds: u64) -> String {
+    let (count, unit) = match seconds {
+        0..60 => (seconds, "second"),
+        60..3600 => (seconds / 60, "minute"),
+        3600..172_800 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A failure in few words: it stands beside what was asked for.
+fn in_short(failure: &mut Schema) {
+    failure.remove("additionalProperties");
+    failure.insert(
+        "properties".to_owned(),
+        json!({
+            "kind": { "type": "string", "description": "What kind of failure it is" },
+            "msg": { "type": "string", "description": "What happened" },
+            "details": { "type": "object", "description": "More, for programs" },
+        }),
+    );
+}
