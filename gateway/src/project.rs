@@ -52,7 +52,7 @@ const KEYS: [&str; 27] = [
 ];
 
 /// A project's folder, and what its file says.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Project {
     /// The folder.
     pub(crate) root: PathBuf,

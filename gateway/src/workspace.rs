@@ -1,7 +1,8 @@
 //! What runs work with: a project, the transports and types of its modules, and its inventory.
 //!
 //! All of it comes from explicit settings: the environment, the current folder and the words of a command line are a
-//! front end's to read. A run keeps what it has begun with, whatever is loaded later.
+//! front end's to read. When its files change it is loaded again, as its next generation; a run keeps the one that it has
+//! begun with.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,6 +14,8 @@ use anyhow::bail;
 use devgate_schemas::Level;
 use devgate_transports::Environment;
 
+use tokio::sync::OnceCell;
+
 use crate::failure::Failure;
 use crate::inventory::{Inventory, Listed, Overrides, Problem, Source, Target, read_device_conf};
 use crate::listen::{Sink, say};
@@ -23,9 +26,11 @@ use crate::tasks::Catalogue;
 use crate::trust;
 
 /// What a workspace is made of.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) project: Project,
+    /// Where modules are, whatever the project says.
+    pub(crate) modulepath: Option<Vec<PathBuf>>,
     /// Where Ruby is looked for before the modules.
     pub(crate) libdir: Option<PathBuf>,
     /// The inventory that somebody names.
@@ -53,6 +58,10 @@ pub(crate) struct DeviceFile {
 #[derive(Debug)]
 pub(crate) struct Workspace {
     settings: Settings,
+    /// How often it was loaded before.
+    generation: u64,
+    /// Read when somebody first needs it.
+    inventory: OnceCell<Rc<Inventory>>,
     pub(crate) registry: Rc<Registry>,
     log: Arc<dyn Sink>,
 }
@@ -83,7 +92,18 @@ impl Workspace {
     /// # Errors
     /// Others could change what is run, or two modules define one family.
     pub(crate) fn load(settings: Settings, log: Arc<dyn Sink>) -> anyhow::Result<Self> {
-        let project = &settings.project;
+        Self::generation(0, settings, log)
+    }
+
+    fn generation(
+        generation: u64,
+        mut settings: Settings,
+        log: Arc<dyn Sink>,
+    ) -> anyhow::Result<Self> {
+        let project = &mut settings.project;
+        if let Some(modulepath) = &settings.modulepath {
+            project.modulepath.clone_from(modulepath);
+        }
         for warning in &project.warnings {
             say(&*log, Level::Warning, warning.clone());
         }
@@ -93,6 +113,8 @@ impl Workspace {
         let registry = Registry::load(&project.modulepath, settings.libdir.as_deref(), &log)?;
         Ok(Self {
             settings,
+            generation,
+            inventory: OnceCell::new(),
             registry: Rc::new(registry),
             log,
         })
@@ -122,11 +144,45 @@ impl Workspace {
         }
     }
 
-    /// Reads the inventory.
+    /// How often it was loaded before.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "front ends that stay are still to come")
+    )]
+    pub(crate) fn number(&self) -> u64 {
+        self.generation
+    }
+
+    /// Its next generation: the files of the project, its modules and its inventory as they are now.
+    ///
+    /// # Errors
+    /// What is wrong with them; this one can still be used.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "front ends that stay are still to come")
+    )]
+    pub(crate) async fn next(&self) -> anyhow::Result<Self> {
+        let root = self.project().root.clone();
+        let settings = Settings {
+            project: Project::find(Some(root.clone()), None, &root)?,
+            ..self.settings.clone()
+        };
+        let next = Self::generation(self.generation + 1, settings, Arc::clone(&self.log))?;
+        // What is wrong with it is known before anybody works with it.
+        next.inventory().await?;
+        Ok(next)
+    }
+
+    /// The inventory, which is read once.
     ///
     /// # Errors
     /// Everything that is wrong with it.
     pub(crate) async fn inventory(&self) -> anyhow::Result<Rc<Inventory>> {
+        let inventory = self.inventory.get_or_try_init(|| self.read()).await?;
+        Ok(Rc::clone(inventory))
+    }
+
+    async fn read(&self) -> anyhow::Result<Rc<Inventory>> {
         let Settings {
             project,
             inventory,
@@ -250,4 +306,75 @@ pub(crate) fn missing(inventory: &Inventory) -> Option<String> {
         "there is no inventory: {path} is not there (name one with -i FILE, or its folder with \
          --project DIR)"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::events::silence;
+
+    fn named(names: &[&str]) -> String {
+        let names: Vec<String> = names.iter().map(|name| format!("- {name}\n")).collect();
+        format!("version: 2\ntargets:\n{}", names.concat())
+    }
+
+    async fn all(workspace: &Workspace) -> Vec<String> {
+        let inventory = workspace.inventory().await.expect("it is sound");
+        let words = ["all".to_owned()];
+        let chosen = workspace
+            .choose(inventory, &words, &Overrides::default())
+            .await;
+        let targets = chosen.expect("a group").targets;
+        targets.iter().map(|target| target.name.clone()).collect()
+    }
+
+    #[test]
+    fn what_was_begun_with_stays_while_a_workspace_is_loaded_again() -> anyhow::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let inventory = folder.path().join("inventory.yaml");
+        fs::write(&inventory, named(&["r1"]))?;
+        let settings = Settings {
+            project: Project::find(Some(folder.path().to_owned()), None, folder.path())?,
+            modulepath: None,
+            libdir: None,
+            inventory: None,
+            variable: None,
+            devices: None,
+            strict: false,
+            environment: Arc::default(),
+            may_ask: false,
+        };
+        let first = Workspace::load(settings, silence())?;
+        let names = |workspace: &Workspace| {
+            let names = all(workspace).now_or_never();
+            names.expect("there is nothing to wait for")
+        };
+        assert_eq!((first.number(), names(&first)), (0, vec!["r1".to_owned()]));
+        fs::write(&inventory, named(&["r1", "r2"]))?;
+        // A module of the next generation, too.
+        let task = folder.path().join("modules/m/tasks/t.sh");
+        fs::create_dir_all(task.parent().expect("a folder"))?;
+        fs::write(&task, "#!/bin/sh\n")?;
+        let next = first
+            .next()
+            .now_or_never()
+            .expect("there is nothing to wait for")?;
+        assert_eq!(next.number(), 1);
+        assert_eq!(names(&next), ["r1", "r2"]);
+        assert_eq!(names(&first), ["r1"]);
+        assert_eq!(next.catalogue().names(), ["m::t"]);
+        // A wrong one takes nobody's place.
+        fs::write(&inventory, "version: 3\n")?;
+        let wrong = next
+            .next()
+            .now_or_never()
+            .expect("there is nothing to wait for");
+        assert!(wrong.is_err_and(|error| error.to_string().contains("version")));
+        assert_eq!(names(&next), ["r1", "r2"]);
+        Ok(())
+    }
 }

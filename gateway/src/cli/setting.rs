@@ -49,16 +49,17 @@ impl Setting {
         let current = std::env::current_dir()?;
         let environment = Arc::new(Environment::of_process());
         let named = environment.variable("BOLT_PROJECT").map(PathBuf::from);
-        let mut project = Project::find(global.project.clone(), named, &current)?;
+        let project = Project::find(global.project.clone(), named, &current)?;
         let color = match (global.color(), project.color) {
             (When::Auto, Some(color)) => color,
             (color, _) => color,
         };
         output.colour(color);
         let voice = Voice::new(global, color);
-        if let Some(modulepath) = &global.modulepath {
-            project.modulepath = std::env::split_paths(modulepath).collect();
-            for folder in project.modulepath.iter().filter(|path| !path.is_dir()) {
+        let modulepath = global.modulepath.as_deref().map(std::env::split_paths);
+        let modulepath: Option<Vec<PathBuf>> = modulepath.map(Iterator::collect);
+        if let Some(modulepath) = &modulepath {
+            for folder in modulepath.iter().filter(|path| !path.is_dir()) {
                 let message = format!("--modulepath: {} is no folder", folder.display());
                 voice.say(Level::Warning, &message);
             }
@@ -75,6 +76,7 @@ impl Setting {
         let devices = devices.or_else(|| Some((default_file(&environment)?, false)));
         let settings = Settings {
             project,
+            modulepath,
             libdir: global.libdir.clone(),
             inventory: configured.or_else(named),
             variable: variable.map(|text| Source::Environment(text.to_owned())),

@@ -30,6 +30,7 @@ mod words;
 mod tests;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -65,6 +66,13 @@ pub(crate) struct Inventory {
     missing: Option<PathBuf>,
     /// Those of a `device.conf`.
     devices: IndexMap<String, Device>,
+}
+
+/// It may hold secrets.
+impl fmt::Debug for Inventory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inventory").finish_non_exhaustive()
+    }
 }
 
 impl Inventory {

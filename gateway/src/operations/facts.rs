@@ -1,6 +1,6 @@
 //! What targets tell of themselves: now, or when they were last asked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -26,6 +26,27 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
+    /// The facts that will do: kept ones of this age, or any of a target that is down.
+    ///
+    /// # Errors
+    /// That facts cannot be kept.
+    pub(crate) fn of_age(
+        cached: Option<Duration>,
+        stale_ok: bool,
+        project: &Path,
+        store: &dyn Store,
+    ) -> anyhow::Result<Self> {
+        let is_kept = cached.is_some() || stale_ok;
+        if is_kept {
+            store.prepare(Kind::Facts)?;
+        }
+        Ok(Self {
+            kept_for: is_kept.then(|| project.to_owned()),
+            cached,
+            stale_ok,
+        })
+    }
+
     /// Gives the facts of every target.
     pub(crate) async fn collect(&self, run: &Run, targets: &[Arc<Target>]) -> Ran {
         let store = &*run.engine.store;

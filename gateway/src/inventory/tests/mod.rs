@@ -40,7 +40,7 @@ fn inventory(text: &str) -> Inventory {
 /// Why an inventory is refused, strictly read.
 fn refusal(text: &str) -> InventoryError {
     let parsed = now(Inventory::parse("inventory.yaml", text, plugins(), true));
-    parsed.err().expect("a refusal")
+    parsed.expect_err("a refusal")
 }
 
 fn choose(inventory: &Inventory, words: &[&str]) -> Result<Vec<Arc<Target>>, InventoryError> {

@@ -181,7 +181,7 @@ targets: [{name: t, config: {remote: {_plugin: yaml, filepath: d.yaml}}}, u]\n",
         "targets: {_plugin: yaml, filepath: a.yaml}\n",
         "groups: [{_plugin: yaml, filepath: g.yaml}]\n",
     ] {
-        let error = read(folder.path(), text).err().expect("a refusal");
+        let error = read(folder.path(), text).expect_err("a refusal");
         assert_eq!(error.kind(), "bolt/recursive-reference-loop", "{text}");
     }
 }

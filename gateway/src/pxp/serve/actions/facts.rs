@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Action, Operation, Setting, Whom};
-use crate::cli::facts::Age;
+use crate::operations;
 
 /// Collects the facts of targets.
 #[derive(Deserialize, JsonSchema)]
@@ -33,10 +33,9 @@ impl Action for Facts {
 
     fn operation(self, setting: &Setting) -> anyhow::Result<(Whom, Operation)> {
         let seconds = self.cached.map(|seconds| seconds.get().into());
-        let age = Age {
-            cached: seconds.map(Duration::from_secs),
-            stale_ok: self.stale_ok,
-        };
-        Ok((self.whom, Operation::Facts(age.of(setting)?)))
+        let cached = seconds.map(Duration::from_secs);
+        let (project, store) = (&setting.workspace.project().root, &*setting.engine.store);
+        let facts = operations::Facts::of_age(cached, self.stale_ok, project, store)?;
+        Ok((self.whom, Operation::Facts(facts)))
     }
 }
