@@ -16,7 +16,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::engine::{Engine, Limits, RunId};
 use crate::events::{Event, Events};
 use crate::failure::Failure;
-use crate::inventory::Target;
+use crate::inventory::{Place, Target};
 use crate::listen::{Listener, Sink};
 use crate::registry::Registry;
 use crate::results::{Action, Answer, Status};
@@ -41,6 +41,8 @@ pub(crate) struct Run {
 pub(crate) struct Job<'a> {
     /// The target.
     pub(crate) target: &'a Target,
+    /// Where that is.
+    pub(crate) place: Place,
     /// What it is a part of.
     pub(crate) run: &'a Run,
     listener: Listener<'a>,
@@ -189,15 +191,21 @@ impl Run {
 
     /// The part of a target in it.
     pub(crate) fn job<'a>(&'a self, target: &'a Target) -> Job<'a> {
-        let job = Job {
+        let job = self.job_at(target, self.registry.place(target));
+        job.hide(&target.secrets());
+        job
+    }
+
+    /// The same, of a target whose secrets are hidden already.
+    fn job_at<'a>(&'a self, target: &'a Target, place: Place) -> Job<'a> {
+        Job {
             target,
+            place,
             run: self,
             stop: self.stopper.stop(),
             listener: Listener::new(self.sink()),
             patience: Patience::at_most(self.limits.patience),
-        };
-        job.hide(&target.secrets());
-        job
+        }
     }
 
     /// Waits for the next stage of being stopped, which all jobs hear then; none is that nothing is waited for any
@@ -222,9 +230,13 @@ impl Run {
             action,
             targets: targets.len(),
         });
-        // What one of them shows may be a secret of another.
-        for target in targets {
-            events.hide(&target.secrets());
+        // What one of them shows may be a secret of another. Many have the same.
+        let mut last = Vec::new();
+        for secrets in targets.iter().map(|target| target.secrets()) {
+            if secrets != last {
+                events.hide(&secrets);
+                last = secrets;
+            }
         }
         // Where a target is depends on what its transport says.
         let stopped = tokio::select! {
@@ -234,6 +246,8 @@ impl Run {
         if let Some(stage) = stopped {
             self.tell_stopping(stage, 0);
         }
+        let places = targets.iter().map(|target| self.registry.place(target));
+        let places: &Vec<Place> = &places.collect();
         let (work, begun) = (&work, &Begun::of(targets.len()));
         let answers = stream::iter(targets.iter().enumerate()).map(|(at, target)| async move {
             let _room = self.room(stop).await?;
@@ -241,7 +255,7 @@ impl Run {
             events.tell(Event::Started {
                 target: target.name.clone(),
             });
-            let job = self.job(target);
+            let job = self.job_at(target, places[at]);
             let answer = match &target.fault {
                 Some(fault) => Err(Failure::from(&**fault)),
                 // Boxed, so that little is moved when a target is queued.
@@ -254,11 +268,7 @@ impl Run {
             Some((at, job.listener.masked(answer)))
         });
         let mut answers = Box::pin(answers.buffer_unordered(self.limits.concurrency.get()));
-        let place = |target: &Arc<Target>| self.registry.place(target);
-        let sessions = self
-            .engine
-            .sessions
-            .expect(self.id, targets.iter().map(place));
+        let sessions = self.engine.sessions.expect(self.id, places);
         let mut done = vec![false; targets.len()];
         let mut statuses = Vec::with_capacity(targets.len());
         let mut failed = 0;
@@ -268,7 +278,7 @@ impl Run {
                     let Some(answer) = answer else { break };
                     let Some((at, answer)) = answer else { continue };
                     done[at] = true;
-                    sessions.done(|| place(&targets[at]));
+                    sessions.done(places[at]);
                     failed += usize::from(answer.status == Status::Failure);
                     statuses.push((targets[at].name.clone(), answer.status));
                     events.tell(Event::Finished {

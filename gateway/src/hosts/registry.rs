@@ -19,7 +19,7 @@ use super::settings::{Budget, Settings};
 use super::teller::Teller;
 use crate::engine;
 use crate::failure::Failure;
-use crate::inventory::{Inventory, Kind, Target};
+use crate::inventory::{Inventory, Kind, Place, Target};
 use crate::lock::locked;
 use crate::run::Run;
 
@@ -144,11 +144,10 @@ impl<'v> Hosts<'v> {
         member
     }
 
-    /// The right to act on a remote target's device (its [`Place`](crate::inventory::Place)), of which there are as
+    /// The right to act on a remote target's device (its [`Place`]), of which there are as
     /// many as the `concurrency` of the first who asks, in whichever run; 1 where nothing is said.
-    pub(crate) async fn device(&self, target: &Target, budget: &Budget) -> engine::Turn<'v> {
+    pub(crate) async fn device(&self, place: Place, budget: &Budget) -> engine::Turn<'v> {
         let count = budget.concurrency.map_or(1, usize::from);
-        let place = self.run.registry.place(target);
         self.run.engine.turns.take(place, count).await
     }
 }

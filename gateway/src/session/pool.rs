@@ -72,10 +72,10 @@ impl Pool {
 
     /// The targets of a run, each by its place: where several are in one, its sessions are kept until
     /// the last of them is [`done`](Expected::done).
-    pub(crate) fn expect(&self, run: RunId, places: impl Iterator<Item = Place>) -> Expected<'_> {
+    pub(crate) fn expect(&self, run: RunId, places: &[Place]) -> Expected<'_> {
         let mut counts = HashMap::new();
         for place in places {
-            *counts.entry(place).or_insert(0) += 1;
+            *counts.entry(*place).or_insert(0) += 1;
         }
         counts.retain(|_, count| *count > 1);
         let places = counts.keys().copied().collect();
@@ -185,13 +185,13 @@ impl Drop for Held {
 
 impl Expected<'_> {
     /// One target of the run is done; its place is asked for only where it matters.
-    pub(crate) fn done(&self, place: impl FnOnce() -> Place) {
+    pub(crate) fn done(&self, place: Place) {
         if self.places.is_empty() {
             return;
         }
         let mut coming = self.pool.coming.borrow_mut();
         let count = coming
-            .get_mut(&place())
+            .get_mut(&place)
             .and_then(|runs| runs.get_mut(&self.run));
         if let Some(count) = count {
             *count = count.saturating_sub(1);

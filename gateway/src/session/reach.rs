@@ -89,7 +89,7 @@ impl<'r> Reach<'r> {
         Ok(Self {
             connect,
             key: Rc::new(key),
-            place: job.run.registry.place(target),
+            place: job.place,
             terms: Terms::of(target)?,
             run: job.run.id(),
         })

@@ -84,6 +84,7 @@ async fn two_runs_do_not_type_on_one_device_at_once() {
 async fn tasks_of_two_runs_take_turns_at_a_device_and_on_a_proxy() {
     let bench = Bench::new(1, Counters::new());
     let (device, proxy) = (&bench.targets(&["d0"])[0], &bench.targets(&["proxy"])[0]);
+    let device = bench.registry.place(device);
     let runs = [
         bench.begin(Limits::default()),
         bench.begin(Limits::default()),

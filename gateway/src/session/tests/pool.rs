@@ -269,22 +269,22 @@ async fn a_session_is_kept_for_the_targets_that_are_still_to_come_and_no_longer(
     let (device, pool) = (Device::new(), Pool::default());
     let reach = device.reach("here", ConnectionInfo::default());
     let place = reach.place;
-    let run = pool.expect(RunId::default(), [place, place, place].into_iter());
+    let run = pool.expect(RunId::default(), &[place, place, place]);
     for expected in [[1, 0], [1, 0], [1, 1]] {
         let lease = pool.lease(&reach);
         well(&lease, "a").await?;
         end(lease).await;
-        run.done(|| place);
+        run.done(place);
         assert_eq!(device.counts(), expected);
     }
     // The second one never asks.
-    let run = pool.expect(RunId::default(), [place, place].into_iter());
+    let run = pool.expect(RunId::default(), &[place, place]);
     let lease = pool.lease(&reach);
     well(&lease, "a").await?;
     end(lease).await;
-    run.done(|| place);
+    run.done(place);
     assert_eq!(device.counts(), [2, 1]);
-    run.done(|| place);
+    run.done(place);
     let _ = timeout(Duration::from_secs(3), pool.keep(&*events::silence())).await;
     assert_eq!(device.counts(), [2, 2]);
     Ok(())
