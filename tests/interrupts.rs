@@ -160,6 +160,24 @@ fn a_second_signal_kills_and_every_target_is_accounted_for() {
 }
 
 #[test]
+fn a_run_that_is_to_outlive_its_terminal_does() {
+    let (project, dir) = project(PATIENT);
+    let words = ["task", "run", "m::long", "-t", "all", &dir];
+    let child = project
+        .started_by(&["nohup"], &words)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("nohup is there");
+    wait_for(&project, "begun");
+    let pid = Pid::from_raw(child.id().try_into().expect("it is a process's number"));
+    kill(pid, Signal::SIGHUP).expect("it is our child");
+    project.write("go", "");
+    let output = child.wait_with_output().expect("it is a child");
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
 fn people_read_who_was_interrupted_and_programs_read_lines() {
     let signals = [
         (Signal::SIGINT, "may end within"),

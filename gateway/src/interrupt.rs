@@ -4,10 +4,13 @@
 //! What each one does is for whoever listens. One that has come stays known: who listens later is told at
 //! once.
 
+use std::fs;
+use std::future::poll_fn;
 use std::io;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
+use std::task::Poll;
 
 use nix::sys::signal::{SigSet, Signal as Name};
 use nix::unistd::alarm;
@@ -20,6 +23,14 @@ static ASKED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// How many seconds this process may take in all, and who says so.
 static LIMIT: OnceLock<(NonZeroU32, &str)> = OnceLock::new();
+
+/// Whether whoever started this process has it ignore SIGHUP: it is to outlive a terminal.
+static IS_HANGUP_IGNORED: LazyLock<bool> = LazyLock::new(|| {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask >> (Name::SIGHUP as u32 - 1) & 1 == 1)
+});
 
 /// The signal by which this process was asked to stop.
 pub(crate) fn asked() -> Option<Name> {
@@ -53,33 +64,33 @@ pub(crate) fn signal_of(reason: &Reason) -> Name {
 /// Hears the signals that ask a run to stop.
 #[derive(Debug)]
 pub(crate) struct Interrupts {
-    signals: [(Name, Signal); 4],
+    signals: Vec<(Name, Signal)>,
     first: Option<Name>,
     /// Whether the first was told.
     is_told: bool,
 }
 
 impl Interrupts {
-    /// From now on these signals no longer end this process by themselves.
+    /// From now on these signals no longer end this process by themselves. `nohup` has us ignore SIGHUP, which stays so.
     ///
     /// # Errors
     /// That they cannot be heard.
     pub(crate) fn hear() -> io::Result<Self> {
         let mut wanted = SigSet::empty();
-        for signal in [Name::SIGINT, Name::SIGTERM, Name::SIGHUP, Name::SIGALRM] {
-            let number = signal as i32;
+        let mut signals = Vec::new();
+        for name in [Name::SIGINT, Name::SIGTERM, Name::SIGHUP, Name::SIGALRM] {
+            if name == Name::SIGHUP && *IS_HANGUP_IGNORED {
+                continue;
+            }
+            let number = name as i32;
             signal_hook::flag::register_usize(number, Arc::clone(&ASKED), number as usize)?;
-            wanted.add(signal);
+            wanted.add(name);
+            signals.push((name, signal(SignalKind::from_raw(number))?));
         }
         // Who has started us may have blocked them, and with them all that ends us.
         wanted.thread_unblock()?;
         Ok(Self {
-            signals: [
-                (Name::SIGINT, signal(SignalKind::interrupt())?),
-                (Name::SIGTERM, signal(SignalKind::terminate())?),
-                (Name::SIGHUP, signal(SignalKind::hangup())?),
-                (Name::SIGALRM, signal(SignalKind::alarm())?),
-            ],
+            signals,
             // One that comes right here is heard twice, and what runs gets no grace: that is all.
             first: asked(),
             is_told: false,
@@ -98,18 +109,15 @@ impl Interrupts {
             self.is_told = true;
             return first;
         }
-        let [
-            (int, on_int),
-            (term, on_term),
-            (hup, on_hup),
-            (alarm, on_alarm),
-        ] = &mut self.signals;
-        let signal = tokio::select! {
-            _ = on_int.recv() => *int,
-            _ = on_term.recv() => *term,
-            _ = on_hup.recv() => *hup,
-            _ = on_alarm.recv() => *alarm,
-        };
+        let signals = &mut self.signals;
+        let signal = poll_fn(|cx| {
+            let mut come = signals.iter_mut().filter_map(|(name, signal)| {
+                let is_come = signal.poll_recv(cx).is_ready();
+                is_come.then_some(*name)
+            });
+            come.next().map_or(Poll::Pending, Poll::Ready)
+        });
+        let signal = signal.await;
         self.is_told = true;
         self.first.get_or_insert(signal);
         signal
