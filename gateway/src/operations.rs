@@ -1,6 +1,7 @@
 //! What can be asked of targets: each operation is one run over them, whichever front end asks.
 
 mod apply;
+mod command;
 mod facts;
 mod inspect;
 mod reports;
@@ -21,6 +22,7 @@ use crate::run::{Ran, Run};
 use crate::session;
 
 pub(crate) use apply::{Apply, Changes, Rollback};
+pub(crate) use command::{Came, How, Typing, ended};
 pub(crate) use facts::{Facts, shown};
 pub(crate) use inspect::{Held, Inspect};
 pub(crate) use reports::{ReportFormat, Reports};
@@ -38,6 +40,8 @@ pub(crate) enum Operation {
     Facts(Facts),
     /// A task is run on them.
     Task(Box<TaskOrder>),
+    /// Commands or configuration are typed on them.
+    Command(Typing),
     /// They are brought to a desired state.
     Apply(Apply),
     /// What they hold is shown.
@@ -68,6 +72,7 @@ impl Operation {
             Self::Verify => verify(run, targets).await,
             Self::Facts(facts) => facts.collect(run, targets).await,
             Self::Task(order) => order.run(run, inventory, targets).await,
+            Self::Command(typing) => typing.run(run, targets).await,
             Self::Inspect(inspect) => inspect.run(run, targets).await,
             Self::Apply(apply) => {
                 let applied = apply.run(run, targets).await?;

@@ -10,6 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::With;
 use crate::cli::{Ending, Global};
+use crate::operations;
 use crate::output::Output;
 use crate::session::Asked;
 
@@ -133,7 +134,7 @@ fn would_send(mut asked: Json, body: Option<Json>, output: &Output) {
     };
     asked["noop"] = true.into();
     asked["body"] = body.unwrap_or_default();
-    output.document(&asked, || format!("{line}\n{}", super::ended(text)));
+    output.document(&asked, || format!("{line}\n{}", operations::ended(text)));
 }
 
 /// Prints what a device answers: a text as it is, data as JSON; for programs with what it answers.
@@ -141,11 +142,11 @@ fn print(mut asked: Json, document: Document, output: &Output) {
     match document {
         Document::Text(text) => {
             asked["text"] = text.as_str().into();
-            output.document(&asked, || super::ended(text));
+            output.document(&asked, || operations::ended(text));
         }
         Document::Data(data) => {
             let data = data.to_json();
-            let human = super::ended(format!("{data:#}"));
+            let human = operations::ended(format!("{data:#}"));
             asked["data"] = data;
             output.document(&asked, || human);
         }

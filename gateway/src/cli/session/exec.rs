@@ -6,17 +6,14 @@ use std::thread;
 
 use anyhow::Context as _;
 use clap::Args;
-use serde_json::{Value as Json, json};
 use tokio::sync::mpsc;
 
-use super::ended;
-use crate::cli::{Ending, Global, Setting, Targets, attend, ending};
+use crate::cli::{Ending, Global, Setting, Targets, ending, perform};
 use crate::failure::Failure;
+use crate::operations::{Came, How, Operation, Typing};
 use crate::output::Output;
 use crate::project::Format;
-use crate::results::{Action, Answer, Status};
-use crate::run::Job;
-use crate::session::{self, Asked, VARIABLE};
+use crate::session::{Asked, VARIABLE};
 
 #[derive(Args, Debug)]
 #[command(
@@ -61,25 +58,6 @@ pub(in crate::cli) struct Exec {
     words: Vec<String>,
 }
 
-/// What is typed, and what becomes of it.
-struct Typing {
-    lines: Vec<String>,
-    how: How,
-    /// Whether it is only shown.
-    noop: bool,
-}
-
-/// As what lines are typed.
-enum How {
-    /// Each is a command, whose questions take these answers.
-    Commands { answers: Vec<String> },
-    /// They are configuration, which may be saved.
-    Configuration { save: bool },
-}
-
-/// What came of a command, or of configuration: for programs, and for people.
-type Came = (Json, String);
-
 impl Exec {
     /// Whether it asks targets that are named, not the session that is lent.
     pub(super) fn names_targets(&self) -> bool {
@@ -109,19 +87,19 @@ impl Exec {
             None
         } else {
             let setting = Setting::load(global, output)?;
-            let targets = setting.select(&self.targets).await?.targets;
-            Some((setting, targets))
+            let chosen = setting.select(&self.targets).await?;
+            Some((setting, chosen))
         };
-        if let Some((setting, targets)) = &reached
-            && (targets.len() != 1 || output.format() != Format::Human)
+        if let Some((setting, chosen)) = &reached
+            && (chosen.targets.len() != 1 || output.format() != Format::Human)
         {
             if let Some(lines) = &mut stdin {
-                typing.read(lines).await?;
+                typing.lines.extend(all(lines).await?);
             }
-            let run = setting.begin(self.targets.concurrency);
-            let on_each = async |job: &Job<'_>| typing.on(job).await;
-            let ran = run.over(targets, Action::new("command"), on_each);
-            return Ok(ending(&attend(setting, &run, output, ran).await?));
+            let (chosen, concurrency) = (chosen.clone(), self.targets.concurrency);
+            let operation = Operation::Command(typing);
+            let done = perform(setting, chosen, concurrency, operation, output);
+            return Ok(ending(&done.await?.ran));
         }
         let work = async |session: &mut Asked<'_>| {
             let print = &mut |(value, text): Came| match output.format() {
@@ -138,105 +116,17 @@ impl Exec {
                     }
                     return Ok(());
                 }
-                (Some(lines), How::Configuration { .. }) => typing.read(lines).await?,
+                (Some(lines), How::Configuration { .. }) => typing.lines = all(lines).await?,
                 (None, _) => {}
             }
             typing.with(session, print).await
         };
         match &reached {
             None => super::lent(work).await,
-            Some((setting, targets)) => super::alone(setting, &targets[0], output, work).await,
-        }
-    }
-}
-
-impl Typing {
-    /// Takes all lines that come.
-    async fn read(&mut self, lines: &mut Lines) -> anyhow::Result<()> {
-        while let Some(line) = lines.recv().await {
-            self.lines.push(line?);
-        }
-        Ok(())
-    }
-
-    /// The lines that are commands.
-    fn commands(&self) -> impl Iterator<Item = &String> {
-        self.lines.iter().filter(|line| !line.trim().is_empty())
-    }
-
-    /// Types it in a session, and gives what comes of it, bit by bit.
-    async fn with(
-        &self,
-        session: &mut Asked<'_>,
-        give: &mut impl FnMut(Came),
-    ) -> anyhow::Result<()> {
-        match &self.how {
-            How::Commands { answers } => {
-                for command in self.commands() {
-                    give(if self.noop {
-                        let shown = session.shown(command.as_str().into());
-                        let text = format!("would send: {}\n", shown.as_str().unwrap_or_default());
-                        (json!({ "noop": true, "command": shown }), text)
-                    } else {
-                        let said = session.exec(command, answers).await?;
-                        (json!({ "command": command, "output": said }), ended(said))
-                    });
-                }
-            }
-            How::Configuration { save } if self.noop => {
-                let shown = session.shown(self.lines.join("\n").into());
-                let mut text = ended(shown.as_str().unwrap_or_default().to_owned());
-                text.insert_str(0, "would send, as configuration:\n");
-                if *save {
-                    text.push_str("would save the running configuration\n");
-                }
-                give((
-                    json!({ "noop": true, "configure": shown, "save": save }),
-                    text,
-                ));
-            }
-            How::Configuration { save } => {
-                session.configure(self.lines.clone()).await?;
-                if *save {
-                    session.save().await?;
-                }
-                let done = json!({ "configured": self.lines.len(), "saved": save });
-                give((done, String::new()));
+            Some((setting, chosen)) => {
+                super::alone(setting, &chosen.targets[0], output, work).await
             }
         }
-        Ok(())
-    }
-
-    /// What comes of it on one of many targets.
-    async fn on(&self, job: &Job<'_>) -> Result<Answer, Failure> {
-        let (mut values, mut text) = (Vec::new(), String::new());
-        let give = &mut |(value, said): Came| {
-            values.push(value);
-            text.push_str(&said);
-        };
-        let work = async |session: &mut Asked<'_>| self.with(session, give).await;
-        let outcome = session::own(job, work).await;
-        // The form is that of what was asked, however far it came.
-        let value = match &self.how {
-            How::Commands { .. } if self.commands().count() != 1 => json!({ "commands": values }),
-            _ => values.pop().unwrap_or_else(|| json!({})),
-        };
-        let mut answer = Answer::success(value);
-        if let (How::Configuration { save }, true, false) = (&self.how, outcome.is_ok(), self.noop)
-        {
-            text = match self.lines.len() {
-                1 => "1 line was typed".to_owned(),
-                lines => format!("{lines} lines were typed"),
-            };
-            text.push_str(if *save { ", and saved" } else { "" });
-        }
-        // Where it has failed, people read why, and what the device said until then.
-        answer.text = Some(text).filter(|text| !text.is_empty() || outcome.is_err());
-        if let Err(error) = outcome {
-            answer.status = Status::Failure;
-            answer.value["_error"] = json!(Failure::from(error));
-        }
-        Ok(answer)
     }
 }
 
@@ -271,6 +161,15 @@ fn for_the_device(
 
 /// Lines of stdin, each as soon as it comes. Blank ones may belong to a banner.
 type Lines = mpsc::Receiver<anyhow::Result<String>>;
+
+/// All that come.
+async fn all(lines: &mut Lines) -> anyhow::Result<Vec<String>> {
+    let mut all = Vec::new();
+    while let Some(line) = lines.recv().await {
+        all.push(line?);
+    }
+    Ok(all)
+}
 
 fn lines_of_stdin() -> io::Result<Lines> {
     let (tells, hears) = mpsc::channel(1);

@@ -194,11 +194,3 @@ async fn one(setting: &Setting, word: &str, direct: Direct) -> anyhow::Result<Ar
         },
     }
 }
-
-/// A text that ends with a newline, unless it is empty.
-fn ended(mut text: String) -> String {
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text
-}
