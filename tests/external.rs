@@ -92,6 +92,20 @@ fn a_program_is_a_transport_like_any_other() {
             .succeeded()
             .says(&["protocol: program", "panel_port"]);
         project.devgate("verify -t panel1").succeeded();
+        // Each asks first what the transport is, whatever is wanted of it.
+        project
+            .devgate("session exec -t panel1 show version")
+            .failed()
+            .says(&["transport `panel` has no command line"]);
+        project
+            .devgate("session get -t panel1 /")
+            .failed()
+            .says(&["transport `panel` has no data"]);
+        project.devgate("session run -t panel1 -- true").succeeded();
+        project
+            .devgate("type list")
+            .succeeded()
+            .says(&["panel/panel_port"]);
         let facts = project.devgate("facts -t panel1 --format json").succeeded();
         let facts = &facts.item()["value"];
         assert_eq!(facts["os"]["release"]["full"], "1.2", "{facts}");

@@ -1,6 +1,6 @@
 //! One thing asked of many targets at once: bounded, told as it goes, and stopped by stages.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
@@ -41,8 +41,8 @@ pub(crate) struct Run {
 pub(crate) struct Job<'a> {
     /// The target.
     pub(crate) target: &'a Target,
-    /// Where that is.
-    pub(crate) place: Place,
+    /// Where that is, once somebody wants to know.
+    place: OnceCell<Place>,
     /// What it is a part of.
     pub(crate) run: &'a Run,
     listener: Listener<'a>,
@@ -100,6 +100,24 @@ impl<'a> Job<'a> {
     /// Keeps these secrets out of everything that is said or printed of the target from now on.
     pub(crate) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
         self.listener.hide(secrets);
+    }
+
+    /// Where its target is.
+    pub(crate) fn place(&self) -> Place {
+        let place = || self.run.registry.place(self.target);
+        *self.place.get_or_init(place)
+    }
+
+    /// Has what reaches its target asked what it is, where it is not one of those that [`Run::over`] works on.
+    ///
+    /// # Errors
+    /// The run was to end before.
+    pub(crate) async fn prepare(&self) -> Result<(), Failure> {
+        let name = self.target.remote_transport();
+        tokio::select! {
+            () = self.run.registry.ask(name) => Ok(()),
+            () = self.stop.reaches(Stage::Finish) => Err(self.interrupted(false)),
+        }
     }
 
     /// How its work learns that it is to end.
@@ -191,13 +209,13 @@ impl Run {
 
     /// The part of a target in it.
     pub(crate) fn job<'a>(&'a self, target: &'a Target) -> Job<'a> {
-        let job = self.job_at(target, self.registry.place(target));
+        let job = self.job_at(target, OnceCell::new());
         job.hide(&target.secrets());
         job
     }
 
     /// The same, of a target whose secrets are hidden already.
-    fn job_at<'a>(&'a self, target: &'a Target, place: Place) -> Job<'a> {
+    fn job_at<'a>(&'a self, target: &'a Target, place: OnceCell<Place>) -> Job<'a> {
         Job {
             target,
             place,
@@ -255,7 +273,7 @@ impl Run {
             events.tell(Event::Started {
                 target: target.name.clone(),
             });
-            let job = self.job_at(target, places[at]);
+            let job = self.job_at(target, places[at].into());
             let answer = match &target.fault {
                 Some(fault) => Err(Failure::from(&**fault)),
                 // Boxed, so that little is moved when a target is queued.

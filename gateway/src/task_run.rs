@@ -54,7 +54,7 @@ impl TaskRun<'_, '_> {
         let pool = not_begun(job, self.hosts.pool(target)).await??;
         // Who waits for a device takes no room on a proxy from those who do not.
         let _device = match &given {
-            Some(_) => Some(not_begun(job, self.hosts.device(job.place, &budget)).await?),
+            Some(_) => Some(not_begun(job, self.hosts.device(job.place(), &budget)).await?),
             None => None,
         };
         loop {

@@ -259,10 +259,11 @@ pub(crate) fn cut_short(reason: Option<&Reason>, has_failed: bool) -> Option<Fai
 }
 
 /// What a person hears who stops a run.
-fn stopping(stage: Stage, told: &str, running: usize, is_held: bool) -> String {
-    let running = counted(running);
+fn stopping(stage: Stage, told: &str, targets: usize, is_held: bool) -> String {
+    let running = counted(targets);
     match stage {
         Stage::Go => "going on".to_owned(),
+        Stage::Finish if targets == 0 => format!("{told}: nothing new is begun"),
         Stage::Finish if is_held => format!(
             "{told}: nothing new is begun, {running} may end; what is under way is finished, and taken back \
              where more was to come, however long that takes; a second Ctrl-C leaves the device as it is then"

@@ -88,7 +88,7 @@ impl Claims {
     /// # Errors
     /// That another run is changing it, or that claims cannot be kept.
     pub(crate) async fn take(&self, job: &Job<'_>, busy: Busy) -> Result<Rc<Claim>, Failure> {
-        let place = job.place;
+        let place = job.place();
         let key = (place, job.run.id());
         let unusable = |error: io::Error| {
             let message = format!("cannot see whether other runs change the device: {error}");

@@ -89,7 +89,7 @@ impl<'r> Reach<'r> {
         Ok(Self {
             connect,
             key: Rc::new(key),
-            place: job.place,
+            place: job.place(),
             terms: Terms::of(target)?,
             run: job.run.id(),
         })

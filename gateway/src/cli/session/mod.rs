@@ -5,16 +5,14 @@ mod exec;
 mod run;
 
 use std::future::pending;
-use std::slice;
 use std::sync::Arc;
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use devgate_transports::Environment;
-use futures_util::FutureExt;
 use tokio::time::timeout;
 
-use super::attend::{Shown, attend_until, unless_interrupted};
+use super::attend::{Shown, attend_until};
 use super::targets::{Direct, words};
 use super::{Ending, Global, Setting, complete};
 use crate::failure::Failure;
@@ -132,7 +130,10 @@ async fn alone(
     let asking = async {
         match &target.fault {
             Some(fault) => Err(Failure::from(&**fault).into()),
-            None => session::own(&job, work).await,
+            None => {
+                job.prepare().await?;
+                session::own(&job, work).await
+            }
         }
     };
     // A session that does not end in time when the work is left is not waited for.
@@ -178,11 +179,7 @@ async fn one(setting: &Setting, word: &str, direct: Direct) -> anyhow::Result<Ar
     let overrides = direct.overrides();
     let chosen = setting.choose(inventory, &words, &overrides).await?;
     match chosen.targets.as_slice() {
-        [target] => {
-            let targets = slice::from_ref(target);
-            unless_interrupted(setting.workspace.registry.prepare(targets).map(Ok)).await?;
-            Ok(Arc::clone(target))
-        }
+        [target] => Ok(Arc::clone(target)),
         others => match missing(&chosen.inventory) {
             Some(missing) if others.is_empty() => {
                 bail!(Failure::new("devgate/no-targets", missing))

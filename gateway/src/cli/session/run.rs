@@ -55,6 +55,7 @@ impl Run {
         };
         let lender = Lender::new(&setting.engine.sessions, Bound::Request);
         let lending = async {
+            job.prepare().await?;
             let reach = Reach::from_here(&job)?;
             lender.lend(&ctx, &reach, mode, lent).await
         };
