@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use devgate_schemas::yaml::{self, Node};
 use devgate_schemas::{Hash, Value, did_you_mean};
 
-use crate::cli::When;
 use crate::tasks::Catalogue;
 
 const FILE: &str = "bolt-project.yaml";
@@ -66,8 +65,8 @@ pub(crate) struct Project {
     pub(crate) format: Option<Format>,
     /// What each plugin is told.
     pub(crate) plugins: HashMap<String, Hash>,
-    /// When results are coloured.
-    pub(crate) color: Option<When>,
+    /// Whether results may be coloured.
+    pub(crate) color: Option<bool>,
     /// Whether what tasks write is shown while they run.
     pub(crate) stream: bool,
     /// Where the last run is remembered; nowhere where nothing says that the folder is a project.
@@ -192,7 +191,7 @@ impl Project {
             concurrency: reading.concurrency(),
             format: reading.format(),
             plugins: reading.plugins(),
-            color: reading.color(),
+            color: reading.flag("color"),
             stream: reading.flag("stream").unwrap_or(false),
             rerunfile: reading.rerunfile(&root),
             save_rerun: reading.flag("save-rerun").unwrap_or(true),
@@ -347,12 +346,6 @@ impl<'n> Reading<'n> {
             }
         }
         plugins
-    }
-
-    /// A project of Bolt's says whether there is colour at all.
-    fn color(&mut self) -> Option<When> {
-        self.flag("color")
-            .map(|color| if color { When::Auto } else { When::Never })
     }
 
     fn flag(&mut self, key: &str) -> Option<bool> {

@@ -11,6 +11,7 @@ use devgate_schemas::Level;
 use nix::sys::signal::Signal;
 use tokio::time::interval;
 
+use super::results::Results;
 use super::{Ending, Setting};
 use crate::events::{Event, Follower, Heard, RUN};
 use crate::failure::Failure;
@@ -20,7 +21,7 @@ use crate::listen::Sink;
 use crate::operations::{Operation, Summary};
 use crate::output::Output;
 use crate::project::Format;
-use crate::results::{Results, counted};
+use crate::results::counted;
 use crate::run::{Ran, Run};
 use crate::stop::{GRACE, Reason, Stage};
 use crate::voice::Voice;

@@ -13,6 +13,7 @@ mod practice;
 mod pxp;
 mod record;
 mod resource;
+mod results;
 mod schema;
 mod session;
 mod setting;

@@ -51,7 +51,7 @@ impl Setting {
         let named = environment.variable("BOLT_PROJECT").map(PathBuf::from);
         let project = Project::find(global.project.clone(), named, &current)?;
         let color = match (global.color(), project.color) {
-            (When::Auto, Some(color)) => color,
+            (When::Auto, Some(false)) => When::Never,
             (color, _) => color,
         };
         output.colour(color);

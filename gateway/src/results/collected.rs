@@ -29,38 +29,6 @@ pub(crate) enum Origin {
     Cache,
 }
 
-impl Collected {
-    /// What a person reads of it.
-    pub(super) fn human(&self) -> String {
-        match (self.from, &self.because) {
-            (Origin::Device, _) => format!("collected now ({})", self.at),
-            (Origin::Cache, None) => {
-                format!(
-                    "from the cache, collected {} ago ({})",
-                    age(self.age),
-                    self.at
-                )
-            }
-            (Origin::Cache, Some(why)) => format!(
-                "STALE: from the cache, collected {} ago ({}), because the device is down: {why}",
-                age(self.age),
-                self.at
-            ),
-        }
-    }
-}
-
-/// An age as people read it: `12 minutes`.
-fn age(seconds: u64) -> String {
-    let (count, unit) = match seconds {
-        0..60 => (seconds, "second"),
-        60..3600 => (seconds / 60, "minute"),
-        3600..172_800 => (seconds / 3600, "hour"),
-        _ => (seconds / 86_400, "day"),
-    };
-    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
-}
-
 /// A failure in few words: it stands beside what was asked for.
 fn in_short(failure: &mut Schema) {
     failure.remove("additionalProperties");
