@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
 
-use devgate_schemas::{self as schemas, Level, Mask, Value};
+use devgate_schemas::{self as schemas, Level, Mask};
 use tokio::sync::Notify;
 
 use crate::listen::Sink;
@@ -127,11 +127,6 @@ impl Events {
             changed: Notify::new(),
             outer,
         })
-    }
-
-    /// Keeps these secrets out of all that is told from now on.
-    pub(crate) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
-        locked(&self.mask).add(secrets);
     }
 
     /// Tells something that holds no secret.

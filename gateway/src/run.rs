@@ -249,13 +249,11 @@ impl Run {
             targets: targets.len(),
         });
         // What one of them shows may be a secret of another. Many have the same.
-        let mut last = Vec::new();
-        for secrets in targets.iter().map(|target| target.secrets()) {
-            if secrets != last {
-                events.hide(&secrets);
-                last = secrets;
-            }
-        }
+        let mut secrets: Vec<Vec<Value>> = targets.iter().map(|target| target.secrets()).collect();
+        secrets.dedup();
+        let all = Listener::new(self.sink());
+        all.hide(secrets.iter().flatten());
+        drop(secrets);
         // Where a target is depends on what its transport says.
         let stopped = tokio::select! {
             () = self.registry.prepare(targets) => None,
