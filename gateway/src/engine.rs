@@ -32,7 +32,7 @@ use crate::run::Run;
 use crate::session::{Claims, Pool};
 use crate::store::Store;
 
-pub(crate) use loads::{Load, Loads};
+pub(crate) use loads::{Load, Loads, Ticket};
 pub(crate) use request::{Key, Request, RunHandle};
 pub(crate) use turns::{Turn, Turns};
 

@@ -14,6 +14,7 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use indexmap::IndexMap;
 use tokio::sync::OnceCell;
+use tokio::task::unconstrained;
 
 use crate::external::{Programs, RubyTransport, name_of};
 use crate::failure::Failure;
@@ -415,7 +416,8 @@ impl Found {
             (Some(whole), _) => whole,
             (None, Some(_)) => &UNASKED,
             (None, None) => {
-                let read = self.asked().now_or_never();
+                // A task that has done much is made to wait by the runtime, also where there is nothing to wait for.
+                let read = unconstrained(self.asked()).now_or_never();
                 read.expect("data is not waited for")
             }
         }

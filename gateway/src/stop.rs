@@ -90,9 +90,8 @@ struct Course {
     stage: Stage,
     /// When the next stage begins by itself.
     until: Option<Instant>,
-    /// How many wishes it has taken in, and whether the limit.
+    /// How many wishes it has taken in.
     taken: u32,
-    is_late: bool,
 }
 
 /// Hears how urgently a run is to end.
@@ -162,7 +161,8 @@ impl Stopper {
         let course = self.course.get();
         let mut wishes = self.wished.subscribe();
         let late = async {
-            match self.limit.filter(|_| !course.is_late) {
+            // Whoever is to end already is not hurried by it: a device may be on its way back.
+            match self.limit.filter(|_| course.stage == Stage::Go) {
                 Some((_, end)) => drop(timeout_at(end, pending::<()>()).await),
                 None => pending().await,
             }
@@ -173,10 +173,8 @@ impl Stopper {
             }
             () = late => None,
         };
-        let (taken, is_late) = (course.taken, wished.is_none());
         self.course.set(Course {
-            taken: taken + u32::from(!is_late),
-            is_late: course.is_late || is_late,
+            taken: course.taken + u32::from(wished.is_some()),
             ..course
         });
         wished.unwrap_or_else(|| {
@@ -313,6 +311,19 @@ mod tests {
         stopper.cancel(Reason::Shutdown);
         assert_eq!(stopper.next().await, None);
         assert_eq!(stopper.stop().told(), "timed out after 60 s");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_limit_does_not_hurry_who_is_to_end_already() {
+        let stopper = Stopper::within(Some(Duration::from_secs(5)));
+        let held = stopper.stop().hold();
+        stopper.cancel(Reason::Signal(Signal::SIGINT));
+        assert_eq!(stopper.next().await, Some(Stage::Finish));
+        let next = tokio::time::timeout(GRACE * 6, stopper.next()).await;
+        assert!(next.is_err(), "a device is on its way back");
+        drop(held);
+        assert_eq!(stopper.next().await, Some(Stage::End));
+        assert_eq!(stopper.stop().told(), "interrupted");
     }
 
     #[tokio::test(start_paused = true)]

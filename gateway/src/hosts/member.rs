@@ -13,7 +13,7 @@ use super::Host;
 use super::settings::{Budget, Settings};
 use super::shell::Shell;
 use super::teller::Teller;
-use crate::engine::Load;
+use crate::engine::{Load, Ticket};
 use crate::failure::Failure;
 use crate::lock::locked;
 
@@ -220,13 +220,17 @@ impl<'v> Member<'v> {
         self.changed.notify_waiters();
     }
 
-    /// Room for one more task, where the host is up; `None` where there is none.
-    pub(super) fn seat(self: &Arc<Self>) -> Option<Seat<'v>> {
+    /// Room for one more task, where the host is up; `None` where there is none, or another run waits for it since
+    /// before this ticket.
+    pub(super) fn seat(self: &Arc<Self>, ticket: &Ticket) -> Option<Seat<'v>> {
         let state = self.state();
-        let full = self
-            .limit
-            .is_some_and(|limit| self.load.tasks() >= limit.get());
-        if state.health != Health::Up || full {
+        if state.health != Health::Up {
+            ticket.leave(&self.load);
+            return None;
+        }
+        if let Some(limit) = self.limit
+            && !(ticket.is_next_for(&self.load) && self.load.tasks() < limit.get())
+        {
             return None;
         }
         let host = state.host.clone()?;

@@ -10,6 +10,7 @@ use tokio::sync::{Mutex as Turn, Notify};
 use tokio::time::{Instant, timeout};
 
 use super::member::{Health, Member, Outlook, Seat};
+use crate::engine::{Loads, Ticket};
 use crate::failure::Failure;
 use crate::lock::locked;
 
@@ -26,6 +27,8 @@ pub(crate) struct Pool<'v> {
     first: AtomicUsize,
     told: Mutex<HashSet<usize>>,
     changed: Arc<Notify>,
+    /// Whose turn it is among the runs.
+    loads: &'v Loads,
 }
 
 /// How long those who are being connected to are waited for before another is tried beside them.
@@ -44,7 +47,7 @@ enum Look<'v> {
 }
 
 impl<'v> Pool<'v> {
-    pub(super) fn new(label: String, members: Vec<Arc<Member<'v>>>, changed: Arc<Notify>) -> Self {
+    pub(super) fn new(label: String, members: Vec<Arc<Member<'v>>>, loads: &'v Loads) -> Self {
         Self {
             label,
             members,
@@ -52,7 +55,8 @@ impl<'v> Pool<'v> {
             waiting: AtomicUsize::new(0),
             first: AtomicUsize::new(0),
             told: Mutex::default(),
-            changed,
+            changed: loads.changed(),
+            loads,
         }
     }
 
@@ -74,11 +78,12 @@ impl<'v> Pool<'v> {
         // Whose turn it is may have more hosts opened for one more.
         self.changed.notify_waiters();
         let _turn = self.turn.lock().await;
+        let ticket = self.loads.ticket();
         let begun = Instant::now();
         let mut hedged = 0;
         loop {
             let changed = self.changed.notified();
-            match self.look(hedged) {
+            match self.look(hedged, &ticket) {
                 Look::Seat(seat) => return Ok(seat),
                 Look::Down => return Err(self.down()),
                 Look::Wait => {}
@@ -91,7 +96,7 @@ impl<'v> Pool<'v> {
         }
     }
 
-    fn look(&self, hedged: u32) -> Look<'v> {
+    fn look(&self, hedged: u32, ticket: &Ticket) -> Look<'v> {
         let first = self.first.load(Ordering::Relaxed);
         let count = self.members.len();
         let in_turn = || (0..count).map(|at| &self.members[(first + at) % count]);
@@ -110,16 +115,17 @@ impl<'v> Pool<'v> {
         for member in untried.take(wanted.saturating_sub(up + opening)) {
             member.open();
         }
-        let healthy = in_turn().filter(|member| member.health() == Health::Up);
-        let mut by_share: Vec<_> = healthy.map(|member| (member.share(), member)).collect();
+        let is_up = |member: &Member<'_>| member.health() == Health::Up;
+        let mut by_share: Vec<_> = in_turn().map(|member| (member.share(), member)).collect();
         by_share.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         // Who is up first is not to get all: what is more than its part waits a moment for the others.
-        if by_share.first().is_some_and(|(share, _)| *share >= 1.0)
+        let least = by_share.iter().find(|(_, member)| is_up(member));
+        if least.is_some_and(|(share, _)| *share >= 1.0)
             && self.members.iter().any(|member| member.is_arriving())
         {
             return Look::Wait;
         }
-        if let Some(seat) = by_share.iter().find_map(|(_, member)| member.seat()) {
+        if let Some(seat) = by_share.iter().find_map(|(_, member)| member.seat(ticket)) {
             self.first.store((first + 1) % count, Ordering::Relaxed);
             return Look::Seat(seat);
         }

@@ -101,8 +101,8 @@ impl<'v> Hosts<'v> {
             Kind::Remote { run_on, .. } => run_on.as_str(),
             Kind::Local | Kind::Ssh => {
                 let members = vec![self.member(target)];
-                let changed = Arc::clone(&self.changed);
-                return Ok(Arc::new(Pool::new(String::new(), members, changed)));
+                let loads = &self.run.engine.loads;
+                return Ok(Arc::new(Pool::new(String::new(), members, loads)));
             }
             Kind::Other(_) => return Err(run_on::no_runner(target)),
         };
@@ -125,8 +125,8 @@ impl<'v> Hosts<'v> {
             [_] => String::new(),
             _ => format!("run-on {run_on}: "),
         };
-        let changed = Arc::clone(&self.changed);
-        Ok(Arc::new(Pool::new(label, members, changed)))
+        let loads = &self.run.engine.loads;
+        Ok(Arc::new(Pool::new(label, members, loads)))
     }
 
     fn member(&self, host: &Target) -> Arc<Member<'v>> {

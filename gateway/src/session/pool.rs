@@ -108,8 +108,11 @@ impl Pool {
         loop {
             let _ = timeout(ROUND, std::future::pending::<()>()).await;
             let kept: Vec<Held> = self.devices.borrow().values().map(Held::new).collect();
-            join_all(kept.iter().map(|held| held.0.look_after(log))).await;
-            drop(kept);
+            // Each is held for its own test only: one that does not answer keeps no other's sessions open.
+            let looks = kept
+                .into_iter()
+                .map(|held| async move { held.0.look_after(log).await });
+            join_all(looks).await;
             self.close_unwanted(log).await;
         }
     }

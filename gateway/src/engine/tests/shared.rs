@@ -1,6 +1,6 @@
 //! What runs share: sessions, devices, proxies, files.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
@@ -108,6 +108,29 @@ async fn tasks_of_two_runs_take_turns_at_a_device_and_on_a_proxy() {
     );
     drop(seat);
     assert!(timeout(soon, pools[1].seat()).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn runs_take_turns_on_a_proxy_that_has_room_for_one() {
+    let bench = Bench::new(0, Counters::new());
+    let proxy = bench.targets(&["proxy"]);
+    let many = [proxy.clone(), proxy.clone(), proxy.clone(), proxy.clone()].concat();
+    let order = RefCell::new(Vec::new());
+    let runs = [bench.one_by_one(), bench.one_by_one()];
+    let work = [("long", &many), ("short", &proxy)];
+    let work = runs.iter().zip(work).map(async |(run, (name, targets))| {
+        let (hosts, order) = (&Hosts::new(&bench.inventory, run), &order);
+        let work = run.over(targets, ACTION, async |job| {
+            let seat = hosts.pool(job.target).await?.seat().await?;
+            order.borrow_mut().push(name);
+            pass(Duration::from_secs(1)).await;
+            drop(seat);
+            Ok(Answer::success(json!({})))
+        });
+        assert!(hosts.serve(work).await.is_well());
+    });
+    join_all(work).await;
+    assert_eq!(order.take(), ["long", "short", "long", "long", "long"]);
 }
 
 #[tokio::test(start_paused = true)]
