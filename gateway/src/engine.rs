@@ -9,6 +9,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 mod turns;
+mod under_way;
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -35,6 +36,7 @@ use crate::store::Store;
 pub(crate) use loads::{Load, Loads, Ticket};
 pub(crate) use request::{Key, Request, RunHandle};
 pub(crate) use turns::{Turn, Turns};
+use under_way::UnderWay;
 
 /// How many targets a run works on at once when nobody says, as in Bolt.
 pub(crate) const CONCURRENCY: NonZeroUsize = NonZeroUsize::new(100).expect("it is not zero");
@@ -66,6 +68,8 @@ pub(crate) struct Engine {
     /// Hears what is said of sessions that no run uses.
     log: Arc<dyn Sink>,
     runs: Cell<u64>,
+    /// The runs that were submitted.
+    under_way: UnderWay,
     /// The runs that requests with a key have become.
     keys: RefCell<IndexMap<Key, ([u8; 32], RunHandle)>>,
 }
@@ -151,6 +155,7 @@ impl Engine {
             room: Arc::new(Semaphore::new(targets.min(Semaphore::MAX_PERMITS))),
             log,
             runs: Cell::new(0),
+            under_way: UnderWay::default(),
             keys: RefCell::default(),
         })
     }
@@ -169,19 +174,29 @@ impl Engine {
         room.expect("nobody closes it")
     }
 
+    /// Somebody does not want to wait until all is closed. While there is work, this does nothing.
+    pub(crate) fn hurry(&self) {
+        self.under_way.hurry();
+    }
+
     /// Who hears what belongs to no run.
     pub(crate) fn log(&self) -> &dyn Sink {
         &*self.log
     }
 
     /// Does work in which there are runs, looks after the sessions that they leave, and closes all behind it: also
-    /// when the work panics.
+    /// when the work panics. Runs that it leaves under way end by stages, as in a shutdown.
     pub(crate) async fn drive<T>(&self, work: impl Future<Output = T>) -> T {
         let outcome = tokio::select! {
             outcome = AssertUnwindSafe(work).catch_unwind() => outcome,
             never = self.sessions.keep(&*self.log) => match never {},
         };
-        self.sessions.close(&*self.log).await;
+        self.under_way.end().await;
+        let hurries = self.under_way.hurries();
+        tokio::select! {
+            () = self.sessions.close(&*self.log) => {}
+            () = self.under_way.is_hurried(hurries + 1) => {}
+        }
         // Each of their runs has its engine.
         self.keys.take();
         outcome.unwrap_or_else(|panic| resume_unwind(panic))

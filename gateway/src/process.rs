@@ -21,12 +21,12 @@ use std::time::Duration;
 
 use devgate_schemas::Sensitive;
 use devgate_schemas::task::{Captured, Exit, Outcome};
+use futures_util::future::BoxFuture;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, Command};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
 pub(crate) use self::anew::{anew, own};
@@ -101,6 +101,11 @@ pub(crate) enum Stream {
 pub(crate) trait Hear: std::fmt::Debug {
     /// Some bytes came: not a line, and perhaps not whole characters.
     fn hear(&self, stream: Stream, bytes: &[u8]);
+
+    /// Waits until it can take more, where that is not at once: until then a process of ours is not read.
+    fn room(&self) -> Option<BoxFuture<'static, ()>> {
+        None
+    }
 }
 
 /// Hears nothing.
@@ -188,10 +193,8 @@ pub(crate) async fn run<H: Hear + ?Sized>(
     let talk = async {
         tokio::join!(
             feed(stdin, program.stdin.as_ref()),
-            capture(out, limits.stdout, &mut stdout, |bytes| hear
-                .hear(Stream::Stdout, bytes)),
-            capture(err, limits.stderr, &mut stderr, |bytes| hear
-                .hear(Stream::Stderr, bytes)),
+            capture(out, limits.stdout, &mut stdout, Stream::Stdout, hear),
+            capture(err, limits.stderr, &mut stderr, Stream::Stderr, hear),
         )
     };
     let ended = {
@@ -259,14 +262,14 @@ pub(crate) async fn run<H: Hear + ?Sized>(
 ///
 /// At a terminal it stays in our process group: Ctrl-C and Ctrl-Z reach it as if we were not there,
 /// and what to do about them is its own business. Elsewhere it leads a group of its own, and whatever
-/// ends us ends that. Beside how it ended, the signal by which we were asked to end it.
+/// ends us ends that: `asked` waits for the next signal that wants it. Beside how it ended, that signal.
 ///
 /// # Errors
 /// The program could not be started.
-pub(crate) async fn attached(program: &Program) -> io::Result<(Exit, Option<Signal>)> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
+pub(crate) async fn attached(
+    program: &Program,
+    mut asked: impl AsyncFnMut() -> Signal,
+) -> io::Result<(Exit, Option<Signal>)> {
     let at_terminal = io::stdin().is_terminal();
     let guarded = Guarded::new();
     let mut command = command(program, guarded.mark())?;
@@ -287,10 +290,11 @@ pub(crate) async fn attached(program: &Program) -> io::Result<(Exit, Option<Sign
                 }
                 return status.map(|status| (exit(status), None));
             }
-            _ = interrupt.recv() => if at_terminal { continue } else { Signal::SIGINT },
-            _ = terminate.recv() => Signal::SIGTERM,
-            _ = hangup.recv() => Signal::SIGHUP,
+            signal = asked() => signal,
         };
+        if at_terminal && signal == Signal::SIGINT {
+            continue;
+        }
         let asked = if at_terminal {
             kill(leader, Signal::SIGTERM)
         } else {
@@ -378,20 +382,24 @@ async fn feed(stdin: Option<ChildStdin>, input: Option<&Sensitive<Vec<u8>>>) {
     }
 }
 
-/// Reads an output to its end and keeps its first bytes: a child must not wait for a reader.
-async fn capture(
+/// Reads an output to its end and keeps its first bytes: a child waits for no reader, unless nobody takes what it says.
+async fn capture<H: Hear + ?Sized>(
     from: Option<impl AsyncRead + Unpin>,
     limit: usize,
     into: &mut Captured,
-    hear: impl Fn(&[u8]),
+    stream: Stream,
+    hear: &H,
 ) {
     let Some(mut from) = from else { return };
     // Most tasks say little, and many run at once; who says much is read in larger pieces.
     let mut buffer = vec![0; SMALL_READ];
     // A pipe that cannot be read any more has ended.
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
-        hear(&buffer[..read]);
         into.keep(&buffer[..read], limit);
+        hear.hear(stream, &buffer[..read]);
+        if let Some(room) = hear.room() {
+            room.await;
+        }
         if read == buffer.len() {
             buffer.resize(LARGE_READ, 0);
         }

@@ -5,6 +5,7 @@ mod vendors;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Once};
 
 use devgate_devices::ResourceType;
@@ -35,7 +36,15 @@ pub(crate) struct Registry {
     /// That there are such is told once, to those who ask for all families.
     told: Once,
     log: Arc<dyn Sink>,
+    serial: Serial,
 }
+
+/// Which registry of this process something belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Serial(u64);
+
+/// How many there have been.
+static SERIALS: AtomicU64 = AtomicU64::new(0);
 
 /// A family as its folder has it.
 #[derive(Debug)]
@@ -110,6 +119,7 @@ impl Registry {
             broken: IndexMap::new(),
             told: Once::new(),
             log: Arc::clone(log),
+            serial: Serial(SERIALS.fetch_add(1, Ordering::Relaxed)),
         };
         for connect in devgate_transports::all() {
             let name = connect.schema().name().to_owned();
@@ -146,6 +156,11 @@ impl Registry {
             }
         }
         Ok(registry)
+    }
+
+    /// Which one it is.
+    pub(crate) fn serial(&self) -> Serial {
+        self.serial
     }
 
     /// One more transport.
@@ -273,6 +288,17 @@ impl Registry {
         let targets = targets.iter().filter(|target| target.fault.is_none());
         self.ask(targets.filter_map(|target| target.remote_transport()))
             .await;
+    }
+
+    /// What of a target's connection info its transport calls secret, as far as that has been asked.
+    pub(crate) fn secrets(&self, target: &Target) -> Vec<Value> {
+        let transport = target.remote_transport();
+        let transport =
+            transport.filter(|name| target.fault.is_none() && !self.must_be_asked(name));
+        let known = transport.and_then(|name| self.known(name).ok().flatten());
+        known.map_or_else(Vec::new, |connect| {
+            connect.schema().secrets(target.connection_info())
+        })
     }
 
     /// Where a target is. Which port a transport has is not known before its programs are asked.

@@ -1,8 +1,11 @@
 //! One thing asked of many targets at once: bounded, told as it goes, and stopped by stages.
 
-use std::cell::{Cell, OnceCell};
+mod progress;
+
+use std::cell::OnceCell;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -21,6 +24,7 @@ use crate::listen::{Listener, Sink};
 use crate::registry::Registry;
 use crate::results::{Action, Answer, Status};
 use crate::stop::{Reason, Stage, Stop, Stopper};
+use progress::Progress;
 
 /// One thing asked of the gateway.
 ///
@@ -50,13 +54,6 @@ pub(crate) struct Job<'a> {
     stop: Stop,
 }
 
-/// Which targets of a run were begun, by their index.
-#[derive(Debug)]
-struct Begun {
-    which: Vec<Cell<bool>>,
-    count: Cell<usize>,
-}
-
 /// How a run went.
 #[derive(Debug)]
 pub(crate) struct Ran {
@@ -64,28 +61,6 @@ pub(crate) struct Ran {
     pub(crate) statuses: Vec<(String, Status)>,
     /// Why it was to end before.
     pub(crate) reason: Option<Reason>,
-}
-
-impl Begun {
-    fn of(targets: usize) -> Self {
-        Self {
-            which: vec![Cell::new(false); targets],
-            count: Cell::new(0),
-        }
-    }
-
-    fn note(&self, at: usize) {
-        self.which[at].set(true);
-        self.count.set(self.count.get() + 1);
-    }
-
-    fn has(&self, at: usize) -> bool {
-        self.which[at].get()
-    }
-
-    fn count(&self) -> usize {
-        self.count.get()
-    }
 }
 
 impl Ran {
@@ -118,6 +93,20 @@ impl<'a> Job<'a> {
             () = self.run.registry.ask(name) => Ok(()),
             () = self.stop.reaches(Stage::Finish) => Err(self.interrupted(false)),
         }
+    }
+
+    /// Waits for its work. Once the run is to end, a target that has not answered so far is not tried again.
+    async fn attend<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            () = self.stop.reaches(Stage::Finish) => {}
+        }
+        if !self.patience.was_answered() {
+            self.patience.give_up();
+        }
+        work.await
     }
 
     /// How its work learns that it is to end.
@@ -243,18 +232,14 @@ impl Run {
         action: Action,
         work: impl AsyncFn(&Job<'_>) -> Result<Answer, Failure>,
     ) -> Ran {
-        let (events, stop) = (&*self.events, &self.stopper.stop());
-        events.tell(Event::Begun {
-            action,
-            targets: targets.len(),
-        });
+        let (progress, stop) = (
+            &Progress::begin(self, targets, action),
+            &self.stopper.stop(),
+        );
         // What one of them shows may be a secret of another. Many have the same.
-        let mut secrets: Vec<Vec<Value>> = targets.iter().map(|target| target.secrets()).collect();
-        secrets.dedup();
-        let all = Listener::new(self.sink());
-        all.hide(secrets.iter().flatten());
-        drop(secrets);
-        // Where a target is depends on what its transport says.
+        let secrets = Listener::new(self.sink());
+        hide(&secrets, targets.iter().map(|target| target.secrets()));
+        // Where a target is, and what of it is secret, depends on what its transport says.
         let stopped = tokio::select! {
             () = self.registry.prepare(targets) => None,
             stage = self.stopping() => stage,
@@ -262,22 +247,23 @@ impl Run {
         if let Some(stage) = stopped {
             self.tell_stopping(stage, 0);
         }
+        hide(
+            &secrets,
+            targets.iter().map(|target| self.registry.secrets(target)),
+        );
         let places = targets.iter().map(|target| self.registry.place(target));
         let places: &Vec<Place> = &places.collect();
-        let (work, begun) = (&work, &Begun::of(targets.len()));
+        let work = &work;
         let answers = stream::iter(targets.iter().enumerate()).map(|(at, target)| async move {
             let _room = self.room(stop).await?;
-            begun.note(at);
-            events.tell(Event::Started {
-                target: target.name.clone(),
-            });
+            progress.started(at);
             let job = self.job_at(target, places[at].into());
             let answer = match &target.fault {
                 Some(fault) => Err(Failure::from(&**fault)),
                 // Boxed, so that little is moved when a target is queued.
                 None => {
-                    let work = AssertUnwindSafe(Box::pin(work(&job))).catch_unwind().await;
-                    work.unwrap_or_else(|_| Err(panicked()))
+                    let work = AssertUnwindSafe(Box::pin(work(&job))).catch_unwind();
+                    job.attend(work).await.unwrap_or_else(|_| Err(panicked()))
                 }
             };
             let answer = answer.unwrap_or_else(Answer::from);
@@ -285,31 +271,19 @@ impl Run {
         });
         let mut answers = Box::pin(answers.buffer_unordered(self.limits.concurrency.get()));
         let sessions = self.engine.sessions.expect(self.id, places);
-        let mut done = vec![false; targets.len()];
-        let mut statuses = Vec::with_capacity(targets.len());
-        let mut failed = 0;
         loop {
             tokio::select! {
                 answer = answers.next() => {
                     let Some(answer) = answer else { break };
                     let Some((at, answer)) = answer else { continue };
-                    done[at] = true;
                     sessions.done(places[at]);
-                    failed += usize::from(answer.status == Status::Failure);
-                    statuses.push((targets[at].name.clone(), answer.status));
-                    events.tell(Event::Finished {
-                        target: targets[at].name.clone(),
-                        answer: Box::new(answer),
-                        running: begun.count() - statuses.len(),
-                        failed,
-                    });
+                    progress.finished(at, answer);
                 }
                 stage = self.stopping() => {
                     let Some(stage) = stage else { break };
-                    let running = begun.count() - statuses.len();
                     // Where all is told, only the sessions are still to be closed.
-                    if stage == Stage::Finish || running > 0 {
-                        self.tell_stopping(stage, running);
+                    if stage == Stage::Finish || progress.running() > 0 {
+                        self.tell_stopping(stage, progress.running());
                     }
                 }
             }
@@ -321,23 +295,7 @@ impl Run {
             () = sessions.end(self.engine.log()) => {}
             _ = self.stopping() => {}
         }
-        let reason = stop.reason();
-        for (at, target) in targets.iter().enumerate().filter(|(at, _)| !done[*at]) {
-            let failure = interrupted(stop, begun.has(at));
-            statuses.push((target.name.clone(), Status::Failure));
-            failed += 1;
-            events.tell(Event::Finished {
-                target: target.name.clone(),
-                answer: Box::new(failure.into()),
-                running: 0,
-                failed,
-            });
-        }
-        events.tell(Event::Ended {
-            reason: reason.clone(),
-            failed,
-        });
-        Ran { statuses, reason }
+        progress.end()
     }
 
     fn tell_stopping(&self, stage: Stage, running: usize) {
@@ -375,6 +333,13 @@ impl Drop for Run {
     fn drop(&mut self) {
         self.events.close();
     }
+}
+
+/// Hides the secrets of targets, of which many have the same as their neighbour.
+fn hide(listener: &Listener<'_>, secrets: impl Iterator<Item = Vec<Value>>) {
+    let mut secrets: Vec<Vec<Value>> = secrets.collect();
+    secrets.dedup();
+    listener.hide(secrets.iter().flatten());
 }
 
 /// That a target was not done with when somebody stopped the run.

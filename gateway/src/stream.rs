@@ -1,8 +1,10 @@
 //! What tasks write, shown line by line while they run, without secrets.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use devgate_schemas::CUT;
+use futures_util::future::BoxFuture;
 
 use crate::process::{Hear, Stream};
 use crate::run::Job;
@@ -70,6 +72,11 @@ impl Hear for Streamed<'_> {
         lines
             .borrow_mut()
             .take(bytes, |line| self.show(stream, line));
+    }
+
+    fn room(&self) -> Option<BoxFuture<'static, ()>> {
+        let events = Arc::clone(self.job.run.events());
+        Some(Box::pin(async move { events.room().await }))
     }
 }
 

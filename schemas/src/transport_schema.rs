@@ -255,6 +255,12 @@ impl TransportSchema {
         self.check(&taken, &[]).map(|()| taken)
     }
 
+    /// The secrets of a target's raw connection info, whether it fits or not.
+    pub fn secrets(&self, raw: Unread) -> Vec<Value> {
+        let info = self.taken(raw, &mut |_, _| {}, &mut Vec::new());
+        info.secrets().cloned().collect()
+    }
+
     /// Whether a target's raw connection info fits, as far as it is known: of the attributes in
     /// `open` nothing is.
     ///

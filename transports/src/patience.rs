@@ -21,12 +21,13 @@
 mod tests;
 
 use std::future::Future;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use backoff::ExponentialBackoff;
 use backoff::backoff::Backoff;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::error::PatienceSpent;
@@ -46,6 +47,10 @@ pub struct Patience {
     left: Mutex<Duration>,
     /// How many logins in a row have come to nothing.
     lost_logins: AtomicU32,
+    /// Whether the target has answered something.
+    answered: AtomicBool,
+    /// Whether nobody wants it to be tried again.
+    given_up: watch::Sender<bool>,
 }
 
 /// The tries of one request.
@@ -85,12 +90,34 @@ impl Patience {
             limit,
             left: Mutex::new(limit),
             lost_logins: AtomicU32::new(0),
+            answered: AtomicBool::new(false),
+            given_up: watch::Sender::default(),
         }
     }
 
     /// As much patience as this one was at first.
     pub fn afresh(&self) -> Self {
         Self::at_most(self.limit)
+    }
+
+    /// Whether the target has answered something in this run.
+    pub fn was_answered(&self) -> bool {
+        self.answered.load(Ordering::Relaxed)
+    }
+
+    /// Nobody wants the target to be tried again: pauses end at once, with the last error.
+    pub fn give_up(&self) {
+        self.given_up.send_replace(true);
+    }
+
+    /// Waits until somebody [gives up](Self::give_up).
+    async fn is_given_up(&self) {
+        // The sender is our own.
+        let _ = self
+            .given_up
+            .subscribe()
+            .wait_for(|given_up| *given_up)
+            .await;
     }
 
     /// Whether the run must not ask this target again.
@@ -188,8 +215,9 @@ impl Attempts<'_> {
         let started = Instant::now();
         self.tries += 1;
         let result = timeout(left, attempt).await;
-        if !matches!(result, Ok(Ok(_))) {
-            self.patience.take(started.elapsed());
+        match result {
+            Ok(Ok(_)) => self.patience.answered.store(true, Ordering::Relaxed),
+            _ => self.patience.take(started.elapsed()),
         }
         match result {
             Ok(result) => result,
@@ -217,7 +245,7 @@ impl Attempts<'_> {
         let pause = pause.max(least);
         let left = self.patience.left();
         self.tries = self.tries.max(1);
-        if pause >= left {
+        if pause >= left || *self.patience.given_up.borrow() {
             self.last = Some(Box::new(error));
             return Err(self.spent());
         }
@@ -231,7 +259,10 @@ impl Attempts<'_> {
         ));
         self.told = true;
         self.last = Some(Box::new(error));
-        wait(pause).await;
+        tokio::select! {
+            () = wait(pause) => {}
+            () = self.patience.is_given_up() => return Err(self.spent()),
+        }
         self.patience.take(pause);
         Ok(())
     }

@@ -99,6 +99,7 @@ pub(crate) async fn attend_for<T>(
 ) -> anyhow::Result<T> {
     let cancel = |signal| {
         run.cancel(interrupt::reason(signal));
+        setting.engine.hurry();
         None
     };
     let interrupts = Some(Interrupts::hear()?);

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use tokio::sync::watch;
-use tokio::task::spawn_local;
 
 use super::{Engine, Limits};
-use crate::events::RUN;
+use crate::events::{Events, RUN};
 use crate::failure::Failure;
 use crate::operations::{Operation, Summary};
 use crate::registry::Registry;
@@ -51,10 +50,17 @@ impl Engine {
     /// It goes on whether somebody keeps the handle or not.
     ///
     /// # Errors
-    /// Another request has the same key.
+    /// Another request has the same key, there are too many, or the engine is about to end.
     pub(crate) fn submit(self: &Rc<Self>, request: Request) -> Result<RunHandle, Failure> {
         if let Some(known) = self.known(request.key.as_ref())? {
             return Ok(known);
+        }
+        if self.under_way.is_closing() {
+            let message = "devgate is about to end: nothing was done";
+            return Err(Failure::new("devgate/shutdown", message));
+        }
+        if request.key.is_some() {
+            self.forget_a_key()?;
         }
         let Request {
             key,
@@ -67,25 +73,42 @@ impl Engine {
         let (told, outcome) = watch::channel(None);
         let handle = RunHandle { run, outcome };
         let run = Rc::clone(&handle.run);
-        spawn_local(RUN.scope(Arc::clone(run.events()), async move {
+        let end = End {
+            told,
+            events: Arc::clone(run.events()),
+        };
+        let work = RUN.scope(Arc::clone(run.events()), async move {
             let work = operation.run(&run, &chosen.inventory, &chosen.targets);
             let done = AssertUnwindSafe(work).catch_unwind().await;
-            let done = done.unwrap_or_else(|_| Err(panicked()));
-            // Nobody may wait for it.
-            let _ = told.send(Some(done.map(Rc::new)));
-            run.events().close();
-        }));
+            end.tell(done.unwrap_or_else(|_| Err(panicked())));
+        });
+        self.under_way.begin(&handle.run, work);
         if let Some((key, digest)) = key {
-            let mut keys = self.keys.borrow_mut();
-            if keys.len() >= KEYS {
-                let ended = keys.values().position(|(_, handle)| handle.has_ended());
-                if let Some(at) = ended {
-                    keys.shift_remove_index(at);
-                }
-            }
-            keys.insert(key, (digest, handle.clone()));
+            self.keys.borrow_mut().insert(key, (digest, handle.clone()));
         }
         Ok(handle)
+    }
+
+    /// Makes room for one more key: that of the oldest run that has ended is forgotten.
+    ///
+    /// # Errors
+    /// None of them has ended.
+    fn forget_a_key(&self) -> Result<(), Failure> {
+        let mut keys = self.keys.borrow_mut();
+        if keys.len() < KEYS {
+            return Ok(());
+        }
+        let mut ended = keys.values();
+        let ended = ended.position(|(_, handle)| handle.has_ended());
+        let Some(at) = ended else {
+            let message = format!(
+                "{KEYS} requests with idempotency keys are under way: nothing was done; ask again when \
+                 some have ended"
+            );
+            return Err(Failure::new("devgate/too-many-requests", message));
+        };
+        keys.shift_remove_index(at);
+        Ok(())
     }
 
     /// The run that a request of this key has become.
@@ -103,6 +126,29 @@ impl Engine {
                 Err(Failure::new("devgate/key-in-use", message))
             }
         }
+    }
+}
+
+/// Tells what has become of a run, whatever ends it.
+struct End {
+    told: watch::Sender<Option<Result<Rc<Summary>, Failure>>>,
+    events: Arc<Events>,
+}
+
+impl End {
+    fn tell(&self, done: Result<Summary, Failure>) {
+        // Nobody may wait for it.
+        let _ = self.told.send(Some(done.map(Rc::new)));
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if self.told.borrow().is_none() {
+            let message = "devgate has ended before: what had been done by then is not known";
+            self.tell(Err(Failure::new("devgate/shutdown", message)));
+        }
+        self.events.close();
     }
 }
 

@@ -248,12 +248,13 @@ impl Apply {
             let _held = safety.map(|_| job.stop().hold());
             let report =
                 device_run::run(ctx, plan, options, safety, &mut audited, job.stop()).await;
+            let mut unsaved = None;
             if let (Some(owner), Mode::Enforce) = (&audits, options.mode) {
                 let audited = Kept::now(job.without_secrets(audited.into_json()));
                 let kept = store.keep(Kind::Audits, owner, audited).await;
-                kept.map_err(|error| unusable(format!("what was audited is not kept: {error}")))?;
+                let lost = |error| unusable(format!("what was audited is not kept: {error}"));
+                unsaved = kept.err().map(lost);
             }
-            let mut unsaved = None;
             // Where the way back has failed, nobody wants to keep what there is.
             if report.summary.changed > 0
                 && report.problem.is_none()

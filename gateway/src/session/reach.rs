@@ -12,7 +12,7 @@ use crate::engine::RunId;
 use crate::failure::Failure;
 use crate::hosts::{Budget, Settings};
 use crate::inventory::{Kind, Listed, Place, Target};
-use crate::registry::Registry;
+use crate::registry::{Registry, Serial};
 use crate::run::Job;
 
 /// How a target is reached: its transport, its checked connection info, and where it is.
@@ -32,6 +32,8 @@ pub(crate) struct Reach<'r> {
 pub(super) struct Key {
     pub(super) transport: String,
     pub(super) info: ConnectionInfo,
+    /// Whose transports these are: another registry may know others by the same names.
+    pub(super) registry: Serial,
 }
 
 /// How sessions with a device are kept.
@@ -85,6 +87,7 @@ impl<'r> Reach<'r> {
         let key = Key {
             transport: schema.name().to_owned(),
             info,
+            registry: job.run.registry.serial(),
         };
         Ok(Self {
             connect,

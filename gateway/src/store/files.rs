@@ -72,7 +72,8 @@ impl Files {
     /// The folder of a kind, which is there.
     fn folder(&self, kind: Kind) -> anyhow::Result<PathBuf> {
         let known = self.known(kind);
-        if let Some(folder) = known.get() {
+        // Somebody may have removed it since.
+        if let Some(folder) = known.get().filter(|folder| folder.is_dir()) {
             return Ok(folder.clone());
         }
         let folder = match kind {

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use devgate_schemas::{Course, Event, Level, Listen};
 
@@ -72,6 +72,32 @@ async fn a_port_that_stays_closed_is_given_up_within_the_limit() {
         "{}",
         heard[0].message
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_given_up_is_not_tried_again_and_the_last_error_is_told() {
+    let (patience, heard) = (Patience::new(), Heard::default());
+    let started = Instant::now();
+    let tries = persist(&patience, &heard, |_| async { Err(refused()) });
+    let giving_up = async {
+        wait(Duration::from_millis(100)).await;
+        assert!(!patience.was_answered());
+        patience.give_up();
+    };
+    let (result, ()) = tokio::join!(tries, giving_up);
+    assert_eq!(started.elapsed(), Duration::from_millis(100));
+    let error = result.expect_err("given up").to_string();
+    assert!(error.contains("connection refused"), "{error}");
+    let tried = AtomicU32::new(0);
+    let again = persist(&patience, &heard, |tries| {
+        tried.store(tries, Ordering::Relaxed);
+        async { Err(refused()) }
+    });
+    assert!(again.await.is_err());
+    assert_eq!(tried.into_inner(), 1);
+    let other = Patience::new();
+    assert!(persist(&other, &heard, |_| async { Ok(1) }).await.is_ok());
+    assert!(other.was_answered());
 }
 
 #[tokio::test(start_paused = true)]

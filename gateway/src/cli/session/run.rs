@@ -10,6 +10,7 @@ use devgate_transports::Mode;
 use crate::cli::attend::{Shown, attend_until};
 use crate::cli::targets::Direct;
 use crate::cli::{Ending, Setting, complete};
+use crate::interrupt::Interrupts;
 use crate::output::Output;
 use crate::process::{self, Program};
 use crate::session::{self, Bound, Lender, Reach};
@@ -49,7 +50,8 @@ impl Run {
                 )],
                 stdin: None,
             };
-            process::attached(&program)
+            let mut interrupts = Interrupts::hear()?;
+            process::attached(&program, async || interrupts.signal().await)
                 .await
                 .map_err(|error| anyhow!("cannot run {shown}: {error}"))
         };

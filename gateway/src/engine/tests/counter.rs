@@ -47,7 +47,8 @@ impl Counters {
     pub(super) fn new() -> Self {
         let schema = "{name: counter, desc: A counter., connection_info: {host: {type: String, desc: A host.}, \
                       port: {type: Integer, default: 7, desc: A port.}, password: {type: 'Optional[String]', \
-                      sensitive: true, desc: A secret.}}}";
+                      sensitive: true, desc: A secret.}, token: {type: 'Optional[String]', sensitive: true, \
+                      desc: Another.}}}";
         Self {
             schema: TransportSchema::built_in(schema),
             takes: Duration::ZERO,

@@ -1,6 +1,7 @@
 //! What is each run's own: secrets, its end, its events, its request.
 
 use std::cell::Cell;
+use std::panic::AssertUnwindSafe;
 
 use devgate_schemas::Value;
 use tokio::time::timeout;
@@ -8,7 +9,8 @@ use tokio::time::timeout;
 use super::counter::pass;
 use super::*;
 use crate::engine::{Key, Request};
-use crate::operations::Operation;
+use crate::lock::locked;
+use crate::operations::{How, Operation, Typing};
 use crate::results::Status;
 use crate::run::Ran;
 use crate::stop::Stage;
@@ -140,6 +142,100 @@ async fn what_ends_a_run_ends_no_other() {
             "interrupted: nothing was done"
         ]
     );
+}
+
+#[tokio::test]
+async fn what_a_transport_calls_secret_is_hidden_from_the_beginning() {
+    // `token` speaks for itself to nobody but the schema.
+    let text = "version: 2\nconfig: {transport: remote, remote: {remote-transport: counter, host: h}}\ntargets:\n\
+                - {name: d0}\n- {name: d1, config: {remote: {token: canary}}}\n";
+    let bench = Bench::of(text, Counters::new());
+    let run = bench.one_by_one();
+    let mut heard = run.events().follow(0);
+    let targets = bench.targets(&["d0", "d1"]);
+    run.over(&targets, ACTION, async |job| {
+        job.context().notice("a canary");
+        Ok(Answer::success(json!({})))
+    })
+    .await;
+    let told = told(&mut heard);
+    let said = told.iter().filter_map(|event| match &**event {
+        Event::Said(event) => Some(event.message.as_str()),
+        _ => None,
+    });
+    assert_eq!(said.collect::<Vec<_>>(), ["a ********"; 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_panics_has_told_what_became_of_each_target() {
+    let bench = Bench::new(2, Counters::new());
+    let (run, targets) = (bench.one_by_one(), bench.targets(&["d0", "d1"]));
+    let mut heard = run.events().follow(0);
+    let fails = async {
+        let work = run.over(&targets, ACTION, async |_| {
+            pass(Duration::from_secs(60)).await;
+            Ok(Answer::success(json!({})))
+        });
+        tokio::select! {
+            _ = work => {}
+            () = pass(Duration::from_secs(30)) => panic!("beside the work"),
+        }
+    };
+    assert!(AssertUnwindSafe(fails).catch_unwind().await.is_err());
+    let told = told(&mut heard);
+    let kinds = told.iter().filter_map(|event| match &**event {
+        Event::Finished { answer, .. } => answer.value.pointer("/_error/kind")?.as_str(),
+        Event::Ended { failed: 2, .. } => Some("ended"),
+        _ => None,
+    });
+    let kinds: Vec<_> = kinds.collect();
+    assert_eq!(kinds, ["devgate/bug", "devgate/bug", "ended"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_an_engine_ends_the_runs_that_are_under_way_and_waits_for_them() {
+    let counters = Counters {
+        takes: Duration::from_secs(3),
+        ..Counters::new()
+    };
+    let bench = Bench::new(1, counters);
+    let submit = || {
+        let request = Request {
+            key: None,
+            registry: Rc::clone(&bench.registry),
+            chosen: Chosen {
+                inventory: Rc::clone(&bench.inventory),
+                targets: bench.targets(&["d0"]),
+            },
+            operation: Operation::Command(Typing {
+                lines: vec!["a".to_owned()],
+                how: How::Configuration { save: false },
+                noop: false,
+            }),
+            limits: Limits::default(),
+        };
+        bench.engine.submit(request)
+    };
+    let local = tokio::task::LocalSet::new();
+    let work = async {
+        let handle = bench
+            .engine
+            .drive(async {
+                let handle = submit().expect("a run");
+                pass(Duration::from_secs(1)).await;
+                handle
+            })
+            .await;
+        // What was under way has come to its end, and its session was closed.
+        assert_eq!(locked(&bench.counters.seen).lines.len(), 1);
+        assert_eq!(bench.counters.counts(), [1, 1]);
+        let summary = handle.summary().await.expect("it was begun");
+        assert_eq!(summary.ran.reason, Some(Reason::Shutdown));
+        assert_eq!(statuses(&summary.ran), [("d0", Status::Success)]);
+        let refused = submit().expect_err("nothing is begun any more");
+        assert_eq!(refused.kind, "devgate/shutdown");
+    };
+    local.run_until(work).await;
 }
 
 #[tokio::test(start_paused = true)]

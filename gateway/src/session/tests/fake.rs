@@ -17,6 +17,7 @@ use serde_json::json;
 
 use crate::engine::RunId;
 use crate::inventory::Target;
+use crate::registry::Serial;
 use crate::session::reach::{Key, Terms};
 use crate::session::{Bound, Lender, Pool, Reach};
 
@@ -75,7 +76,11 @@ impl Device {
         let transport = self.schema.name().to_owned();
         Reach {
             connect: self,
-            key: Rc::new(Key { transport, info }),
+            key: Rc::new(Key {
+                transport,
+                info,
+                registry: Serial::default(),
+            }),
             place: target.place(None),
             terms: Terms {
                 limit: NonZeroUsize::MIN,
