@@ -8,9 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-use crate::inventory::{InventoryError, Target};
-use crate::project::ProjectError;
-use crate::tasks::TaskError;
+use crate::inventory::Target;
 
 /// The kind of what a device refuses, or does not know.
 const DEVICE_ERROR: &str = "devgate/device-error";
@@ -48,6 +46,11 @@ impl Failure {
             msg: msg.into(),
             details: Map::new(),
         }
+    }
+
+    /// A failure that no program is known to tell from others.
+    pub(crate) fn other(msg: impl Into<String>) -> Self {
+        Self::new("devgate/error", msg)
     }
 
     /// That a target's connection info does not fit its transport.
@@ -107,51 +110,57 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-impl From<anyhow::Error> for Failure {
-    fn from(error: anyhow::Error) -> Self {
-        let error = match error.downcast::<Self>() {
-            Ok(failure) => return failure,
-            Err(error) => error,
-        };
-        let error = match error.downcast::<TaskError>() {
-            Ok(error) => return error.into(),
-            Err(error) => error,
-        };
-        let error = match error.downcast::<InventoryError>() {
-            Ok(error) => return Self::from(&error),
-            Err(error) => error,
-        };
-        let kind = match error.downcast_ref::<ProjectError>() {
-            Some(ProjectError::WorldWritable(_)) => "bolt/world-writable-error",
-            Some(ProjectError::Invalid(_)) => "bolt/validation-error",
-            Some(_) => "bolt/file-error",
-            None => "devgate/error",
-        };
-        Self::new(kind, format!("{error:#}"))
+/// Says what was tried when an error came.
+pub(crate) trait ErrorContext<T> {
+    /// With what was tried before what is wrong: `cannot read x: no such file`.
+    ///
+    /// # Errors
+    /// The same, with the context.
+    fn context(self, what: impl fmt::Display) -> Result<T, Failure>;
+
+    /// The same, where the text costs something.
+    ///
+    /// # Errors
+    /// The same, with the context.
+    fn with_context<C: fmt::Display>(self, what: impl FnOnce() -> C) -> Result<T, Failure>;
+}
+
+impl<T, E: Into<Failure>> ErrorContext<T> for Result<T, E> {
+    fn context(self, what: impl fmt::Display) -> Result<T, Failure> {
+        self.with_context(|| what)
+    }
+
+    fn with_context<C: fmt::Display>(self, what: impl FnOnce() -> C) -> Result<T, Failure> {
+        self.map_err(|error| {
+            let mut failure = error.into();
+            failure.msg = format!("{}: {}", what(), failure.msg);
+            failure
+        })
     }
 }
 
-impl From<&InventoryError> for Failure {
-    fn from(error: &InventoryError) -> Self {
-        Self {
-            kind: error.kind().to_owned(),
-            msg: with_causes(error),
-            details: error.details().as_object().cloned().unwrap_or_default(),
-        }
+impl<T> ErrorContext<T> for Option<T> {
+    fn context(self, what: impl fmt::Display) -> Result<T, Failure> {
+        self.with_context(|| what)
+    }
+
+    fn with_context<C: fmt::Display>(self, what: impl FnOnce() -> C) -> Result<T, Failure> {
+        self.ok_or_else(|| Failure::other(what().to_string()))
     }
 }
 
-impl From<TaskError> for Failure {
-    fn from(error: TaskError) -> Self {
-        let (kind, msg, details) = error.to_error();
-        let details = details.as_object().cloned().unwrap_or_default();
-        Self {
-            kind: kind.to_owned(),
-            msg,
-            details,
+/// Errors of the system and of libraries have no kind of their own.
+macro_rules! without_kind {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::other(with_causes(&error))
+            }
         }
-    }
+    )*};
 }
+
+without_kind!(std::io::Error, serde_json::Error, nix::errno::Errno);
 
 impl From<devgate_transports::Error> for Failure {
     fn from(error: devgate_transports::Error) -> Self {
@@ -216,7 +225,7 @@ fn is_down(error: &devgate_transports::Error) -> bool {
 }
 
 /// An error and what caused it, outermost first.
-fn with_causes(error: &dyn Error) -> String {
+pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

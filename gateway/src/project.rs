@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use devgate_schemas::yaml::{self, Node};
 use devgate_schemas::{Hash, Value, did_you_mean};
 
+use crate::failure::{Failure, with_causes};
 use crate::tasks::Catalogue;
 
 const FILE: &str = "bolt-project.yaml";
@@ -116,6 +117,17 @@ pub(crate) enum ProjectError {
     /// The file says what it must not; all of it at once.
     #[error("{}", .0.join("\n"))]
     Invalid(Vec<String>),
+}
+
+impl From<ProjectError> for Failure {
+    fn from(error: ProjectError) -> Self {
+        let kind = match &error {
+            ProjectError::WorldWritable(_) => "bolt/world-writable-error",
+            ProjectError::Invalid(_) => "bolt/validation-error",
+            ProjectError::NoFolder { .. } | ProjectError::Unreadable { .. } => "bolt/file-error",
+        };
+        Self::new(kind, with_causes(&error))
+    }
 }
 
 impl Project {

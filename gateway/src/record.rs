@@ -4,12 +4,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
 use devgate_devices::{Family, Recording};
 use devgate_schemas::{REDACTED, Value, starred};
 use devgate_transports::{CommandLine, Context, Error, Transport};
 
-use crate::failure::Failure;
+use crate::failure::{ErrorContext, Failure};
 use crate::run::Job;
 
 /// A command that no device knows. It begins like one that only reads: where a single word is
@@ -30,7 +29,7 @@ pub(crate) struct Recorded {
 ///
 /// # Errors
 /// It cannot be made, or something is in it.
-pub(crate) fn make_folder(folder: &Path) -> anyhow::Result<()> {
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
     let shown = folder.display();
     let mut entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -40,7 +39,9 @@ pub(crate) fn make_folder(folder: &Path) -> anyhow::Result<()> {
         Err(error) => return Err(error).with_context(|| format!("cannot record into {shown}")),
     };
     if entries.next().is_some() {
-        bail!("{shown} is not empty: name a new folder for the recording");
+        return Err(Failure::other(format!(
+            "{shown} is not empty: name a new folder for the recording"
+        )));
     }
     Ok(())
 }

@@ -112,7 +112,7 @@ impl Registry {
         modulepath: &[PathBuf],
         libdir: Option<&Path>,
         log: &Arc<dyn Sink>,
-    ) -> anyhow::Result<Self> {
+    ) -> Result<Self, Failure> {
         let mut registry = Self {
             protocols: IndexMap::new(),
             families: IndexMap::new(),
@@ -140,11 +140,11 @@ impl Registry {
                 }
             };
             if let Some(first) = found.insert(name.clone(), folder.clone()) {
-                anyhow::bail!(
+                return Err(Failure::other(format!(
                     "family `{name}` is defined twice: in {} and in {}; remove one of them",
                     first.display(),
                     folder.display()
-                );
+                )));
             }
             registry.add(name, family, &folder);
         }

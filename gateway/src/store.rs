@@ -15,11 +15,11 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use anyhow::anyhow;
 use async_trait::async_trait;
 use devgate_transports::Environment;
 use serde_json::{Value as Json, json};
 
+use crate::failure::Failure;
 use crate::inventory::Target;
 
 pub(crate) use files::Files;
@@ -53,7 +53,7 @@ pub(crate) trait Store: Debug + Send + Sync {
     ///
     /// # Errors
     /// Nothing of it can be kept.
-    fn prepare(&self, kind: Kind) -> anyhow::Result<()>;
+    fn prepare(&self, kind: Kind) -> Result<(), Failure>;
 
     /// What is kept of a target, however old it is.
     ///
@@ -118,12 +118,16 @@ pub(crate) fn place(
     environment: &Environment,
     variable: &str,
     below_home: &str,
-) -> anyhow::Result<PathBuf> {
+) -> Result<PathBuf, Failure> {
     let said = environment.variable(variable).map(PathBuf::from);
     // The specification: a relative path is to be ignored.
     let said = said.filter(|path| path.is_absolute());
     let place = said.or_else(|| Some(environment.home()?.join(below_home)));
-    place.ok_or_else(|| anyhow!("there is no place to keep anything: set {variable}, or HOME"))
+    place.ok_or_else(|| {
+        Failure::other(format!(
+            "there is no place to keep anything: set {variable}, or HOME"
+        ))
+    })
 }
 
 #[cfg(test)]
@@ -139,7 +143,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn facts_are_kept_for_one_project_and_one_target_alone() -> anyhow::Result<()> {
+    async fn facts_are_kept_for_one_project_and_one_target_alone() -> Result<(), Failure> {
         let folder = tempfile::tempdir()?;
         let stores: [&dyn Store; 2] = [&Files::at(folder.path()), &Memory::default()];
         for store in stores {
@@ -155,7 +159,7 @@ mod tests {
                 .expect("sound")
                 .expect("kept");
             assert_eq!(kept.what, facts);
-            assert!(kept.at.elapsed()? < Duration::from_secs(60));
+            assert!(kept.at.elapsed().expect("past") < Duration::from_secs(60));
             for other in [owner("/a", "r2"), owner("/b", "r1")] {
                 assert_eq!(store.kept(Kind::Facts, &other).await, Ok(None));
             }

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use anyhow::bail;
 use devgate_schemas::Level;
 use devgate_transports::Environment;
 
@@ -91,7 +90,7 @@ impl Workspace {
     ///
     /// # Errors
     /// Others could change what is run, or two modules define one family.
-    pub(crate) fn load(settings: Settings, log: Arc<dyn Sink>) -> anyhow::Result<Self> {
+    pub(crate) fn load(settings: Settings, log: Arc<dyn Sink>) -> Result<Self, Failure> {
         Self::generation(0, settings, log)
     }
 
@@ -99,7 +98,7 @@ impl Workspace {
         generation: u64,
         mut settings: Settings,
         log: Arc<dyn Sink>,
-    ) -> anyhow::Result<Self> {
+    ) -> Result<Self, Failure> {
         let project = &mut settings.project;
         if let Some(modulepath) = &settings.modulepath {
             project.modulepath.clone_from(modulepath);
@@ -161,7 +160,7 @@ impl Workspace {
         not(test),
         expect(dead_code, reason = "front ends that stay are still to come")
     )]
-    pub(crate) async fn next(&self) -> anyhow::Result<Self> {
+    pub(crate) async fn next(&self) -> Result<Self, Failure> {
         let root = self.project().root.clone();
         let settings = Settings {
             project: Project::find(Some(root.clone()), None, &root)?,
@@ -177,12 +176,12 @@ impl Workspace {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub(crate) async fn inventory(&self) -> anyhow::Result<Rc<Inventory>> {
+    pub(crate) async fn inventory(&self) -> Result<Rc<Inventory>, Failure> {
         let inventory = self.inventory.get_or_try_init(|| self.read()).await?;
         Ok(Rc::clone(inventory))
     }
 
-    async fn read(&self) -> anyhow::Result<Rc<Inventory>> {
+    async fn read(&self) -> Result<Rc<Inventory>, Failure> {
         let Settings {
             project,
             inventory,
@@ -209,7 +208,7 @@ impl Workspace {
     }
 
     /// Adds the devices of the `device.conf`. One that nobody has named stops nobody.
-    fn add_devices(&self, inventory: &mut Inventory) -> anyhow::Result<()> {
+    fn add_devices(&self, inventory: &mut Inventory) -> Result<(), Failure> {
         let Some(DeviceFile { path, is_named }) = &self.settings.devices else {
             return Ok(());
         };
@@ -219,7 +218,7 @@ impl Workspace {
         let devices = match read_device_conf(path, &self.registry) {
             Ok(devices) => devices,
             Err(message) if *is_named => {
-                bail!(Failure::new("devgate/invalid-device-conf", message))
+                return Err(Failure::new("devgate/invalid-device-conf", message));
             }
             Err(message) => {
                 self.warn(message);
@@ -245,7 +244,7 @@ impl Workspace {
         inventory: Rc<Inventory>,
         words: &[String],
         overrides: &Overrides,
-    ) -> anyhow::Result<Chosen> {
+    ) -> Result<Chosen, Failure> {
         let targets = inventory.select(words, overrides).await?;
         let chosen: HashSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
         for (name, problems) in inventory.faults() {
@@ -333,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_begun_with_stays_while_a_workspace_is_loaded_again() -> anyhow::Result<()> {
+    fn what_was_begun_with_stays_while_a_workspace_is_loaded_again() -> Result<(), Failure> {
         let folder = tempfile::tempdir()?;
         let inventory = folder.path().join("inventory.yaml");
         fs::write(&inventory, named(&["r1"]))?;

@@ -35,8 +35,8 @@ const TICK: Duration = Duration::from_millis(250);
 /// # Errors
 /// That there was a signal, or what the work has failed with.
 pub(super) async fn unless_interrupted<T>(
-    work: impl Future<Output = anyhow::Result<T>>,
-) -> anyhow::Result<T> {
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
     let mut work = pin!(work);
     // Work that has nothing to wait for is not worth a signal handler, which is there for ever.
     if let Poll::Ready(done) = futures_util::poll!(&mut work) {
@@ -68,7 +68,7 @@ pub(crate) async fn attend<T>(
     run: &Run,
     output: &Output,
     work: impl Future<Output = T>,
-) -> anyhow::Result<T> {
+) -> Result<T, Failure> {
     attend_for(setting, run, &mut Shown::new(&setting.voice, output), work).await
 }
 
@@ -82,7 +82,7 @@ pub(crate) async fn perform(
     concurrency: Option<NonZeroUsize>,
     operation: Operation,
     output: &Output,
-) -> anyhow::Result<Rc<Summary>> {
+) -> Result<Rc<Summary>, Failure> {
     let handle = setting.submit(chosen, concurrency, operation)?;
     Ok(attend(setting, handle.run(), output, handle.summary()).await??)
 }
@@ -96,7 +96,7 @@ pub(crate) async fn attend_for<T>(
     run: &Run,
     show: &mut impl Show,
     work: impl Future<Output = T>,
-) -> anyhow::Result<T> {
+) -> Result<T, Failure> {
     let cancel = |signal| {
         run.cancel(interrupt::reason(signal));
         setting.engine.hurry();

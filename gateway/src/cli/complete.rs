@@ -9,13 +9,13 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 
 use super::{Cli, Ending};
+use crate::failure::{ErrorContext, Failure};
 use crate::output::Output;
 use names::Names;
 
@@ -40,7 +40,7 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) fn run(self, output: &Output) -> Result<Ending, Failure> {
         if let Shell::Bash = self.shell {
             output.exact(BASH);
             return Ok(Ending::Well);
@@ -50,7 +50,7 @@ impl Completions {
         let shell = shell.context("there are no completions for this shell")?;
         let mut script = Vec::new();
         shell.write_registration(VARIABLE, "devgate", "devgate", "devgate", &mut script)?;
-        output.exact(&String::from_utf8(script)?);
+        output.exact(&String::from_utf8_lossy(&script));
         Ok(Ending::Well)
     }
 }

@@ -8,11 +8,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::Context as _;
 use clap::{Args, Parser};
 
 use super::{Cli, Ending, answer};
-use crate::failure::Failure;
+use crate::failure::{ErrorContext, Failure};
 use crate::output::{self, Output};
 use crate::paint::Paint;
 use crate::practice::{Practice, Settings};
@@ -103,7 +102,7 @@ const STEPS: [Step; 7] = [
 const TITLE: Paint = Paint::Bold;
 
 impl Demo {
-    pub(super) async fn run(self, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, output: &Output) -> Result<Ending, Failure> {
         let begun = Instant::now();
         if let Some(folder) = &self.keep
             && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())

@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args};
 
 use super::task::time;
 use super::{Ending, Setting, Targets, ending, perform};
+use crate::failure::Failure;
 use crate::operations::{self, Operation};
 use crate::output::Output;
 
@@ -38,7 +39,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
         let chosen = setting.select(&self.targets).await?;
         let (project, store) = (&setting.workspace.project().root, &*setting.engine.store);
         let facts = operations::Facts::of_age(self.cached, self.stale_ok, project, store)?;

@@ -3,7 +3,6 @@
 use std::env;
 use std::path::PathBuf;
 
-use anyhow::bail;
 use clap::Subcommand;
 use devgate_devices::{Case, Family as Declared, Refresh};
 use serde_json::{Value as Json, json};
@@ -47,7 +46,7 @@ pub(super) enum Family {
 }
 
 impl Family {
-    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
         match &self {
             Self::Show { name } => setting.ask(name).await?,
             Self::Test { names, .. } if !names.is_empty() => {
@@ -83,13 +82,15 @@ impl Family {
             }
             Self::Test { names, folders } if !folders.is_empty() => {
                 let [name] = names.as_slice() else {
-                    bail!("--case needs the name of one family, whose case it is");
+                    return Err(Failure::other(
+                        "--case needs the name of one family, whose case it is",
+                    ));
                 };
                 let family = declared(setting, name)?;
                 let cases = folders.iter();
                 let cases =
                     cases.map(|folder| Ok((family, family.test_folder(folder, refresh())?)));
-                told(&cases.collect::<anyhow::Result<Vec<_>>>()?, output)
+                told(&cases.collect::<Result<Vec<_>, Failure>>()?, output)
             }
             Self::Test { names, .. } => {
                 let families: Vec<_> = if names.is_empty() {
@@ -167,7 +168,7 @@ fn refresh() -> Refresh {
     }
 }
 
-fn test(families: &[&Declared], are_named: bool, output: &Output) -> anyhow::Result<Ending> {
+fn test(families: &[&Declared], are_named: bool, output: &Output) -> Result<Ending, Failure> {
     let mut cases = Vec::new();
     for family in families {
         let of_family = family.test(refresh())?;
@@ -179,7 +180,7 @@ fn test(families: &[&Declared], are_named: bool, output: &Output) -> anyhow::Res
                  with the output of each command beside it in COMMAND.txt; then `UPDATE=1 devgate \
                  family test {name}` writes what is found, to be looked at"
             );
-            bail!(Failure::new("devgate/no-cases", message));
+            return Err(Failure::new("devgate/no-cases", message));
         }
         cases.extend(of_family.into_iter().map(|case| (*family, case)));
     }
@@ -187,7 +188,7 @@ fn test(families: &[&Declared], are_named: bool, output: &Output) -> anyhow::Res
 }
 
 /// Prints what became of cases.
-fn told(cases: &[(&Declared, Case)], output: &Output) -> anyhow::Result<Ending> {
+fn told(cases: &[(&Declared, Case)], output: &Output) -> Result<Ending, Failure> {
     let cases = cases.iter().map(|(family, case)| {
         let problem = case.outcome.as_ref().err().cloned();
         json!({

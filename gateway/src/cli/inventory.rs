@@ -1,6 +1,5 @@
 //! `devgate inventory`: which targets there are, and how each is reached.
 
-use anyhow::bail;
 use clap::Subcommand;
 use devgate_schemas::Value;
 use indexmap::IndexMap;
@@ -40,7 +39,7 @@ pub(super) enum Inventory {
 }
 
 impl Inventory {
-    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
         let Self::Show {
             targets: words,
             detail,
@@ -60,7 +59,7 @@ impl Inventory {
             inventory.glance(&words)?
         };
         match (missing(&inventory), targets.is_empty()) {
-            (Some(missing), true) => bail!(Failure::new("devgate/no-targets", missing)),
+            (Some(missing), true) => return Err(Failure::new("devgate/no-targets", missing)),
             _ => setting.workspace.tell_missing(&inventory),
         }
         let faults: IndexMap<&str, Failure> = targets

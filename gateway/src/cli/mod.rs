@@ -36,6 +36,7 @@ use devgate_schemas::Sensitive;
 use devgate_transports::Patience;
 use nix::sys::signal::Signal;
 
+use crate::failure::Failure;
 use crate::output::Output;
 use crate::project::Format;
 
@@ -328,7 +329,7 @@ impl Ending {
 ///
 /// # Errors
 /// Why the request could not be carried out at all.
-pub(crate) async fn answer(cli: Cli, output: &Output) -> anyhow::Result<Ending> {
+pub(crate) async fn answer(cli: Cli, output: &Output) -> Result<Ending, Failure> {
     let Cli { global, command } = cli;
     if command.has_items() {
         output.expect_items();

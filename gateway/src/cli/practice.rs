@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::Ending;
+use crate::failure::Failure;
 use crate::output::Output;
 use crate::practice::{PracticeArgs, serve};
 
@@ -17,7 +18,7 @@ pub(super) struct Practice {
 }
 
 impl Practice {
-    pub(super) async fn run(self, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, output: &Output) -> Result<Ending, Failure> {
         serve(self.args, &mut output.writer()).await?;
         Ok(Ending::Well)
     }

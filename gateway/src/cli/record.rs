@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
 use clap::{ArgGroup, Args};
 use devgate_devices::Refresh;
 use rustix::fs::Mode;
@@ -48,10 +47,12 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
         let targets = setting.select(&self.targets).await?.targets;
         if targets.len() > 1 {
-            bail!("a recording is of one device: name one target");
+            return Err(Failure::other(
+                "a recording is of one device: name one target",
+            ));
         }
         // Nobody but this user is to read what a device says before somebody has looked through it.
         umask(Mode::from_bits_truncate(0o077));

@@ -4,13 +4,13 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, Subcommand};
 use devgate_devices::{Change, Current, Shown};
 use devgate_schemas::{Hash, Value};
 use serde_json::json;
 
 use super::{Ending, Setting, complete};
+use crate::failure::{ErrorContext, Failure};
 use crate::output::Output;
 
 /// Try a resource type without a device.
@@ -60,7 +60,7 @@ pub(super) struct Which {
 }
 
 impl Resource {
-    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
         match self {
             Self::Parse { which, from } => {
                 let kind = which.find(setting).await?;
@@ -92,7 +92,7 @@ fn render(
     should: &str,
     is: Option<&str>,
     show_sensitive: bool,
-) -> anyhow::Result<Vec<String>> {
+) -> Result<Vec<String>, Failure> {
     let mut should = hash("--should", should)?;
     let title = should.remove("title").map(|title| match title {
         Value::String(title) => title,
@@ -101,7 +101,7 @@ fn render(
     let (name, should) = kind
         .schema()
         .desire(title.as_deref(), should)
-        .map_err(|e| anyhow!("--should: {e}"))?;
+        .map_err(|e| Failure::other(format!("--should: {e}")))?;
     let is = match is {
         None => Current::Absent,
         Some(is) => {
@@ -129,7 +129,7 @@ impl Which {
     async fn find<'a>(
         &self,
         setting: &'a Setting,
-    ) -> anyhow::Result<&'a dyn devgate_devices::ResourceType> {
+    ) -> Result<&'a dyn devgate_devices::ResourceType, Failure> {
         setting.ask(&self.family).await?;
         Ok(setting
             .workspace
@@ -138,16 +138,20 @@ impl Which {
     }
 }
 
-fn hash(option: &str, text: &str) -> anyhow::Result<Hash> {
+fn hash(option: &str, text: &str) -> Result<Hash, Failure> {
     let json: serde_json::Value =
         serde_json::from_str(text).with_context(|| format!("{option}: expected JSON"))?;
     match Value::from(json) {
         Value::Hash(hash) => Ok(hash),
-        _ => bail!("{option}: expected a JSON object of attributes"),
+        _ => {
+            return Err(Failure::other(format!(
+                "{option}: expected a JSON object of attributes"
+            )));
+        }
     }
 }
 
-fn read(path: &PathBuf) -> anyhow::Result<String> {
+fn read(path: &PathBuf) -> Result<String, Failure> {
     if path.as_os_str() == "-" {
         let mut text = String::new();
         io::stdin().read_to_string(&mut text)?;

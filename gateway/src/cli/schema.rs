@@ -51,7 +51,7 @@ pub(super) enum Document {
 }
 
 impl Schema {
-    pub(super) fn run(self, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) fn run(self, output: &Output) -> Result<Ending, Failure> {
         if let Self::Export { what } = self {
             output.text(&format!("{:#}\n", what.json_schema()));
             return Ok(Ending::Well);

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::store::Files;
-use anyhow::bail;
 use devgate_schemas::Level;
 use devgate_transports::Environment;
 use devgate_transports::Patience;
@@ -45,7 +44,7 @@ impl Setting {
     ///
     /// # Errors
     /// What is wrong with the project's file or with a family.
-    pub(crate) fn load(global: &Global, output: &Output) -> anyhow::Result<Self> {
+    pub(crate) fn load(global: &Global, output: &Output) -> Result<Self, Failure> {
         let current = std::env::current_dir()?;
         let environment = Arc::new(Environment::of_process());
         let named = environment.variable("BOLT_PROJECT").map(PathBuf::from);
@@ -104,7 +103,7 @@ impl Setting {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub(crate) async fn inventory(&self) -> anyhow::Result<Rc<Inventory>> {
+    pub(crate) async fn inventory(&self) -> Result<Rc<Inventory>, Failure> {
         unless_interrupted(self.workspace.inventory()).await
     }
 
@@ -112,7 +111,7 @@ impl Setting {
     ///
     /// # Errors
     /// That one came.
-    pub(crate) async fn ask(&self, family: &str) -> anyhow::Result<()> {
+    pub(crate) async fn ask(&self, family: &str) -> Result<(), Failure> {
         unless_interrupted(self.workspace.registry.ask([family]).map(Ok)).await
     }
 
@@ -120,7 +119,7 @@ impl Setting {
     ///
     /// # Errors
     /// That a signal came.
-    pub(crate) async fn ask_all(&self) -> anyhow::Result<()> {
+    pub(crate) async fn ask_all(&self) -> Result<(), Failure> {
         unless_interrupted(self.workspace.registry.ask_all().map(Ok)).await
     }
 
@@ -133,7 +132,7 @@ impl Setting {
         inventory: Rc<Inventory>,
         words: &[String],
         overrides: &Overrides,
-    ) -> anyhow::Result<Chosen> {
+    ) -> Result<Chosen, Failure> {
         unless_interrupted(self.workspace.choose(inventory, words, overrides)).await
     }
 
@@ -145,7 +144,7 @@ impl Setting {
     pub(crate) async fn select_or_devices(
         &self,
         targets: &Targets,
-    ) -> anyhow::Result<Option<Chosen>> {
+    ) -> Result<Option<Chosen>, Failure> {
         if !targets.targets.is_empty() {
             return self.select(targets).await.map(Some);
         }
@@ -157,7 +156,7 @@ impl Setting {
         let names: Vec<String> = inventory.device_names().map(str::to_owned).collect();
         if names.is_empty() {
             let message = format!("No device found in {}", file.display());
-            bail!(Failure::new("devgate/no-devices", message));
+            return Err(Failure::new("devgate/no-devices", message));
         }
         let devices = counted(names.len()).replace("target", "device");
         let message = format!("no --target: {devices} of {}", file.display());
@@ -169,7 +168,7 @@ impl Setting {
     ///
     /// # Errors
     /// What is wrong with the inventory, which name it does not know, or that there are none.
-    pub(crate) async fn select(&self, targets: &Targets) -> anyhow::Result<Chosen> {
+    pub(crate) async fn select(&self, targets: &Targets) -> Result<Chosen, Failure> {
         let overrides = targets.overrides(None).await?;
         let (inventory, words) = (self.inventory().await?, words(&targets.targets)?);
         let chosen = self.choose(inventory, &words, &overrides).await?;

@@ -6,13 +6,13 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow};
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, Args, Command};
 use devgate_schemas::Value;
 
 use super::complete;
+use crate::failure::{ErrorContext, Failure};
 use crate::inventory::{self, InventoryError, LOCALHOST, Overrides};
 use crate::prompt;
 
@@ -116,7 +116,7 @@ impl Targets {
     ///
     /// # Errors
     /// There is no terminal to ask on.
-    pub(super) async fn overrides(&self, host: Option<&HostOptions>) -> anyhow::Result<Overrides> {
+    pub(super) async fn overrides(&self, host: Option<&HostOptions>) -> Result<Overrides, Failure> {
         let mut overrides = Overrides {
             transport: self.connection.transport.clone(),
             ..Overrides::default()
@@ -131,7 +131,7 @@ impl Targets {
 
 impl Connection {
     /// Hosts have Bolt's options, devices those of the protocols over SSH.
-    async fn lay_over(&self, overrides: &mut Overrides) -> anyhow::Result<()> {
+    async fn lay_over(&self, overrides: &mut Overrides) -> Result<(), Failure> {
         let mut both = |host: &str, device: &str, value: Value| {
             overrides.options.insert(host, value.clone());
             overrides.remote.insert(device, value);
@@ -185,7 +185,7 @@ impl Direct {
 }
 
 impl HostOptions {
-    async fn lay_over(&self, overrides: &mut Overrides) -> anyhow::Result<()> {
+    async fn lay_over(&self, overrides: &mut Overrides) -> Result<(), Failure> {
         let options = &mut overrides.options;
         if let Some(user) = &self.run_as {
             options.insert("run-as", Value::from(user.as_str()));
@@ -213,8 +213,9 @@ const NO_TERMINAL: &str = "--password-prompt: there is no terminal to ask on; in
 const NO_TERMINAL_FOR_SUDO: &str = "--sudo-password-prompt: there is no terminal to ask on; in the inventory, `sudo-password: \
      {_plugin: env_var, var: NAME}` takes it from a variable";
 
-async fn ask(question: &str, without: &str) -> anyhow::Result<Value> {
-    let terminal = prompt::terminal().map_err(|error| anyhow!("{without} ({error})"))?;
+async fn ask(question: &str, without: &str) -> Result<Value, Failure> {
+    let terminal =
+        prompt::terminal().map_err(|error| Failure::other(format!("{without} ({error})")))?;
     let answer = prompt::ask(terminal, question.to_owned()).await;
     answer.context("cannot read the password")
 }

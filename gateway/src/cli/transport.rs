@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::{Ending, Setting, complete};
+use crate::failure::Failure;
 use crate::output::{self, Output};
 
 /// Look at transports and what their connection info may hold.
@@ -34,7 +35,7 @@ pub(super) enum Transport {
 }
 
 impl Transport {
-    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
         let registry = &setting.workspace.registry;
         match self {
             Self::List => {

@@ -1,6 +1,5 @@
 //! `devgate type`: the resource types of the families.
 
-use anyhow::bail;
 use clap::Subcommand;
 use devgate_devices::ResourceType;
 use devgate_schemas::{Example, Resource, TypeSchema, Value};
@@ -8,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::transport::{attributes_json, attributes_text, first_sentence};
 use super::{Ending, Setting, complete};
+use crate::failure::Failure;
 use crate::manifest;
 use crate::output::{self, Output};
 
@@ -30,7 +30,7 @@ pub(super) enum Types {
 }
 
 impl Types {
-    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
         match &self {
             Self::Show { name } if let Some((family, _)) = name.split_once('/') => {
                 setting.ask(family).await?;
@@ -61,7 +61,7 @@ impl Types {
 fn find<'a>(
     setting: &'a Setting,
     name: &'a str,
-) -> anyhow::Result<(&'a str, &'a dyn ResourceType)> {
+) -> Result<(&'a str, &'a dyn ResourceType), Failure> {
     if let Some((family, name)) = name.split_once('/') {
         return Ok((
             family,
@@ -77,19 +77,21 @@ fn find<'a>(
         .collect();
     match found.as_slice() {
         [found] => Ok(*found),
-        [] => bail!(
-            "there is no resource type `{name}`{}; `devgate type list` names them all",
-            devgate_schemas::did_you_mean(name, known().map(|(_, kind)| kind.schema().name()))
-        ),
+        [] => {
+            return Err(Failure::other(format!(
+                "there is no resource type `{name}`{}; `devgate type list` names them all",
+                devgate_schemas::did_you_mean(name, known().map(|(_, kind)| kind.schema().name()))
+            )));
+        }
         _ => {
             let families: Vec<String> = found
                 .iter()
                 .map(|(family, _)| format!("{family}/{name}"))
                 .collect();
-            bail!(
+            return Err(Failure::other(format!(
                 "several families have a type `{name}`: say which, {}",
                 families.join(" or ")
-            )
+            )));
         }
     }
 }

@@ -3,6 +3,7 @@
 use clap::{ArgGroup, Args};
 
 use super::{Ending, Setting, Targets, ending, perform};
+use crate::failure::Failure;
 use crate::operations::Operation;
 use crate::output::Output;
 
@@ -20,7 +21,7 @@ pub(super) struct Verify {
 }
 
 impl Verify {
-    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
         let chosen = setting.select(&self.targets).await?;
         let concurrency = self.targets.concurrency;
         let done = perform(setting, chosen, concurrency, Operation::Verify, output);

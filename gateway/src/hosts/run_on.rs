@@ -25,7 +25,7 @@ pub(super) async fn hosts(
     let selected = inventory
         .select(&[run_on.to_owned()], &Overrides::default())
         .await;
-    let hosts = selected.map_err(anyhow::Error::from)?;
+    let hosts = selected.map_err(Failure::from)?;
     if hosts.is_empty() {
         let message = format!("`run-on: {run_on}` names no target: its group is empty");
         return Err(Failure::new("devgate/no-proxy", message));

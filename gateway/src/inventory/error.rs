@@ -8,6 +8,8 @@ use std::sync::Arc;
 use devgate_schemas::yaml;
 use serde_json::{Value, json};
 
+use crate::failure::{Failure, with_causes};
+
 /// Why there is no inventory, or no such targets.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -193,4 +195,20 @@ fn lines(problems: &[Problem]) -> String {
         .map(Problem::to_string)
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+impl From<InventoryError> for Failure {
+    fn from(error: InventoryError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&InventoryError> for Failure {
+    fn from(error: &InventoryError) -> Self {
+        Self {
+            kind: error.kind().to_owned(),
+            msg: with_causes(error),
+            details: error.details().as_object().cloned().unwrap_or_default(),
+        }
+    }
 }

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use devgate_schemas::{Level, Report, RunStatus, did_you_mean};
 use devgate_transports::Mode;
@@ -16,7 +15,7 @@ use super::reports::Reports;
 use super::splay::Splay;
 use super::{DEVICE, family, nothing_to_do};
 use crate::device_run::{self, Audited, Catalog, Options, Plan, Ref};
-use crate::failure::Failure;
+use crate::failure::{ErrorContext, Failure};
 use crate::inventory::Target;
 use crate::listen::say;
 use crate::manifest::Manifest;
@@ -89,7 +88,7 @@ impl Apply {
         &self,
         run: &Run,
         targets: &[Arc<Target>],
-    ) -> anyhow::Result<(Ran, Changes)> {
+    ) -> Result<(Ran, Changes), Failure> {
         // What is wrong with it whatever a device holds is known before any is asked.
         let read = async {
             let catalog = self.manifest.read(&run.registry).await;
@@ -98,7 +97,7 @@ impl Apply {
         };
         let catalog = tokio::select! {
             catalog = read => catalog?,
-            _ = run.stopping() => bail!(run.interrupted()),
+            _ = run.stopping() => return Err(run.interrupted()),
         };
         let plans = self.plans(run, targets, &catalog)?;
         let changes = Cell::new(Changes::default());
@@ -139,7 +138,7 @@ impl Apply {
         run: &'c Run,
         targets: &[Arc<Target>],
         catalog: &'c Catalog,
-    ) -> anyhow::Result<BTreeMap<&'c str, Plan<'c>>> {
+    ) -> Result<BTreeMap<&'c str, Plan<'c>>, Failure> {
         if !catalog.left_out.is_empty() {
             let names: Vec<String> = catalog.left_out.iter().map(Ref::to_string).collect();
             let names = names.join(", ");
@@ -164,7 +163,7 @@ impl Apply {
                      command line whose family says `checkpoint`; ask for no rollback (`never`), or \
                      apply to other devices"
                 );
-                bail!(Failure::new("devgate/no-way-back", message));
+                return Err(Failure::new("devgate/no-way-back", message));
             }
             let find = |name: &str| registry.resource_type(family, name);
             plans.insert(family, catalog.plan(find)?);

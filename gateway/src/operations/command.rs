@@ -45,7 +45,7 @@ impl Typing {
         &self,
         session: &mut Asked<'_>,
         give: &mut impl FnMut(Came),
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), Failure> {
         match &self.how {
             How::Commands { answers } => {
                 for command in self.commands() {
@@ -116,7 +116,7 @@ impl Typing {
         answer.text = Some(text).filter(|text| !text.is_empty() || outcome.is_err());
         if let Err(error) = outcome {
             answer.status = Status::Failure;
-            answer.value["_error"] = json!(Failure::from(error));
+            answer.value["_error"] = json!(error);
         }
         Ok(answer)
     }

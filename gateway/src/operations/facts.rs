@@ -35,7 +35,7 @@ impl Facts {
         stale_ok: bool,
         project: &Path,
         store: &dyn Store,
-    ) -> anyhow::Result<Self> {
+    ) -> Result<Self, Failure> {
         let is_kept = cached.is_some() || stale_ok;
         if is_kept {
             store.prepare(Kind::Facts)?;

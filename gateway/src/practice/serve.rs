@@ -6,7 +6,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
 use clap::Args;
 use devgate_devices::Recording;
 use devgate_schemas::Sensitive;
@@ -16,6 +15,7 @@ use russh::keys::{Algorithm, PrivateKey};
 
 use super::config::is_hostname;
 use super::{Practice, Settings};
+use crate::failure::{ErrorContext, Failure};
 
 /// Run a practice switch: an SSH server that speaks a small part of Cisco IOS
 ///
@@ -57,7 +57,7 @@ pub(crate) struct PracticeArgs {
 ///
 /// # Errors
 /// The port is taken, the host key file cannot be read or written, or `out` cannot.
-pub(crate) async fn serve(args: PracticeArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+pub(crate) async fn serve(args: PracticeArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let address = SocketAddr::new(args.listen, args.port);
     let host_key = args.host_key.as_deref().map(kept_key).transpose()?;
     let recording = args.replay.as_deref().map(Recording::read).transpose()?;
@@ -103,17 +103,22 @@ fn hostname(name: &str) -> Result<String, String> {
 }
 
 /// The key in a file, or a new one that is written there.
-fn kept_key(file: &Path) -> anyhow::Result<PrivateKey> {
+fn kept_key(file: &Path) -> Result<PrivateKey, Failure> {
     let shown = file.display();
     match std::fs::read_to_string(file) {
         Ok(text) => match PrivateKey::from_openssh(&text) {
-            Ok(key) if key.is_encrypted() => bail!("{shown}: the host key has a passphrase"),
+            Ok(key) if key.is_encrypted() => Err(Failure::other(format!(
+                "{shown}: the host key has a passphrase"
+            ))),
             Ok(key) => Ok(key),
-            Err(_) => bail!("{shown}: expected a private key in OpenSSH's form"),
+            Err(_) => Err(Failure::other(format!(
+                "{shown}: expected a private key in OpenSSH's form"
+            ))),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let key = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519)?;
-            let text = key.to_openssh(LineEnding::LF)?;
+            let made = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519);
+            let written = made.and_then(|key| Ok((key.to_openssh(LineEnding::LF)?, key)));
+            let (text, key) = written.map_err(|error| Failure::other(error.to_string()))?;
             let mut options = std::fs::OpenOptions::new();
             let created = options.write(true).create_new(true).mode(0o600).open(file);
             created
@@ -217,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_key_is_made_once_and_for_its_owner_alone() -> anyhow::Result<()> {
+    fn a_host_key_is_made_once_and_for_its_owner_alone() -> Result<(), Failure> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("host_key");
         let made = kept_key(&file)?;
@@ -230,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_holds_no_key_is_named_and_not_quoted() -> anyhow::Result<()> {
+    fn a_file_that_holds_no_key_is_named_and_not_quoted() -> Result<(), Failure> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("host_key");
         std::fs::write(&file, "canary")?;
@@ -243,7 +248,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_told_names_the_address_and_the_key() -> anyhow::Result<()> {
+    async fn what_is_told_names_the_address_and_the_key() -> Result<(), Failure> {
         let practice = Practice::start(Settings::default()).await?;
         let (address, key) = (practice.address(), practice.host_key());
         let Settings {

@@ -1,6 +1,7 @@
 //! Tests of projects: where one is found, and what its file says.
 
 use super::*;
+use crate::failure::Failure;
 
 fn parse(text: &str) -> Result<Project, ProjectError> {
     Project::parse(PathBuf::from("/p"), text)
@@ -94,7 +95,7 @@ fn a_project_that_everybody_may_write_to_is_refused() -> io::Result<()> {
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777))?;
     let refused = Project::find(None, None, folder.path()).expect_err("a refusal");
     assert!(matches!(refused, ProjectError::WorldWritable(_)));
-    let told = crate::failure::Failure::from(anyhow::Error::from(refused));
+    let told = Failure::from(refused);
     assert_eq!(told.kind, "bolt/world-writable-error");
     std::fs::remove_file(folder.path().join(FILE))?;
     assert!(

@@ -31,8 +31,8 @@ pub(crate) enum Asked<'a> {
 /// Why there can be no session, or what the work failed with.
 pub(crate) async fn own<T>(
     job: &Job<'_>,
-    work: impl AsyncFnOnce(&mut Asked<'_>) -> anyhow::Result<T>,
-) -> anyhow::Result<T> {
+    work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let ctx = job.context();
     let reach = Reach::of(job)?;
     let lending = Lending::new(

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
-use anyhow::Context as _;
 use async_trait::async_trait;
 use devgate_transports::Environment;
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,7 @@ use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
 use super::{Kept, Kind, Owner, Store, hexadecimal, place, private_folder};
+use crate::failure::{ErrorContext, Failure};
 
 /// How large what is kept of one target may be, in bytes.
 const LARGEST: u64 = 4 << 20;
@@ -70,7 +70,7 @@ impl Files {
     }
 
     /// The folder of a kind, which is there.
-    fn folder(&self, kind: Kind) -> anyhow::Result<PathBuf> {
+    fn folder(&self, kind: Kind) -> Result<PathBuf, Failure> {
         let known = self.known(kind);
         // Somebody may have removed it since.
         if let Some(folder) = known.get().filter(|folder| folder.is_dir()) {
@@ -92,7 +92,7 @@ impl Files {
 
 #[async_trait]
 impl Store for Files {
-    fn prepare(&self, kind: Kind) -> anyhow::Result<()> {
+    fn prepare(&self, kind: Kind) -> Result<(), Failure> {
         self.folder(kind).map(drop)
     }
 
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_its_user_can_read_what_is_kept() -> anyhow::Result<()> {
+    async fn only_its_user_can_read_what_is_kept() -> Result<(), Failure> {
         let home = tempfile::tempdir()?;
         let store = Files::at(home.path());
         let kept = Kept::now(json!({}));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_told_and_not_quoted_and_the_future_is_not_believed() -> anyhow::Result<()>
+    fn a_damaged_file_is_told_and_not_quoted_and_the_future_is_not_believed() -> Result<(), Failure>
     {
         let folder = tempfile::tempdir()?;
         let folder = folder.path();
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_go_when_there_is_too_much() -> anyhow::Result<()> {
+    fn the_oldest_go_when_there_is_too_much() -> Result<(), Failure> {
         let folder = tempfile::tempdir()?;
         let folder = folder.path();
         for (age, name) in [(300, "r1"), (200, "r2"), (100, "r3")] {
@@ -274,7 +274,7 @@ mod tests {
             [kept("r1"), kept("r2"), kept("r3")],
             [Ok(false), Ok(true), Ok(true)]
         );
-        let huge = json!({"x": "x".repeat(usize::try_from(LARGEST)?)});
+        let huge = json!({"x": "x".repeat(usize::try_from(LARGEST).expect("it fits"))});
         assert!(write(folder, owner("/a", "r1"), Kept::now(huge)).is_err());
         Ok(())
     }

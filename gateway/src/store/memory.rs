@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 
 use super::{Kept, Kind, Owner, Store};
+use crate::failure::Failure;
 use crate::lock::locked;
 
 /// Keeps everything, as long as it lives.
@@ -15,7 +16,7 @@ pub(crate) struct Memory(Mutex<HashMap<(Kind, Owner), Kept>>);
 
 #[async_trait]
 impl Store for Memory {
-    fn prepare(&self, _: Kind) -> anyhow::Result<()> {
+    fn prepare(&self, _: Kind) -> Result<(), Failure> {
         Ok(())
     }
 

@@ -7,6 +7,8 @@ use std::time::Duration;
 use devgate_schemas::task::{Captured, InvalidParameters, MetadataError};
 use serde_json::{Value as Json, json};
 
+use crate::failure::Failure;
+
 /// Why a task was not found, was refused or could not be run. That it ran and failed is no error
 /// but a result.
 #[derive(Debug, thiserror::Error)]
@@ -356,4 +358,16 @@ fn meant(nearest: Option<&str>) -> String {
     nearest
         .map(|name| format!(" Did you mean '{name}'?"))
         .unwrap_or_default()
+}
+
+impl From<TaskError> for Failure {
+    fn from(error: TaskError) -> Self {
+        let (kind, msg, details) = error.to_error();
+        let details = details.as_object().cloned().unwrap_or_default();
+        Self {
+            kind: kind.to_owned(),
+            msg,
+            details,
+        }
+    }
 }

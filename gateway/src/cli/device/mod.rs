@@ -153,7 +153,7 @@ impl Device {
         global
     }
 
-    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
         self.puppet.obey()?;
         if !self.logdest.is_empty() {
             let opened = setting.voice.log_to(&self.logdest);
@@ -231,6 +231,6 @@ impl Device {
     }
 }
 
-fn misused(message: &str) -> anyhow::Error {
+fn misused(message: &str) -> Failure {
     Failure::new("devgate/usage", message).into()
 }

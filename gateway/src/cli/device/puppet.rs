@@ -1,12 +1,13 @@
 //! Options of `puppet device` that are known here and mean nothing, or something else.
 
 use std::convert::Infallible;
+use std::io;
 
-use anyhow::{Context as _, bail};
 use clap::Args;
 use nix::unistd::{Uid, User, initgroups, setgid, setuid};
 
 use crate::cli::targets::Refused;
+use crate::failure::{ErrorContext, Failure};
 
 /// What lines of cron and unit files say that were written for `puppet device`.
 #[derive(Args, Debug)]
@@ -37,23 +38,25 @@ impl PuppetOptions {
     ///
     /// # Errors
     /// That there is no such user, or that this one may not become another.
-    pub(super) fn obey(&self) -> anyhow::Result<()> {
+    pub(super) fn obey(&self) -> Result<(), Failure> {
         let Some(name) = &self.user else {
             return Ok(());
         };
         let user = User::from_name(name).with_context(|| format!("--user {name}"))?;
         let Some(user) = user else {
-            bail!("--user {name}: this node has no such user; an account of the device is --login");
+            return Err(Failure::other(format!(
+                "--user {name}: this node has no such user; an account of the device is --login"
+            )));
         };
         if user.uid == Uid::effective() {
             return Ok(());
         }
         if !Uid::effective().is_root() {
-            bail!(
+            return Err(Failure::other(format!(
                 "--user {name}: only root may become another user; an account of the device is --login"
-            );
+            )));
         }
-        let groups = std::ffi::CString::new(name.as_str())?;
+        let groups = std::ffi::CString::new(name.as_str()).map_err(io::Error::from)?;
         initgroups(&groups, user.gid).context("--user")?;
         setgid(user.gid).context("--user")?;
         setuid(user.uid).context("--user")

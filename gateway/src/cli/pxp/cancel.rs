@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::status;
 use crate::cli::Ending;
+use crate::failure::Failure;
 use crate::output::Output;
 use crate::pxp::spool::{self, Spool, TransactionId};
 
@@ -27,7 +28,7 @@ pub(in crate::cli) struct Cancel {
 }
 
 impl Cancel {
-    pub(super) async fn run(self, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, output: &Output) -> Result<Ending, Failure> {
         let spool = Spool::open(&spool::folder(self.spool_dir)?)?;
         let transaction = spool.transaction(self.transaction);
         let cancelled = transaction.cancel().await?;

@@ -29,7 +29,7 @@ impl List {
         voice: &Voice,
         output: &Output,
         stop: &Stop,
-    ) -> anyhow::Result<Ending> {
+    ) -> Result<Ending, Failure> {
         let folder = self.folders.modules_dir.display().to_string();
         let modules = self.folders.open()?;
         let found = modules.all(stop).await?;

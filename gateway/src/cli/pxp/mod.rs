@@ -57,7 +57,7 @@ struct Folders {
 }
 
 impl Pxp {
-    pub(super) async fn run(self, global: &Global, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
         // A process has one voice, and a module finds out itself how loud it is to be.
         let voice = || Voice::new(global, global.color());
         match self {
@@ -95,15 +95,15 @@ enum Signals {
 
 /// Does work that signals end, with what it has started.
 async fn stoppable(
-    work: impl AsyncFnOnce(&Stop) -> anyhow::Result<Ending>,
-) -> anyhow::Result<Ending> {
+    work: impl AsyncFnOnce(&Stop) -> Result<Ending, Failure>,
+) -> Result<Ending, Failure> {
     stopped_by(Signals::Ending, work).await
 }
 
 async fn stopped_by(
     signals: Signals,
-    work: impl AsyncFnOnce(&Stop) -> anyhow::Result<Ending>,
-) -> anyhow::Result<Ending> {
+    work: impl AsyncFnOnce(&Stop) -> Result<Ending, Failure>,
+) -> Result<Ending, Failure> {
     let mut interrupts = Interrupts::hear()?;
     let stopper = Stopper::default();
     let stop = stopper.stop();
@@ -123,7 +123,7 @@ async fn stopped_by(
                 Some(stage) => stopper.raise(stage.max(Stage::End), None),
                 None => match signals {
                     Signals::Ending => {
-                        anyhow::bail!(Failure::new("devgate/interrupted", "interrupted"))
+                        return Err(Failure::new("devgate/interrupted", "interrupted"))
                     }
                     Signals::Asking => return work.await,
                 },

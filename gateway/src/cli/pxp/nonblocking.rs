@@ -95,7 +95,7 @@ impl Wish {
         limit: Duration,
         voice: &Voice,
         output: &Output,
-    ) -> anyhow::Result<Ending> {
+    ) -> Result<Ending, Failure> {
         let removed = self.spool.remove_old(self.keep).await;
         let problems = removed.unwrap_or_else(|error| {
             let told = format!("no old transaction was removed: {error}");

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use anyhow::Context;
 use clap::Args;
 use devgate_schemas::task::Exit;
 use devgate_schemas::{Level, Mask, Sensitive};
@@ -13,7 +12,7 @@ use super::Folders;
 use super::nonblocking::{Nonblocking, Wish, repeated};
 use crate::cli::Ending;
 use crate::cli::task::{given, time};
-use crate::failure::Failure;
+use crate::failure::{ErrorContext, Failure};
 use crate::output::Output;
 use crate::process;
 use crate::pxp::{Call, Verdict};
@@ -54,7 +53,7 @@ impl Run {
         voice: &Voice,
         output: &Output,
         stop: &Stop,
-    ) -> anyhow::Result<Ending> {
+    ) -> Result<Ending, Failure> {
         if !self.input.starts_with(['-', '@']) && self.input != NOTHING {
             hide_input(&self.input)?;
         }
@@ -117,7 +116,7 @@ fn print(call: &Call, verdict: Verdict, mask: &Mask, output: &Output) -> Ending 
 
 /// Takes the input from the command line, which everybody on this node can read for as long as the action
 /// runs: this process becomes one that reads it from stdin.
-fn hide_input(input: &str) -> anyhow::Result<()> {
+fn hide_input(input: &str) -> Result<(), Failure> {
     let mut words: Vec<OsString> = std::env::args_os().collect();
     let joined = format!("--input={input}");
     for at in 0..words.len() {

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::Folders;
 use crate::cli::Ending;
+use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::pxp::Module;
 use crate::stop::Stop;
@@ -30,7 +31,7 @@ impl Show {
         voice: &Voice,
         output: &Output,
         stop: &Stop,
-    ) -> anyhow::Result<Ending> {
+    ) -> Result<Ending, Failure> {
         let modules = self.folders.open()?;
         let module = modules.load(&self.module, stop).await?;
         for remark in &module.remarks {

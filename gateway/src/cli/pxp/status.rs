@@ -7,6 +7,7 @@ use devgate_schemas::Level;
 use serde_json::json;
 
 use crate::cli::Ending;
+use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::pxp::spool::{self, Report, Spool, TransactionId};
 use crate::voice::Voice;
@@ -27,7 +28,7 @@ pub(in crate::cli) struct Status {
 }
 
 impl Status {
-    pub(super) async fn run(self, voice: &Voice, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, voice: &Voice, output: &Output) -> Result<Ending, Failure> {
         let spool = Spool::open(&spool::folder(self.spool_dir)?)?;
         let Some(id) = self.transaction else {
             return all(&spool, output).await;
@@ -56,7 +57,7 @@ impl Status {
 }
 
 /// Names all transactions: the last to begin is the last.
-async fn all(spool: &Spool, output: &Output) -> anyhow::Result<Ending> {
+async fn all(spool: &Spool, output: &Output) -> Result<Ending, Failure> {
     let mut reports = Vec::new();
     for transaction in spool.all()? {
         reports.push(transaction.summary().await);

@@ -2,7 +2,6 @@
 
 use std::io::Read;
 
-use anyhow::{Context as _, bail};
 use clap::Args;
 use devgate_schemas::Value;
 use devgate_transports::{Document, Request};
@@ -10,6 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::With;
 use crate::cli::{Ending, Global};
+use crate::failure::{ErrorContext, Failure};
 use crate::operations;
 use crate::output::Output;
 use crate::session::Asked;
@@ -59,7 +59,7 @@ pub(in crate::cli) struct Set {
 }
 
 impl Get {
-    pub(super) async fn run(self, global: &Global, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
         let Self { with, what } = self;
         let get = async |session: &mut Asked<'_>| {
             let document = session.get(what.clone()).await?;
@@ -71,7 +71,7 @@ impl Get {
 }
 
 impl Set {
-    pub(super) async fn run(self, global: &Global, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
         let (what, body) = match (self.what.unwrap_or_default(), self.body) {
             (what, None) if what == "-" => (String::new(), Some(what)),
             both => both,
@@ -81,9 +81,9 @@ impl Set {
             Some(_) | None => body,
         };
         if what.is_empty() && body.is_none() {
-            bail!(
-                "say what to set: WHAT, BODY or both (`devgate session set --help` has examples)"
-            );
+            return Err(Failure::other(
+                "say what to set: WHAT, BODY or both (`devgate session set --help` has examples)",
+            ));
         }
         let change = Request {
             what,
@@ -107,7 +107,7 @@ impl Set {
 }
 
 /// All of stdin. It is there, or comes at once: nobody types a body.
-fn stdin() -> anyhow::Result<String> {
+fn stdin() -> Result<String, Failure> {
     let mut text = String::new();
     let read = std::io::stdin().read_to_string(&mut text);
     read.context("cannot read the body from stdin")?;

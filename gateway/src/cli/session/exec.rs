@@ -4,12 +4,11 @@ use std::ffi::OsString;
 use std::io;
 use std::thread;
 
-use anyhow::Context as _;
 use clap::Args;
 use tokio::sync::mpsc;
 
 use crate::cli::{Ending, Global, Setting, Targets, ending, perform};
-use crate::failure::Failure;
+use crate::failure::{ErrorContext, Failure};
 use crate::operations::{Came, How, Operation, Typing};
 use crate::output::Output;
 use crate::project::Format;
@@ -64,7 +63,7 @@ impl Exec {
         !self.targets.targets.is_empty()
     }
 
-    pub(super) async fn run(self, global: &Global, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
         let names_targets = self.names_targets();
         let has_session = names_targets || std::env::var_os(VARIABLE).is_some();
         let words = for_the_device(self.words, std::env::args_os().collect(), has_session)?;
@@ -160,10 +159,10 @@ fn for_the_device(
 }
 
 /// Lines of stdin, each as soon as it comes. Blank ones may belong to a banner.
-type Lines = mpsc::Receiver<anyhow::Result<String>>;
+type Lines = mpsc::Receiver<Result<String, Failure>>;
 
 /// All that come.
-async fn all(lines: &mut Lines) -> anyhow::Result<Vec<String>> {
+async fn all(lines: &mut Lines) -> Result<Vec<String>, Failure> {
     let mut all = Vec::new();
     while let Some(line) = lines.recv().await {
         all.push(line?);

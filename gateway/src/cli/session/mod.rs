@@ -7,7 +7,6 @@ mod run;
 use std::future::pending;
 use std::sync::Arc;
 
-use anyhow::bail;
 use clap::{Args, Subcommand};
 use devgate_transports::Environment;
 use tokio::time::timeout;
@@ -83,7 +82,7 @@ impl Session {
         matches!(self, Self::Exec(exec) if exec.names_targets())
     }
 
-    pub(super) async fn run(self, global: &Global, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
         match self {
             Self::Exec(exec) => exec.run(global, output).await,
             Self::Get(get) => get.run(global, output).await,
@@ -99,8 +98,8 @@ impl With {
         &self,
         global: &Global,
         output: &Output,
-        work: impl AsyncFnOnce(&mut Asked<'_>) -> anyhow::Result<()>,
-    ) -> anyhow::Result<Ending> {
+        work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<(), Failure>,
+    ) -> Result<Ending, Failure> {
         let Some(target) = &self.target else {
             return lent(work).await;
         };
@@ -112,8 +111,8 @@ impl With {
 
 /// Does `work` with the session that is lent to this program. It needs no project: a task may run anywhere.
 async fn lent(
-    work: impl AsyncFnOnce(&mut Asked<'_>) -> anyhow::Result<()>,
-) -> anyhow::Result<Ending> {
+    work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<(), Failure>,
+) -> Result<Ending, Failure> {
     let mut lent = Asked::Lent(Borrowed::from_environment(&Environment::of_process()).await?);
     work(&mut lent).await.map(|()| Ending::Well)
 }
@@ -123,13 +122,13 @@ async fn alone(
     setting: &Setting,
     target: &Target,
     output: &Output,
-    work: impl AsyncFnOnce(&mut Asked<'_>) -> anyhow::Result<()>,
-) -> anyhow::Result<Ending> {
+    work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<(), Failure>,
+) -> Result<Ending, Failure> {
     let run = setting.begin(None);
     let job = run.job(target);
     let asking = async {
         match &target.fault {
-            Some(fault) => Err(Failure::from(&**fault).into()),
+            Some(fault) => Err(Failure::from(&**fault)),
             None => {
                 job.prepare().await?;
                 session::own(&job, work).await
@@ -173,7 +172,7 @@ async fn overdue(job: &Job<'_>) {
 }
 
 /// The one target that a word names.
-async fn one(setting: &Setting, word: &str, direct: Direct) -> anyhow::Result<Arc<Target>> {
+async fn one(setting: &Setting, word: &str, direct: Direct) -> Result<Arc<Target>, Failure> {
     let words = words(&[word.to_owned()])?;
     let inventory = setting.inventory().await?;
     let overrides = direct.overrides();
@@ -182,12 +181,14 @@ async fn one(setting: &Setting, word: &str, direct: Direct) -> anyhow::Result<Ar
         [target] => Ok(Arc::clone(target)),
         others => match missing(&chosen.inventory) {
             Some(missing) if others.is_empty() => {
-                bail!(Failure::new("devgate/no-targets", missing))
+                return Err(Failure::new("devgate/no-targets", missing));
             }
-            _ => bail!(
-                "a session is with one target, and `{word}` names {}",
-                others.len()
-            ),
+            _ => {
+                return Err(Failure::other(format!(
+                    "a session is with one target, and `{word}` names {}",
+                    others.len()
+                )));
+            }
         },
     }
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 
-use anyhow::{Context as _, anyhow};
 use clap::Args;
 use devgate_schemas::Sensitive;
 use devgate_transports::Mode;
@@ -10,6 +9,7 @@ use devgate_transports::Mode;
 use crate::cli::attend::{Shown, attend_until};
 use crate::cli::targets::Direct;
 use crate::cli::{Ending, Setting, complete};
+use crate::failure::{ErrorContext, Failure};
 use crate::interrupt::Interrupts;
 use crate::output::Output;
 use crate::process::{self, Program};
@@ -33,7 +33,7 @@ pub(in crate::cli) struct Run {
 }
 
 impl Run {
-    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
         let target = super::one(setting, &self.target, self.direct).await?;
         let run = setting.begin(None);
         let job = run.job(&target);
@@ -53,7 +53,7 @@ impl Run {
             let mut interrupts = Interrupts::hear()?;
             process::attached(&program, async || interrupts.signal().await)
                 .await
-                .map_err(|error| anyhow!("cannot run {shown}: {error}"))
+                .map_err(|error| Failure::other(format!("cannot run {shown}: {error}")))
         };
         let lender = Lender::new(&setting.engine.sessions, Bound::Request);
         let lending = async {

@@ -6,6 +6,7 @@ mod show;
 use clap::Subcommand;
 
 use super::{Ending, Setting};
+use crate::failure::Failure;
 use crate::output::Output;
 
 pub(super) use run::{given, time};
@@ -33,7 +34,7 @@ impl Task {
         matches!(self, Self::Run(_))
     }
 
-    pub(super) async fn run(self, setting: &Setting, output: &Output) -> anyhow::Result<Ending> {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
         let catalogue = setting.workspace.catalogue();
         match self {
             Self::Show(show) => show.run(&catalogue, setting, output),

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{self, Read};
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args};
 use devgate_schemas::Level;
 use devgate_transports::Mode;
@@ -12,7 +11,7 @@ use devgate_transports::Mode;
 use crate::cli::complete;
 use crate::cli::targets::{HostOptions, words};
 use crate::cli::{Ending, Setting, Targets, ending, perform};
-use crate::failure::Failure;
+use crate::failure::{ErrorContext, Failure};
 use crate::operations::{Operation, TaskOrder};
 use crate::output::Output;
 use crate::rerun::{Rerun, RerunFile};
@@ -79,7 +78,7 @@ impl Run {
         catalogue: &Catalogue,
         setting: &Setting,
         output: &Output,
-    ) -> anyhow::Result<Ending> {
+    ) -> Result<Ending, Failure> {
         let task = catalogue.find(&self.name)?;
         let parameters = self.parameters(&task)?;
         let overrides = self.targets.overrides(Some(&self.host)).await?;
@@ -92,7 +91,11 @@ impl Run {
         let words = match (self.rerun, &rerunfile) {
             (None, _) => words(&self.targets.targets)?,
             (Some(which), Some(file)) => file.targets(which)?,
-            (Some(_), None) => bail!("there is no run to repeat: this folder is no project"),
+            (Some(_), None) => {
+                return Err(Failure::other(
+                    "there is no run to repeat: this folder is no project",
+                ));
+            }
         };
         let inventory = setting.inventory().await?;
         let chosen = setting.choose(inventory, &words, &overrides).await?;
@@ -119,10 +122,12 @@ impl Run {
         Ok(ending(&done.ran))
     }
 
-    fn parameters(&self, task: &Task) -> anyhow::Result<Parameters> {
+    fn parameters(&self, task: &Task) -> Result<Parameters, Failure> {
         let twice = self.targets.targets.iter().any(|word| word == "-");
         if twice && self.params.as_deref() == Some("-") {
-            bail!("--targets - and --params - cannot both be read from stdin: let one be @FILE");
+            return Err(Failure::other(
+                "--targets - and --params - cannot both be read from stdin: let one be @FILE",
+            ));
         }
         let json = self
             .params
@@ -151,7 +156,7 @@ impl Run {
 ///
 /// # Errors
 /// What cannot be read.
-pub(in crate::cli) fn given(option: &str, text: &str) -> anyhow::Result<String> {
+pub(in crate::cli) fn given(option: &str, text: &str) -> Result<String, Failure> {
     if text == "-" {
         let mut text = String::new();
         io::stdin()

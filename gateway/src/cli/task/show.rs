@@ -35,7 +35,7 @@ impl Show {
         catalogue: &Catalogue,
         setting: &Setting,
         output: &Output,
-    ) -> anyhow::Result<Ending> {
+    ) -> Result<Ending, Failure> {
         match &self.name {
             None => self.list(catalogue, setting, output)?,
             Some(name) => {
@@ -53,7 +53,7 @@ impl Show {
         catalogue: &Catalogue,
         setting: &Setting,
         output: &Output,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), Failure> {
         let mut listing = catalogue.list()?;
         for (name, problem) in &listing.problems {
             let message = format!("task {name}: {problem}");

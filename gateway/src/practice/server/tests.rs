@@ -30,16 +30,18 @@ impl client::Handler for Client {
     }
 }
 
-async fn connected(practice: &Practice) -> anyhow::Result<Handle<Client>> {
+async fn connected(practice: &Practice) -> Result<Handle<Client>, Box<dyn std::error::Error>> {
     let host_key = PublicKey::from_openssh(practice.host_key())?;
     let config = Arc::new(client::Config::default());
     Ok(client::connect(config, practice.address(), Client { host_key }).await?)
 }
 
-async fn logged_in(practice: &Practice) -> anyhow::Result<Handle<Client>> {
+async fn logged_in(practice: &Practice) -> Result<Handle<Client>, Box<dyn std::error::Error>> {
     let mut client = connected(practice).await?;
     let result = client.authenticate_password("admin", "let-me-in").await?;
-    anyhow::ensure!(matches!(result, AuthResult::Success), "not let in");
+    if !matches!(result, AuthResult::Success) {
+        return Err("not let in".into());
+    }
     Ok(client)
 }
 
@@ -56,14 +58,17 @@ async fn read_until(channel: &mut Channel<Msg>, end: &str) -> String {
     shown
 }
 
-async fn executed(client: &Handle<Client>, command: &str) -> anyhow::Result<String> {
+async fn executed(
+    client: &Handle<Client>,
+    command: &str,
+) -> Result<String, Box<dyn std::error::Error>> {
     let mut channel = client.channel_open_session().await?;
     channel.exec(true, command).await?;
     Ok(read_until(&mut channel, "").await)
 }
 
 #[tokio::test]
-async fn a_session_configures_what_other_sessions_see() -> anyhow::Result<()> {
+async fn a_session_configures_what_other_sessions_see() -> Result<(), Box<dyn std::error::Error>> {
     let practice = Practice::start(Settings::default()).await?;
     let client = logged_in(&practice).await?;
     let mut shell = client.channel_open_session().await?;
@@ -87,7 +92,8 @@ async fn a_session_configures_what_other_sessions_see() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn only_the_user_with_the_password_or_a_known_key_is_let_in() -> anyhow::Result<()> {
+async fn only_the_user_with_the_password_or_a_known_key_is_let_in()
+-> Result<(), Box<dyn std::error::Error>> {
     let known = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519)?;
     let unknown = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519)?;
     let authorized_keys = vec![known.public_key().clone()];
@@ -132,7 +138,7 @@ async fn only_the_user_with_the_password_or_a_known_key_is_let_in() -> anyhow::R
 }
 
 #[tokio::test]
-async fn stopping_closes_the_sessions_and_the_port() -> anyhow::Result<()> {
+async fn stopping_closes_the_sessions_and_the_port() -> Result<(), Box<dyn std::error::Error>> {
     let practice = Practice::start(Settings::default()).await?;
     let address = practice.address();
     let client = logged_in(&practice).await?;

@@ -8,6 +8,7 @@ use super::results::Results;
 use crate::cli::Setting;
 use crate::cli::attend::{Show, attend_for, cut_short, said};
 use crate::events::Event;
+use crate::failure::Failure;
 use crate::results::{Action, Item};
 use crate::run::Run;
 use crate::voice::Voice;
@@ -20,7 +21,7 @@ pub(super) async fn collect<T>(
     setting: &Setting,
     run: &Run,
     work: impl Future<Output = T>,
-) -> anyhow::Result<(T, Json)> {
+) -> Result<(T, Json), Failure> {
     let mut results = Collected::new(&setting.voice);
     let done = attend_for(setting, run, &mut results, work).await?;
     Ok((done, results.document))

@@ -8,14 +8,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use anyhow::Context as _;
 use devgate_transports::Environment;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
 use super::results::{Failed, File, Statuses};
 use crate::cli::Ending;
-use crate::failure::Failure;
+use crate::failure::{ErrorContext, Failure};
 use crate::output::Output;
 use crate::pxp::whole;
 use crate::store;
@@ -82,7 +81,7 @@ pub(super) fn ending(ending: Ending, kept: &Result<(), Failure>, output: &Output
 }
 
 /// `$XDG_STATE_HOME/devgate/pxp/results`, or its place below the home.
-fn folder() -> anyhow::Result<PathBuf> {
+fn folder() -> Result<PathBuf, Failure> {
     let place = store::place(&Environment::of_process(), "XDG_STATE_HOME", ".local/state")?;
     Ok(place.join("devgate/pxp/results"))
 }
@@ -204,7 +203,7 @@ impl Kept {
     }
 }
 
-fn write(folder: &Path, all: &[Kept]) -> anyhow::Result<()> {
+fn write(folder: &Path, all: &[Kept]) -> Result<(), Failure> {
     let made = store::private_folder(folder);
     made.with_context(|| format!("cannot make {}", folder.display()))?;
     for kept in all {

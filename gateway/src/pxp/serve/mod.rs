@@ -74,7 +74,7 @@ async fn answer(action: &Served, global: &Global, output: &Output) -> Ending {
     // From here on no signal ends this process before it has answered.
     let mut interrupts = match Interrupts::hear() {
         Ok(interrupts) => interrupts,
-        Err(error) => return output.refuse(anyhow::Error::from(error).into()),
+        Err(error) => return output.refuse(error.into()),
     };
     let (request, files) = match request::read(&mut interrupts).await {
         Ok(mut request) => {
@@ -123,7 +123,7 @@ async fn work(
     configuration: &Configuration,
     global: &Global,
     output: &Output,
-) -> anyhow::Result<(Json, Ending)> {
+) -> Result<(Json, Ending), Failure> {
     let limits = &configuration.limits;
     interrupt::stop_after(limits.time, "configuration `limits.time`");
     let setting = Setting::load(&configuration.over(global), output)?;

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
 use devgate_schemas::derived::each;
 use devgate_schemas::{Report, yaml};
 use devgate_transports::Mode;
@@ -49,7 +48,7 @@ impl Action for DeviceRun {
     const ITEMS: &str = "device";
     type Value = Report;
 
-    fn operation(self, setting: &Setting) -> anyhow::Result<(Whom, Operation)> {
+    fn operation(self, setting: &Setting) -> Result<(Whom, Operation), Failure> {
         let project = setting.workspace.project().root.clone();
         let text = self
             .manifest
@@ -63,7 +62,7 @@ impl Action for DeviceRun {
             (None, Some(file)) => Manifest::File(file),
             _ => {
                 let message = "expected either `manifest` or `manifest_file`";
-                bail!(Failure::new("devgate/invalid-input", message));
+                return Err(Failure::new("devgate/invalid-input", message));
             }
         };
         let busy = self.busy.and_then(|busy| busy.parse().ok());

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Action, Operation, Setting, Whom};
+use crate::failure::Failure;
 use crate::operations;
 
 /// Collects the facts of targets.
@@ -31,7 +32,7 @@ impl Action for Facts {
         "The facts, under Facter's names and the family's own; `_error` where it failed";
     type Value = Map<String, Json>;
 
-    fn operation(self, setting: &Setting) -> anyhow::Result<(Whom, Operation)> {
+    fn operation(self, setting: &Setting) -> Result<(Whom, Operation), Failure> {
         let seconds = self.cached.map(|seconds| seconds.get().into());
         let cached = seconds.map(Duration::from_secs);
         let (project, store) = (&setting.workspace.project().root, &*setting.engine.store);

@@ -20,6 +20,7 @@ use super::configuration::Limits;
 use super::fitting;
 use super::results;
 use crate::cli::{Ending, Setting, ending};
+use crate::failure::Failure;
 use crate::operations::Operation;
 
 /// An action of ours; the value is its input, whose comment says what is done.
@@ -38,7 +39,7 @@ trait Action: DeserializeOwned + JsonSchema {
     ///
     /// # Errors
     /// What is wrong with its input.
-    fn operation(self, setting: &Setting) -> anyhow::Result<(Whom, Operation)>;
+    fn operation(self, setting: &Setting) -> Result<(Whom, Operation), Failure>;
 }
 
 /// What an action works with.
@@ -55,7 +56,7 @@ pub(super) struct Served {
     pub(super) name: &'static str,
     input: fn() -> Json,
     results: fn() -> Json,
-    act: for<'w> fn(Map<String, Json>, &'w Work<'w>) -> LocalBoxFuture<'w, anyhow::Result<Done>>,
+    act: for<'w> fn(Map<String, Json>, &'w Work<'w>) -> LocalBoxFuture<'w, Result<Done, Failure>>,
 }
 
 /// All of them.
@@ -72,7 +73,7 @@ impl Work<'_> {
     ///
     /// # Errors
     /// Why nothing could be begun.
-    async fn perform(&self, whom: &Whom, operation: Operation) -> anyhow::Result<Done> {
+    async fn perform(&self, whom: &Whom, operation: Operation) -> Result<Done, Failure> {
         let chosen = whom.choose(self).await?;
         let handle = self
             .setting
@@ -120,7 +121,7 @@ impl Served {
         &self,
         input: Map<String, Json>,
         work: &Work<'_>,
-    ) -> anyhow::Result<Done> {
+    ) -> Result<Done, Failure> {
         (self.act)(input, work).await
     }
 }

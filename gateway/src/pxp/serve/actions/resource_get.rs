@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::{Action, Operation, Setting, Whom};
 use crate::device_run::Strict;
+use crate::failure::Failure;
 use crate::operations::{Held, Inspect, Splay};
 
 /// Reads the resources of a type, or one of them, from devices.
@@ -26,7 +27,7 @@ impl Action for ResourceGet {
     const ITEMS: &str = "device";
     type Value = Held;
 
-    fn operation(self, _: &Setting) -> anyhow::Result<(Whom, Operation)> {
+    fn operation(self, _: &Setting) -> Result<(Whom, Operation), Failure> {
         let inspect = Inspect {
             type_name: self.type_name,
             title: self.title,

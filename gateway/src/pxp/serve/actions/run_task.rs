@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Action, Operation, Setting, Whom};
+use crate::failure::Failure;
 use crate::operations::TaskOrder;
 
 /// Runs a task on targets: a remote task here, with the target's connection info.
@@ -38,7 +39,7 @@ impl Action for RunTask {
     const VALUE: &str = "What the task answers; with `_error` where it failed";
     type Value = Map<String, Json>;
 
-    fn operation(self, setting: &Setting) -> anyhow::Result<(Whom, Operation)> {
+    fn operation(self, setting: &Setting) -> Result<(Whom, Operation), Failure> {
         let task = setting.workspace.catalogue().find(&self.task)?;
         let given: Hash = self
             .parameters

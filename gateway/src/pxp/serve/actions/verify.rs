@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Action, Operation, Setting, Whom};
+use crate::failure::Failure;
 use crate::operations::Reached;
 
 /// Tests that targets can be reached and that their credentials are accepted.
@@ -18,7 +19,7 @@ impl Action for Verify {
     const ITEMS: &str = "verify";
     type Value = Reached;
 
-    fn operation(self, _: &Setting) -> anyhow::Result<(Whom, Operation)> {
+    fn operation(self, _: &Setting) -> Result<(Whom, Operation), Failure> {
         Ok((self.whom, Operation::Verify))
     }
 }

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 
-use anyhow::bail;
 use devgate_schemas::derived::each;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -41,7 +40,7 @@ impl Whom {
     ///
     /// # Errors
     /// What is wrong with the inventory, or which word it does not know.
-    pub(super) async fn choose(&self, work: &Work<'_>) -> anyhow::Result<Chosen> {
+    pub(super) async fn choose(&self, work: &Work<'_>) -> Result<Chosen, Failure> {
         let words = match &self.targets {
             Words::One(word) => std::slice::from_ref(word),
             Words::Many(words) => words,
@@ -52,7 +51,7 @@ impl Whom {
         {
             let message = "`targets`: `-` and `@FILE` are for command lines (stdin holds the request): \
                            name the targets";
-            bail!(Failure::new("devgate/invalid-input", message));
+            return Err(Failure::new("devgate/invalid-input", message));
         }
         let inventory = work.setting.inventory().await?;
         let overrides = Overrides::default();
@@ -61,7 +60,7 @@ impl Whom {
         if chosen.targets.is_empty() {
             let message = "`targets` chooses none of the inventory: nothing was done; `project` or \
                            `inventory` of the configuration say which inventory that is";
-            bail!(Failure::new("devgate/no-targets", message));
+            return Err(Failure::new("devgate/no-targets", message));
         }
         Ok(chosen)
     }
