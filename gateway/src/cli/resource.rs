@@ -1,13 +1,13 @@
 //! `devgate resource`: a resource type without a device.
 
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, Subcommand};
 use devgate_devices::{Change, Current, Shown};
 use devgate_schemas::{Hash, Value};
+use devgate_transports::reading;
 use serde_json::json;
 
 use super::{Ending, Setting, complete};
@@ -149,9 +149,7 @@ fn hash(option: &str, text: &str) -> anyhow::Result<Hash> {
 
 fn read(path: &PathBuf) -> anyhow::Result<String> {
     if path.as_os_str() == "-" {
-        let mut text = String::new();
-        io::stdin().read_to_string(&mut text)?;
-        return Ok(text);
+        return reading::text_of(io::stdin()).context("cannot read stdin");
     }
-    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+    reading::text(path).with_context(|| format!("cannot read {}", path.display()))
 }
