@@ -3,6 +3,7 @@
 
 mod anew;
 mod dialogue;
+mod excess;
 mod guard;
 mod identity;
 mod kin;
@@ -31,6 +32,7 @@ use tokio::time::timeout;
 
 pub(crate) use self::anew::{anew, own};
 pub(crate) use self::dialogue::{Broken, Dialogue};
+pub(crate) use self::excess::Excess;
 use self::guard::Guarded;
 pub(crate) use self::guard::guard;
 pub(crate) use self::identity::Identity;
