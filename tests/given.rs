@@ -67,7 +67,7 @@ fn a_pipe_without_a_writer_is_waited_for_with_a_word_until_somebody_writes_or_st
         }
         if is_stopped {
             let pid = Pid::from_raw(child.id().try_into().expect("a process's number"));
-            kill(pid, Signal::SIGINT).expect("it is our child");
+            kill(pid, Signal::SIGTERM).expect("it is our child");
         } else {
             fs::write(&pipe, &inventory).expect("somebody reads");
         }
