@@ -1,7 +1,7 @@
 //! `devgate resource`: a resource type without a device.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, Subcommand};
@@ -147,7 +147,7 @@ fn hash(option: &str, text: &str) -> anyhow::Result<Hash> {
     }
 }
 
-fn read(path: &PathBuf) -> anyhow::Result<String> {
+fn read(path: &Path) -> anyhow::Result<String> {
     if path.as_os_str() == "-" {
         return reading::text_of(io::stdin()).context("cannot read stdin");
     }
