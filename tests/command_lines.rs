@@ -2,6 +2,7 @@
 
 #[path = "support/folder.rs"]
 mod folder;
+mod given;
 mod goldens;
 mod interrupts;
 mod inventories;

@@ -126,7 +126,7 @@ fn after_one_signal_what_runs_may_end_and_nothing_new_begins() {
 #[test]
 fn what_does_not_end_in_time_is_ended() {
     let (project, dir) = project(SLEEP);
-    let signals = [(Signal::SIGTERM, "may end within")];
+    let signals = [(Signal::SIGTERM, "a second signal kills what runs")];
     let output = interrupted(&project, &[&dir, "--format", "json"], &signals);
     assert_eq!(output.status.code(), Some(143));
     let document = document(&output);

@@ -70,6 +70,46 @@ fn input_does_not_stay_on_the_command_line() {
     }
 }
 
+/// Says what it has done when it is asked to end: at once, or when it is asked twice; then it ends, or stays.
+fn finishing(asked: u32, then: &str) -> String {
+    format!(
+        "n=0; trap 'n=$((n+1)); [ $n = {asked} ] && echo \"{{\\\"done\\\": [1, 2]}}\" && {then}' TERM; \
+         sleep 300 & echo $$ $! >begun; cat >/dev/null; while :; do wait; done"
+    )
+}
+
+#[test]
+fn what_an_action_has_finished_is_printed_whatever_ends_it() {
+    for (signals, script) in [
+        (1, finishing(1, "exit 1")),
+        (2, finishing(2, "exit 1")),
+        (2, finishing(1, ":")),
+    ] {
+        let project = module(&script);
+        let mut command = project.command(&[&ACT[..], &["--format", "json"]].concat());
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let child = child.expect("the binary starts");
+        let processes = begun(&project);
+        let pid = Pid::from_raw(child.id().try_into().expect("it is a process's number"));
+        for _ in 0..signals {
+            kill(pid, Signal::SIGTERM).expect("it is our child");
+            (0..50).for_each(|_| pause());
+        }
+        let output = child.wait_with_output().expect("it is our child");
+        assert_eq!(output.status.code(), Some(143), "{script}");
+        let document = document(&output);
+        assert_eq!(document["results"]["done"][1], 2, "{script}: {document}");
+        assert_eq!(document["status"], "failure", "{document}");
+        assert_eq!(document["_error"]["kind"], "devgate/interrupted");
+        processes
+            .iter()
+            .for_each(|process| wait_for_the_end_of(process));
+    }
+}
+
 #[test]
 fn a_module_inherits_the_locale_of_its_caller() {
     let project = module(r#"echo "\"$LC_ALL $LANG\"""#);

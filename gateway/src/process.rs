@@ -3,6 +3,7 @@
 
 mod anew;
 mod dialogue;
+mod excess;
 mod guard;
 mod identity;
 mod kin;
@@ -31,6 +32,7 @@ use tokio::time::timeout;
 
 pub(crate) use self::anew::{anew, own};
 pub(crate) use self::dialogue::{Broken, Dialogue};
+pub(crate) use self::excess::Excess;
 use self::guard::Guarded;
 pub(crate) use self::guard::guard;
 pub(crate) use self::identity::Identity;
@@ -62,6 +64,8 @@ pub(crate) struct Limits {
     pub(crate) stderr: usize,
     /// How long it has to end when it is asked to, before it is killed.
     pub(crate) grace: Duration,
+    /// How long it has when it is asked once more, because the run is to be killed; none, where it is killed then.
+    pub(crate) respite: Duration,
     /// How long output is awaited after the process has ended, should children of its own have kept
     /// it open.
     pub(crate) drain: Duration,
@@ -147,6 +151,7 @@ impl Default for Limits {
             stdout: 50 * 1024 * 1024,
             stderr: 1024 * 1024,
             grace: GRACE,
+            respite: Duration::ZERO,
             drain: Duration::from_secs(1),
         }
     }
@@ -187,7 +192,7 @@ pub(crate) async fn run<H: Hear + ?Sized>(
         Some(error) => Failure::Start(error),
         None => Failure::Ended(Box::default()),
     })?;
-    let mut kin = Kin::of(&child, guarded);
+    let mut kin = Kin::of(&child, guarded).with_respite(limits.respite);
     let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
     let talk = async {

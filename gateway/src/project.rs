@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use devgate_schemas::yaml::{self, Node};
 use devgate_schemas::{Hash, Value, did_you_mean};
+use devgate_transports::reading;
 
 use crate::failure::{Failure, with_causes};
 use crate::tasks::Catalogue;
@@ -152,7 +153,7 @@ impl Project {
                 .unwrap_or_else(|| current.to_owned()),
         };
         let path = root.join(FILE);
-        let text = match std::fs::read_to_string(&path) {
+        let text = match reading::text(&path) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(source) => return Err(ProjectError::Unreadable { path, source }),

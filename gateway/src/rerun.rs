@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use devgate_transports::reading;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -45,7 +46,7 @@ impl RerunFile {
     pub(crate) fn targets(&self, which: Rerun) -> Result<Vec<String>, Failure> {
         let path = self.0.display();
         let wrong = |message: String| Failure::new("bolt/file-error", message);
-        let text = fs::read_to_string(&self.0).map_err(|error| match error.kind() {
+        let text = reading::text(&self.0).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => wrong(format!(
                 "there is no run to repeat: {path} is not there; choose targets with --targets"
             )),

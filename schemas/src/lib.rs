@@ -24,6 +24,7 @@ pub mod task;
 mod transport_schema;
 mod type_schema;
 pub mod types;
+mod unique;
 mod unread;
 mod value;
 mod visible;
@@ -49,6 +50,7 @@ pub use type_schema::{
     Wrong,
 };
 pub use types::{DataType, Mismatch, TypeError, Violation};
+pub use unique::read_unique;
 pub use unread::Unread;
 pub use value::{Hash, Key, Value};
 pub use visible::visible;

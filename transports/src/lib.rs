@@ -24,6 +24,7 @@ mod panos;
 mod patience;
 pub mod permissions;
 mod protocol;
+pub mod reading;
 mod resolve;
 mod rest;
 mod restconf;

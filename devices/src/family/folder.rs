@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use devgate_transports::reading;
+
 use crate::{Error, Result};
 
 /// Every file of the built-in families, by its path below `devices/families`.
@@ -57,7 +59,7 @@ impl Folder {
                 .find(|(name, _)| *name == path)
                 .map(|(_, text)| text.to_owned())
                 .ok_or_else(|| io::ErrorKind::NotFound.into()),
-            Self::OnDisk(folder) => fs::read_to_string(folder.join(path)),
+            Self::OnDisk(folder) => reading::text(&folder.join(path)),
         }
         .map_err(cannot("read", self.shown(path)))
     }

@@ -190,7 +190,9 @@ impl Show for Shown<'_> {
                     voice.above(|| results.start(target));
                 }
             }
-            Event::Said(_) | Event::Settled { .. } | Event::Stopping { .. } => said(voice, event),
+            Event::Said(_) | Event::Settled { .. } | Event::Stopping { .. } => {
+                said(voice, event, again());
+            }
             // On stdout where people read that, else on stderr.
             Event::Wrote { line } if output.format() == Format::Human => {
                 voice.above(|| output.text(line));
@@ -234,8 +236,19 @@ fn unheard(has_failed: bool) -> Option<Reason> {
     Some(interrupt::reason(signal))
 }
 
-/// Has the voice say those events that are words.
-pub(crate) fn said(voice: &Voice, event: &Event) {
+/// By what a person at a command line asks once more that it stop: as was asked before.
+fn again() -> &'static str {
+    match interrupt::asked() {
+        Some(Signal::SIGINT) => "Ctrl-C",
+        _ => SIGNAL,
+    }
+}
+
+/// What asks once more where nobody is at a terminal.
+pub(crate) const SIGNAL: &str = "signal";
+
+/// Has the voice say those events that are words; `again` is what asks once more that a run stop.
+pub(crate) fn said(voice: &Voice, event: &Event, again: &str) {
     match event {
         Event::Said(event) => voice.take(event.clone()),
         Event::Settled { target } => voice.settled(target),
@@ -244,7 +257,7 @@ pub(crate) fn said(voice: &Voice, event: &Event) {
             told,
             running,
             held,
-        } => voice.say(Level::Err, &stopping(*stage, told, *running, *held)),
+        } => voice.say(Level::Err, &stopping(*stage, told, *running, *held, again)),
         _ => {}
     }
 }
@@ -261,23 +274,40 @@ pub(crate) fn cut_short(reason: Option<&Reason>, has_failed: bool) -> Option<Fai
 }
 
 /// What a person hears who stops a run.
-fn stopping(stage: Stage, told: &str, targets: usize, is_held: bool) -> String {
+fn stopping(stage: Stage, told: &str, targets: usize, is_held: bool, again: &str) -> String {
     let running = counted(targets);
     match stage {
         Stage::Go => "going on".to_owned(),
         Stage::Finish if targets == 0 => format!("{told}: nothing new is begun"),
         Stage::Finish if is_held => format!(
             "{told}: nothing new is begun, {running} may end; what is under way is finished, and taken back \
-             where more was to come, however long that takes; a second Ctrl-C leaves the device as it is then"
+             where more was to come, however long that takes; a second {again} leaves the device as it is then"
         ),
         Stage::Finish => format!(
-            "{told}: nothing new is begun, {running} may end within {} seconds; a second Ctrl-C kills \
-             what runs, as a second signal does",
+            "{told}: nothing new is begun, {running} may end within {} seconds; a second {again} kills \
+             what runs",
             GRACE.as_secs()
         ),
         Stage::End => format!("{told}: the time is over, ending {running}"),
         Stage::Kill => {
-            format!("{told}: killing what runs for {running}; a third Ctrl-C does not wait")
+            format!("{told}: killing what runs for {running}; a third {again} does not wait")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_was_asked_by_a_signal_is_not_told_of_a_key() {
+        for stage in [Stage::Finish, Stage::Kill] {
+            for is_held in [false, true] {
+                let said = |again| stopping(stage, "interrupted", 2, is_held, again);
+                assert!(said("Ctrl-C").contains("d Ctrl-C "), "{}", said("Ctrl-C"));
+                assert!(said(SIGNAL).contains("d signal "), "{}", said(SIGNAL));
+                assert!(!said(SIGNAL).contains("Ctrl-C"), "{}", said(SIGNAL));
+            }
         }
     }
 }

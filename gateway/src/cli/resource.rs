@@ -1,12 +1,12 @@
 //! `devgate resource`: a resource type without a device.
 
-use std::fs;
-use std::io::{self, Read};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use devgate_devices::{Change, Current, Shown};
 use devgate_schemas::{Hash, Value};
+use devgate_transports::reading;
 use serde_json::json;
 
 use super::{Ending, Setting, complete};
@@ -151,11 +151,9 @@ fn hash(option: &str, text: &str) -> Result<Hash, Failure> {
     }
 }
 
-fn read(path: &PathBuf) -> Result<String, Failure> {
+fn read(path: &Path) -> Result<String, Failure> {
     if path.as_os_str() == "-" {
-        let mut text = String::new();
-        io::stdin().read_to_string(&mut text)?;
-        return Ok(text);
+        return reading::text_of(io::stdin()).context("cannot read stdin");
     }
-    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+    reading::text(path).with_context(|| format!("cannot read {}", path.display()))
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
+use crate::device_run::RESOURCE_FAILURE;
 use crate::failure::Failure;
 use crate::output::{Output, seconds};
 use crate::paint::{BAD, GOOD, Paint};
@@ -208,6 +209,8 @@ fn human(item: &Item<'_>) -> String {
     let message = error(item);
     let mut paragraphs: Vec<String> = Vec::new();
     paragraphs.extend(item.answer.collected.as_ref().map(collected));
+    // The report behind it says what has failed, and why.
+    let message = message.filter(|_| value["_error"]["kind"] != RESOURCE_FAILURE);
     paragraphs.extend(message.map(|message| format!("{BAD}{message}{BAD:#}")));
     for (detail, heading) in [("stderr", "stderr"), ("partial_output", "partial output")] {
         let text = value.pointer(&format!("/_error/details/{detail}"));

@@ -1,13 +1,14 @@
 //! `devgate schema`: values against Puppet data types, and the forms of files and documents as JSON Schema.
 
-use std::io::{self, BufRead};
+use std::io;
 
 use clap::{Subcommand, ValueEnum};
 use devgate_schemas::{derived, json_document, pxp, task, types};
+use devgate_transports::reading;
 use serde_json::Value as Json;
 
 use super::Ending;
-use crate::failure::Failure;
+use crate::failure::{ErrorContext, Failure};
 use crate::output::Output;
 
 /// Check values against Puppet data types; print the JSON Schemas of files and documents
@@ -56,8 +57,8 @@ impl Schema {
             output.text(&format!("{:#}\n", what.json_schema()));
             return Ok(Ending::Well);
         }
-        for line in io::stdin().lock().lines() {
-            let line = line?;
+        for line in reading::lines(io::stdin().lock()) {
+            let line = line.context("cannot read stdin")?;
             if !line.trim().is_empty() {
                 output.line(types::verdict(&line).to_string());
             }

@@ -25,7 +25,7 @@ pub(crate) struct Targets {
     #[arg(short, long, hide = true, value_parser = Refused(NO_QUERY))]
     query: Option<Infallible>,
     /// How many targets are worked on at once (default: the project's, else 100)
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = concurrency)]
     pub(crate) concurrency: Option<NonZeroUsize>,
     /// Succeed where there is nothing to do: no target, no resource with a tag (default: exit with 1)
     #[arg(long)]
@@ -205,6 +205,11 @@ impl HostOptions {
         }
         Ok(())
     }
+}
+
+/// How many targets are worked on at once.
+fn concurrency(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "expected 1 or more")
 }
 
 const NO_TERMINAL: &str = "--password-prompt: there is no terminal to ask on; in the inventory, `password: {_plugin: \

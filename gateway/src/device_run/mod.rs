@@ -7,6 +7,7 @@ mod compare;
 mod diff;
 mod difference;
 mod entry;
+mod failure;
 mod graph;
 mod metaparameters;
 mod of_type;
@@ -25,6 +26,7 @@ mod words;
 
 pub(crate) use audit::Audited;
 pub(crate) use catalog::{Catalog, Container, Meta, Place, Places, Ref, Relation, invalid};
+pub(crate) use failure::{RESOURCE_FAILURE, failure};
 pub(crate) use plan::Plan;
 pub(crate) use puppet_report::{as_puppet_yaml, puppet_report};
 pub(crate) use rows::{Checked, Strict, Strictness};

@@ -36,6 +36,7 @@ const LIMITS: Limits = Limits {
     stdout: 1024 * 1024,
     stderr: 64 * 1024,
     grace: GRACE,
+    respite: Duration::ZERO,
     drain: Duration::from_secs(1),
 };
 

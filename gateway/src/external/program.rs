@@ -11,7 +11,7 @@ use devgate_transports::error::ProgramProblem;
 
 use super::action::Action;
 use super::results::{self, Problem};
-use crate::process::{self, Deaf, Failure, Limits};
+use crate::process::{self, Excess, Failure, Limits};
 use crate::stop::Stopper;
 
 /// A program that is a transport, or manages a type of resource.
@@ -85,7 +85,17 @@ impl Program {
         };
         // Who does not want to wait any longer drops this future, and the process is killed.
         let stopper = Stopper::default();
-        match process::run(&program, limits, &stopper.stop(), &Deaf).await {
+        let excess = Excess::over(limits.stdout);
+        let stop = stopper.stop();
+        let run = tokio::select! {
+            run = process::run(&program, limits, &stop, &excess) => run,
+            // It need not end by itself.
+            () = excess.comes() => {
+                let message = results::too_long(limits.stdout);
+                return Reply::failed(message, Captured::default());
+            }
+        };
+        match run {
             Ok(outcome) => Reply {
                 results: results::of(&outcome),
                 stderr: outcome.stderr,

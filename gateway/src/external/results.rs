@@ -77,15 +77,20 @@ pub(super) fn ended(how: &str, stderr: &Captured) -> String {
     }
 }
 
+/// What a program is to write.
+const EXPECTED: &str = "expected one JSON object on stdout";
+
+/// That a program has written more than so many bytes.
+pub(super) fn too_long(most: usize) -> String {
+    format!("{EXPECTED}, it wrote more than {most} bytes (`output-limit`)")
+}
+
 /// The one JSON object on stdout.
 fn object(stdout: &Captured) -> Result<Hash, String> {
     let bytes = &stdout.bytes;
-    let expected = "expected one JSON object on stdout";
+    let expected = EXPECTED;
     if stdout.cut {
-        return Err(format!(
-            "{expected}, it wrote more than {} bytes (`output-limit`)",
-            bytes.len()
-        ));
+        return Err(too_long(bytes.len()));
     }
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(format!("{expected}, it wrote nothing"));

@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use devgate_schemas::{Feature, Hash, TransportSchema, TypeSchema, Value};
+use devgate_transports::reading;
 use indexmap::IndexMap;
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
@@ -63,6 +64,7 @@ const LIMITS: Limits = Limits {
     stdout: 50 * 1024 * 1024,
     stderr: 64 * 1024,
     grace: GRACE,
+    respite: Duration::ZERO,
     drain: Duration::from_secs(1),
 };
 
@@ -225,7 +227,7 @@ impl RubyTransport {
 
     /// Why a type need not be asked what it is.
     fn unfit_to_ask(&self, name: &str, file: &Path) -> Option<String> {
-        let text = match fs::read(file) {
+        let text = match reading::bytes(file) {
             Ok(text) => text,
             Err(error) => return Some(format!("{}: {error}", file.display())),
         };

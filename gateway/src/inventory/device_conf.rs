@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use devgate_schemas::device_conf::{self, DeviceEntry};
 use devgate_schemas::{Hash, Key, Value, hocon};
-use devgate_transports::Environment;
+use devgate_transports::{Environment, reading};
 
 use super::target::{LOCALHOST, REMOTE_TRANSPORT};
 use super::uri::Uri;
@@ -60,7 +60,7 @@ pub(crate) fn read(path: &Path, registry: &Rc<Registry>) -> Result<Vec<Device>, 
     if !path.exists() {
         return Err(format!("No device found in {shown}: there is no such file"));
     }
-    let text = fs::read_to_string(path).map_err(|error| {
+    let text = reading::text(path).map_err(|error| {
         format!("Configuration error: Cannot read {shown}; cannot serve: {error}")
     })?;
     let entries = device_conf::parse(&text, &shown).map_err(|wrong| wrong.join("\n"))?;
@@ -139,8 +139,7 @@ impl Device {
                 "Trying to load config from '{file}, but file does not exist."
             ));
         }
-        let text =
-            fs::read_to_string(path).map_err(|error| format!("cannot read {file}: {error}"))?;
+        let text = reading::text(path).map_err(|error| format!("cannot read {file}: {error}"))?;
         let info = hocon::parse(&text).map_err(|error| format!("{file}: {error}"))?;
         let mut warnings = Vec::new();
         if fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o004 != 0) {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use devgate_schemas::Sensitive;
+use devgate_transports::reading;
 
 use super::InventoryError;
 
@@ -48,7 +49,7 @@ impl Source {
             }
             Self::File(path) | Self::Default(path) => path,
         };
-        match std::fs::read_to_string(&path) {
+        match reading::text(&path) {
             Ok(text) => Ok((path.display().to_string(), text)),
             Err(source) => Err(InventoryError::Unreadable {
                 what: "the inventory file",

@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::path::Path;
 
+use devgate_transports::reading;
+
 use super::InventoryError;
 
 /// Single words. `@file` reads words from a file, `-` from standard input, in which a `#` that begins a word begins a
@@ -14,14 +16,11 @@ pub(crate) fn words(given: &[String], stdin: &mut dyn Read) -> Result<Vec<String
     let mut all = Vec::new();
     for word in given {
         if word == "-" {
-            let mut text = String::new();
-            stdin
-                .read_to_string(&mut text)
-                .map_err(InventoryError::Stdin)?;
+            let text = reading::text_of(&mut *stdin).map_err(InventoryError::Stdin)?;
             all.extend(split(&without_comments(&text)));
         } else if let Some(path) = word.strip_prefix('@') {
             let path = Path::new(path);
-            let text = std::fs::read_to_string(path).map_err(|source| {
+            let text = reading::text(path).map_err(|source| {
                 let path = path.to_owned();
                 InventoryError::Unreadable {
                     what: "the file of targets",

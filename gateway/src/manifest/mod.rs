@@ -9,9 +9,10 @@ mod write;
 pub(crate) use write::{to_pp, to_yaml};
 
 use std::cell::RefCell;
+use std::fmt;
 use std::path::PathBuf;
-use std::{fmt, fs};
 
+use devgate_transports::reading;
 use tokio::task::spawn_blocking;
 
 use crate::device_run::{Catalog, invalid};
@@ -43,7 +44,7 @@ impl Manifest {
         }
         trust::check(path).map_err(|problem| Failure::new("devgate/untrusted", problem))?;
         let file = path.clone();
-        let text = spawn_blocking(move || fs::read_to_string(file)).await;
+        let text = spawn_blocking(move || reading::text(&file)).await;
         let text = text
             .unwrap_or_else(|error| Err(error.into()))
             .map_err(|error| invalid(&[format!("cannot read manifest {shown}: {error}")]))?;

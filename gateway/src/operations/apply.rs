@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use devgate_schemas::{Level, Report, RunStatus, did_you_mean};
+use devgate_schemas::{Level, Report, did_you_mean};
 use devgate_transports::Mode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::reports::Reports;
 use super::splay::Splay;
@@ -110,13 +111,17 @@ impl Apply {
             job.context().info(format!("{what} at {address}"));
             let (report, unsaved) = self.enforce(job, family, plan).await?;
             let mut value = serde_json::to_value(&report).expect("reports have text keys");
+            let told = device_run::failure(&report, &job.target.name, &job.stop().told());
+            if let Some(failure) = &told {
+                value["_error"] = json!(failure);
+            }
             let kept = self.reports.as_ref();
             let kept = kept.map_or(Ok(()), |reports| reports.keep(job, &report, &value));
             let failure = unsaved.or_else(|| kept.err());
             changes.set(changes.get().with(&report, failure.is_some()));
-            let well = report.status != RunStatus::Failed && failure.is_none();
+            let well = told.is_none() && failure.is_none();
             if let Some(failure) = failure {
-                value["_error"] = serde_json::to_value(failure).expect("failures have text keys");
+                value["_error"] = json!(failure);
             }
             Ok(Answer {
                 status: if well {

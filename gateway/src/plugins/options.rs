@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use devgate_schemas::{Hash, Value, did_you_mean};
-use devgate_transports::Environment;
+use devgate_transports::{Environment, reading};
 
 use super::PluginError;
 
@@ -70,6 +70,6 @@ impl Options<'_> {
 
 /// Reads a file that a plugin needs.
 pub(super) fn read(options: &Options<'_>, what: &str, path: &Path) -> Result<Vec<u8>, PluginError> {
-    std::fs::read(path)
+    reading::bytes(path)
         .map_err(|error| options.failed(format!("cannot read {what} {}: {error}", path.display())))
 }

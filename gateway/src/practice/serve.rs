@@ -9,6 +9,7 @@ use std::sync::Arc;
 use clap::Args;
 use devgate_devices::Recording;
 use devgate_schemas::Sensitive;
+use devgate_transports::reading;
 use russh::keys::key::safe_rng;
 use russh::keys::ssh_key::LineEnding;
 use russh::keys::{Algorithm, PrivateKey};
@@ -105,7 +106,7 @@ fn hostname(name: &str) -> Result<String, String> {
 /// The key in a file, or a new one that is written there.
 fn kept_key(file: &Path) -> Result<PrivateKey, Failure> {
     let shown = file.display();
-    match std::fs::read_to_string(file) {
+    match reading::text(file) {
         Ok(text) => match PrivateKey::from_openssh(&text) {
             Ok(key) if key.is_encrypted() => Err(Failure::other(format!(
                 "{shown}: the host key has a passphrase"

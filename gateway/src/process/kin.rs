@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::future::pending;
 use std::hash::{BuildHasher, RandomState};
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
@@ -39,6 +40,8 @@ pub(super) struct Kin {
     mark: String,
     /// Ends it should we be killed.
     guarded: Option<Guarded>,
+    /// How long it has when it is asked once more.
+    respite: Duration,
 }
 
 /// All processes of this host at one time.
@@ -93,7 +96,14 @@ impl Kin {
             leader: leader.map(Pid::from_raw),
             mark,
             guarded: None,
+            respite: Duration::ZERO,
         }
+    }
+
+    /// The same; where the run is to be killed, it is asked once more before, and has so long then.
+    pub(super) fn with_respite(mut self, respite: Duration) -> Self {
+        self.respite = respite;
+        self
     }
 
     /// The child has ended by itself and was waited for: what it has left behind may live.
@@ -105,6 +115,27 @@ impl Kin {
     /// Asks everything to end, and kills what has not after a grace, or when the run is to be killed.
     /// The child must not have been waited for. Gives what cannot be killed.
     pub(super) async fn end(&mut self, stop: &Stop, grace: Duration) -> BTreeSet<i32> {
+        if self.ends_as_asked(stop, grace).await {
+            self.ended();
+            return BTreeSet::new();
+        }
+        self.group(Signal::SIGKILL);
+        let begun = Instant::now();
+        let left = loop {
+            let left = self.left().await;
+            if left.is_empty() || begun.elapsed() > KILLING {
+                break left;
+            }
+            for pid in &left {
+                send(*pid, Signal::SIGKILL);
+            }
+        };
+        self.ended();
+        left
+    }
+
+    /// Asks everything to end; whether it has, within the grace, or the respite where it is asked twice.
+    async fn ends_as_asked(&self, stop: &Stop, grace: Duration) -> bool {
         // Those in the group are asked with it. Twice would mean more: some take that as leave to do less.
         let recently = Snapshot::recent();
         let members = recently.processes.iter();
@@ -125,27 +156,16 @@ impl Kin {
                 }
             }
         };
-        let over = tokio::select! {
-            over = timeout(grace, ask) => over.is_ok(),
-            () = stop.reaches(Stage::Kill) => false,
-        };
-        if over {
-            self.ended();
-            return BTreeSet::new();
+        let mut ask = pin!(ask);
+        tokio::select! {
+            over = timeout(grace, &mut ask) => return over.is_ok(),
+            () = stop.reaches(Stage::Kill) => {}
         }
-        self.group(Signal::SIGKILL);
-        let begun = Instant::now();
-        let left = loop {
-            let left = self.left().await;
-            if left.is_empty() || begun.elapsed() > KILLING {
-                break left;
-            }
-            for pid in &left {
-                send(*pid, Signal::SIGKILL);
-            }
-        };
-        self.ended();
-        left
+        if self.respite.is_zero() {
+            return false;
+        }
+        self.group(Signal::SIGTERM);
+        timeout(self.respite, ask).await.is_ok()
     }
 
     /// The processes that still live, in a moment: those that have ended and that nobody has waited

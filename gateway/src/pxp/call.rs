@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use devgate_schemas::pxp::{Action, JsonSchema, OutputFiles, Request};
-use devgate_schemas::task::Captured;
 use devgate_schemas::{Mask, Value, nearest};
 use serde_json::{Map, Value as Json};
 
@@ -15,6 +14,9 @@ use crate::stop::Stop;
 /// How long a module has to end when it is asked to, before it is killed: devgate as one takes ten seconds to
 /// leave its devices as they should be.
 pub(super) const GRACE: Duration = Duration::from_secs(15);
+
+/// How long a module has that was asked twice: devgate as one says then what it has finished.
+const RESPITE: Duration = Duration::from_secs(3);
 
 /// An action that may be run: the module has it, and the input fits.
 pub(crate) struct Call {
@@ -74,6 +76,7 @@ impl Call {
         let limits = Limits {
             time: Some(limit),
             grace: GRACE,
+            respite: RESPITE,
             ..Limits::default()
         };
         let request = self.request(None).to_stdin();
@@ -82,14 +85,14 @@ impl Call {
             Ok(outcome) => Verdict::of(&self.action.results, outcome),
             Err(process::Failure::Start(error)) => {
                 let why = Failure::new(NOT_AVAILABLE, process::not_started(&error));
-                Verdict::broken_off(why, &Captured::default())
+                Verdict::not_begun(why)
             }
             Err(process::Failure::Ended(ended)) => {
                 let why = match ended.limit {
                     Some(limit) => timed_out(limit),
                     None => Failure::new("devgate/interrupted", "it was interrupted"),
                 };
-                Verdict::broken_off(why, &ended.stderr)
+                Verdict::broken_off(&self.action.results, why, &ended)
             }
         }
     }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use devgate_schemas::pxp::JsonSchema;
+use devgate_transports::reading;
 use serde_json::{Map, Value as Json};
 
 /// What a module is configured with, and what is to be told of it.
@@ -24,7 +25,7 @@ pub(super) struct Configuration {
 /// Why the module cannot be used with this file; its values are not quoted, for any may be a secret.
 pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configuration, String> {
     let read = fs::metadata(file).and_then(|found| match found.is_file() {
-        true => fs::read(file),
+        true => reading::bytes(file),
         // It may never end.
         false => Err(io::Error::other("it is no file")),
     });

@@ -1,15 +1,13 @@
 //! Asking a module what it is: started in every way that its authors may have read of, within limits.
 
-use std::cell::Cell;
 use std::path::Path;
 use std::time::Duration;
 
 use devgate_schemas::Sensitive;
 use devgate_schemas::pxp::Metadata;
 use devgate_schemas::task::{Exit, Outcome};
-use tokio::sync::Notify;
 
-use crate::process::{self, Hear, Limits, Program, Stream};
+use crate::process::{self, Excess, Limits, Program};
 use crate::stop::Stop;
 
 /// How long a module may take to say what it is. pxp-agent waits for ever.
@@ -65,11 +63,11 @@ async fn told(file: &Path, word: Option<&str>, stop: &Stop) -> Result<Metadata, 
         stdout: LARGEST,
         ..Limits::default()
     };
-    let stdout = Length::default();
+    let excess = Excess::over(LARGEST);
     let outcome = tokio::select! {
-        outcome = process::run(&program, &limits, stop, &stdout) => outcome,
+        outcome = process::run(&program, &limits, stop, &excess) => outcome,
         // Some never stop: what is not awaited any more is ended.
-        () = stdout.exceeded.notified() => return Err(Silence::Mute(too_long())),
+        () = excess.comes() => return Err(Silence::Mute(too_long())),
     };
     let outcome = outcome.map_err(|failure| {
         Silence::Mute(match failure {
@@ -82,24 +80,6 @@ async fn told(file: &Path, word: Option<&str>, stop: &Stop) -> Result<Metadata, 
         })
     })?;
     read(&outcome).map_err(Silence::Answered)
-}
-
-/// Hears when a module has written more than any metadata.
-#[derive(Debug, Default)]
-struct Length {
-    heard: Cell<usize>,
-    exceeded: Notify,
-}
-
-impl Hear for Length {
-    fn hear(&self, stream: Stream, bytes: &[u8]) {
-        if matches!(stream, Stream::Stdout) {
-            self.heard.set(self.heard.get() + bytes.len());
-        }
-        if self.heard.get() > LARGEST {
-            self.exceeded.notify_one();
-        }
-    }
 }
 
 fn too_long() -> String {

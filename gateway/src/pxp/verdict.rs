@@ -6,6 +6,7 @@ use devgate_schemas::task::{Captured, Exit, Outcome};
 use serde_json::{Value as Json, json};
 
 use crate::failure::Failure;
+use crate::process::Ended;
 
 /// What became of an action.
 #[derive(Clone, Debug)]
@@ -48,13 +49,24 @@ impl Verdict {
         }
     }
 
-    /// An action that was not begun, or was ended: why, and what it had said of errors by then.
-    pub(super) fn broken_off(why: Failure, stderr: &Captured) -> Self {
+    /// An action that was not begun: why.
+    pub(super) fn not_begun(why: Failure) -> Self {
         Self {
             results: None,
             exit: None,
-            stderr: stderr.text(),
+            stderr: String::new(),
             error: Some(why),
+        }
+    }
+
+    /// An action that was ended: why, and what it had said by then. Whole results that fit the schema are none of
+    /// a success, but what has been done.
+    pub(super) fn broken_off(schema: &JsonSchema, why: Failure, ended: &Ended) -> Self {
+        let is_blank = ended.stdout.bytes.iter().all(u8::is_ascii_whitespace);
+        Self {
+            results: results(schema, &ended.stdout).ok().filter(|_| !is_blank),
+            stderr: ended.stderr.text(),
+            ..Self::not_begun(why)
         }
     }
 

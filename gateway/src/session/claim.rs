@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
+use std::future::pending;
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use std::time::Duration;
 use nix::fcntl::OFlag;
 use nix::unistd::{AccessFlags, Uid, access};
 use tempfile::NamedTempFile;
-use tokio::time::{Instant, interval};
+use tokio::time::{Instant, interval, timeout};
 
 use crate::engine::RunId;
 use crate::failure::Failure;
@@ -45,6 +46,13 @@ const SHARED: &str = "/run/devgate";
 
 /// How many bytes a process's number has at most.
 const LONGEST_OWNER: u64 = 32;
+
+/// What stands for the number of a process that does not say it.
+const UNKNOWN: &str = "unknown";
+
+/// How often, and after which time, one who has locked a file is asked again who he is.
+const ASKED: u32 = 5;
+const MOMENT: Duration = Duration::from_millis(4);
 
 /// How often it is told that one waits, in looks.
 const TELL: u32 = 10;
@@ -102,7 +110,7 @@ impl Claims {
             if let Some(ours) = self.0.borrow().get(&key).and_then(Weak::upgrade) {
                 return Ok(ours);
             }
-            let owner = match claim(&folders, &name).map_err(unusable)? {
+            let owner = match claimed(&folders, &name).await.map_err(unusable)? {
                 Ok(claim) => {
                     let claim = Rc::new(claim);
                     let mut claims = self.0.borrow_mut();
@@ -139,7 +147,24 @@ impl Claims {
     }
 }
 
-/// Locks a file in each of these folders and writes into it whose it is; or whose one is already.
+/// The same as [`claim`], but for who has locked a file a moment ago and has not said yet who he is: that is awaited,
+/// for not long.
+async fn claimed(folders: &[PathBuf], name: &str) -> io::Result<Result<Claim, String>> {
+    for _ in 0..ASKED {
+        match claim(folders, name)? {
+            Err(owner) if owner.is_empty() => drop(timeout(MOMENT, pending::<()>()).await),
+            claimed => return Ok(claimed),
+        }
+    }
+    let claimed = claim(folders, name)?;
+    Ok(claimed.map_err(|owner| match owner.is_empty() {
+        true => UNKNOWN.to_owned(),
+        false => owner,
+    }))
+}
+
+/// Locks a file in each of these folders and writes into it whose it is; or whose one is already, which is empty where
+/// it does not say that yet.
 fn claim(folders: &[PathBuf], name: &str) -> io::Result<Result<Claim, String>> {
     let mut files = Vec::new();
     for folder in folders {
@@ -171,11 +196,11 @@ fn lock(path: &Path) -> io::Result<Result<File, String>> {
         Err(TryLockError::WouldBlock) => {
             let mut owner = String::new();
             let read = file.take(LONGEST_OWNER).read_to_string(&mut owner);
-            let is_number = read.is_ok() && owner.parse::<u32>().is_ok();
-            Ok(Err(if is_number {
+            let is_number = owner.is_empty() || owner.parse::<u32>().is_ok();
+            Ok(Err(if read.is_ok() && is_number {
                 owner
             } else {
-                "unknown".to_owned()
+                UNKNOWN.to_owned()
             }))
         }
         Err(TryLockError::Error(error)) => Err(error),
@@ -308,6 +333,28 @@ mod tests {
         assert_eq!(mode & 0o777, 0o660);
         fs::hard_link(dir.path().join("1.lock"), dir.path().join("2.lock"))?;
         assert!(claim(&both, "2.lock").is_err(), "it is another file, too");
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn who_has_only_just_locked_a_device_is_given_a_moment_to_say_who_he_is() -> io::Result<()>
+    {
+        let dir = tempfile::tempdir()?;
+        let folders = [dir.path().to_owned()];
+        let file = File::create(dir.path().join("1.lock"))?;
+        file.lock()?;
+        let asked = claimed(&folders, "1.lock");
+        let says = async {
+            drop(timeout(MOMENT * 2, pending::<()>()).await);
+            (&file).write_all(b"4711")
+        };
+        let (asked, said) = tokio::join!(asked, says);
+        said?;
+        assert_eq!(asked?.expect_err("it is taken"), "4711");
+        // Who never says it is not waited for.
+        file.set_len(0)?;
+        let asked = claimed(&folders, "1.lock").await?;
+        assert_eq!(asked.expect_err("it is taken"), UNKNOWN);
         Ok(())
     }
 

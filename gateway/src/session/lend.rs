@@ -5,7 +5,6 @@
 //! lent. The gateway cannot know which commands change a device, so none that may have arrived is
 //! ever sent again.
 
-use std::cell::Cell;
 use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
@@ -18,7 +17,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
 use tokio::net::UnixStream;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 use tokio::time::timeout;
 
 use super::Reach;
@@ -29,11 +28,14 @@ use super::socket::{Socket, Sockets, is_trusted};
 use super::wire::{LONGEST_REQUEST, Request, answer_line, read_line, write_line};
 use crate::failure::Failure;
 
-/// How many clients are heard at once; those behind them wait before they are let in.
+/// How many clients are heard at once; those behind them wait until there is room.
 const MOST_CLIENTS: usize = 32;
 
-/// How long a client may be silent, or not take its answer, while there is no room for another.
+/// How long a client may be silent, or not take its answer, while another waits for room.
 const SILENCE: Duration = Duration::from_secs(5);
+
+/// How long one may be silent then that has asked nothing yet: thousands who never do keep nobody out for long.
+const GREETING: Duration = Duration::from_millis(100);
 
 /// How long nobody is let in after the system had no file left for one.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -65,25 +67,28 @@ pub(crate) struct Lending<'a> {
     bound: Bound,
 }
 
-/// Whether there is room for more clients.
+/// Whether a client waits for room.
 #[derive(Debug, Default)]
 struct Room {
-    is_full: Cell<bool>,
+    is_wanted: watch::Sender<bool>,
 }
 
 impl Room {
-    /// What a client does that nobody else waits for: one that takes its time for it makes room for others,
-    /// should that be needed.
-    async fn within<T>(&self, doing: impl Future<Output = T>) -> io::Result<T> {
+    /// What a client does that nobody else waits for: one that takes longer makes room for others, as soon as that is
+    /// needed.
+    async fn within<T>(&self, time: Duration, doing: impl Future<Output = T>) -> io::Result<T> {
         let mut doing = pin!(doing);
-        loop {
-            match timeout(SILENCE, &mut doing).await {
-                Ok(done) => return Ok(done),
-                Err(_) if self.is_full.get() => {
-                    let message = "it was silent, and others wait";
-                    return Err(io::Error::new(io::ErrorKind::TimedOut, message));
-                }
-                Err(_) => {}
+        if let Ok(done) = timeout(time, &mut doing).await {
+            return Ok(done);
+        }
+        let mut is_wanted = self.is_wanted.subscribe();
+        tokio::select! {
+            biased;
+            done = doing => Ok(done),
+            // One goes, and there is room before the next is asked.
+            _ = is_wanted.wait_for(|is_wanted| *is_wanted) => {
+                let message = "it was silent, and others wait";
+                Err(io::Error::new(io::ErrorKind::TimedOut, message))
             }
         }
     }
@@ -167,11 +172,20 @@ impl<'a> Lending<'a> {
     async fn serve(&self, socket: &Socket) -> Infallible {
         let room = Room::default();
         let mut clients = FuturesUnordered::new();
+        let mut next = None;
         loop {
-            room.is_full.set(clients.len() >= MOST_CLIENTS);
+            if clients.len() < MOST_CLIENTS
+                && let Some(client) = next.take()
+            {
+                clients.push(self.client(client, &room));
+            }
+            room.is_wanted.send_replace(next.is_some());
             tokio::select! {
-                client = socket.accept(), if clients.len() < MOST_CLIENTS => match client {
-                    Ok(client) => clients.push(self.client(client, &room)),
+                // Who was let in is heard first: what it has to say is there already, mostly.
+                biased;
+                Some(()) = clients.next() => {}
+                client = socket.accept(), if next.is_none() => match client {
+                    Ok(client) => next = Some(client),
                     Err(error) => {
                         self.ctx.debug(format!("a client of the session cannot be let in: {error}"));
                         // Those who were let in give their files back.
@@ -182,7 +196,6 @@ impl<'a> Lending<'a> {
                         let _ = timeout(PAUSE, rest).await;
                     }
                 },
-                Some(()) = clients.next() => {}
             }
         }
     }
@@ -210,8 +223,10 @@ impl<'a> Lending<'a> {
     async fn talk(&self, stream: &mut UnixStream, room: &Room) -> io::Result<()> {
         let (from, mut to) = stream.split();
         let mut from = BufReader::new(from);
+        let mut time = GREETING;
         loop {
-            let line = match room.within(read_line(&mut from, LONGEST_REQUEST)).await? {
+            let request = read_line(&mut from, LONGEST_REQUEST);
+            let line = match room.within(time, request).await? {
                 Ok(Some(line)) => line,
                 Ok(None) => return Ok(()),
                 Err(error) => {
@@ -227,7 +242,8 @@ impl<'a> Lending<'a> {
                 () = gone(&mut from) => return Ok(()),
                 answer = self.answer_line(&line) => answer,
             };
-            room.within(write_line(&mut to, &answer_line(answer)))
+            time = SILENCE;
+            room.within(time, write_line(&mut to, &answer_line(answer)))
                 .await??;
         }
     }

@@ -22,7 +22,7 @@
 
 use std::io;
 
-use devgate_schemas::Value;
+use devgate_schemas::{Value, read_unique};
 use devgate_transports as transports;
 use serde_json::{Map, Value as Json, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -61,10 +61,12 @@ impl Request {
     /// Reads a request.
     ///
     /// # Errors
-    /// What is wrong with it; no text of it is quoted, because it may hold a secret.
+    /// What is wrong with it; no text of it is quoted, because it may hold a secret, but for a key that stands twice.
     pub(super) fn parse(line: &[u8]) -> Result<Self, Failure> {
-        let Ok(Json::Object(mut said)) = serde_json::from_slice(line) else {
-            return Err(bad("a request is a JSON object on one line"));
+        let mut said = match read_unique(line) {
+            Ok(Json::Object(said)) => said,
+            Err(error) if error.is_data() => return Err(bad(error.to_string())),
+            Ok(_) | Err(_) => return Err(bad("a request is a JSON object on one line")),
         };
         check_version(&mut said)?;
         let mut said = said.into_iter();
@@ -269,6 +271,14 @@ mod tests {
             (r#"{"version": 1}"#, "one of `hello`"),
             (r#"{"version": 1, "a-canary": 1}"#, "one of `hello`"),
             (r#"{"version": 1, "exec": ["a-canary"]}"#, "one of `hello`"),
+            (
+                r#"{"version": 1, "exec": "a-canary", "exec": "another-canary"}"#,
+                "the key `exec` stands twice",
+            ),
+            (
+                r#"{"version": 1, "set": {"body": {"a": "a-canary", "a": 1}}}"#,
+                "the key `a` stands twice",
+            ),
             (r#"{"version": 1, "configure": ["a", 1]}"#, "one of `hello`"),
             (r#"{"version": 1, "get": ["a-canary"]}"#, "one of `hello`"),
             (r#"{"version": 1, "set": "a-canary"}"#, "one of `hello`"),

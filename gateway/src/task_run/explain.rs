@@ -155,11 +155,13 @@ fn text(value: &Json) -> String {
             all.join(", ")
         }
     };
-    let mut lines = vec![format!(
-        "runs:        {} (requires {})",
-        plain(at("/implementation/path")),
-        words(at("/implementation/requirements"))
-    )];
+    let required = at("/implementation/requirements");
+    let requires = match required.as_array().is_some_and(|all| !all.is_empty()) {
+        true => format!(" (requires {})", words(required)),
+        false => String::new(),
+    };
+    let path = plain(at("/implementation/path"));
+    let mut lines = vec![format!("runs:        {path}{requires}")];
     for (file, why) in at("/passed_over").as_object().into_iter().flatten() {
         lines.push(format!("passed over: {file}: {}", plain(why)));
     }

@@ -1,12 +1,12 @@
 //! One task of a module: its metadata and the files that they name, all there.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use devgate_schemas::Hash;
 use devgate_schemas::task::{self, InputMethod, Metadata, TaskName};
+use devgate_transports::reading;
 use serde_json::{Value as Json, json};
 
 use super::catalogue::stem;
@@ -134,7 +134,7 @@ fn read_metadata(
         return Ok(Metadata::default());
     }
     let path = directory.join(file);
-    let text = match fs::read_to_string(&path) {
+    let text = match reading::text(&path) {
         Ok(text) => text,
         Err(error) => return Err(TaskError::Unreadable { path, error }),
     };

@@ -6,7 +6,7 @@ mod tests;
 use serde_json::{Map, Value as Json};
 
 use super::JsonSchema;
-use crate::{Problems, did_you_mean};
+use crate::{Problems, did_you_mean, read_unique};
 
 /// What a module says of itself.
 #[derive(Clone, Debug)]
@@ -44,12 +44,13 @@ impl Metadata {
     /// Everything that is wrong with it.
     pub fn read(text: &[u8]) -> Result<Self, Problems> {
         let mut reading = Reading::default();
-        let metadata = match serde_json::from_slice(text) {
+        let metadata = match read_unique(text) {
             Ok(Json::Object(metadata)) => reading.metadata(&metadata),
             Ok(_) => reading.wrong(&[], "expected an object, it is other JSON"),
             Err(_) if text.iter().all(u8::is_ascii_whitespace) => {
                 reading.wrong(&[], "expected an object in JSON, it is empty")
             }
+            Err(error) if error.is_data() => reading.wrong(&[], error.to_string()),
             Err(error) => reading.wrong(&[], format!("it is no JSON: {error}")),
         };
         match metadata {

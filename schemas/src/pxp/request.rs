@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::Sensitive;
+use crate::{Sensitive, read_unique};
 
 /// What an action is given on stdin.
 ///
@@ -50,17 +50,21 @@ impl Request {
     /// What was expected. Nothing is quoted, for it may be a secret.
     pub fn read(text: &[u8]) -> Result<Self, InvalidRequest> {
         let expected = "expected one JSON object, `{\"input\": {…}}`";
-        let request = match serde_json::from_slice(text) {
+        let request = match read_unique(text) {
             Ok(Json::Object(request)) => request,
             Ok(_) => return wrong(format!("{expected}, it is other JSON")),
             Err(_) if text.iter().all(u8::is_ascii_whitespace) => {
                 return wrong(format!("{expected}, it is empty"));
             }
-            // An error of syntax quotes nothing.
-            Err(error) => return wrong(format!("{expected}: {error}")),
+            Err(error) => {
+                // An error of syntax quotes nothing.
+                return Err(InvalidRequest {
+                    message: format!("{expected}: {error}"),
+                    output_files: error.is_data().then(|| files_of(text)).flatten(),
+                });
+            }
         };
-        let files = request.get("output_files").and_then(Json::as_object);
-        let files = files.and_then(|files| OutputFiles::read(files.clone()).ok());
+        let files = files_in(&request);
         Self::of(request).map_err(|invalid| InvalidRequest {
             output_files: files,
             ..invalid
@@ -145,6 +149,17 @@ impl fmt::Debug for Request {
     }
 }
 
+/// The files that a request names which is not understood as a whole.
+fn files_in(request: &Map<String, Json>) -> Option<OutputFiles> {
+    let files = request.get("output_files").and_then(Json::as_object);
+    OutputFiles::read(files?.clone()).ok()
+}
+
+/// The same of a text in which a key stands twice.
+fn files_of(text: &[u8]) -> Option<OutputFiles> {
+    files_in(serde_json::from_slice::<Json>(text).ok()?.as_object()?)
+}
+
 fn wrong<T>(message: String) -> Result<T, InvalidRequest> {
     Err(InvalidRequest {
         message,
@@ -185,6 +200,10 @@ mod tests {
             (format!("{{\"input\": 1, {files}}}}}"), true),
             (format!("{{\"input\": {{}}, {files}, \"d\": 1}}}}"), false),
             (format!("{{{files}}}"), false),
+            (
+                format!("{{\"input\": {{\"a\": 1, \"a\": 2}}, {files}}}}}"),
+                true,
+            ),
         ] {
             let problem = Request::read(text.as_bytes()).expect_err(&text);
             assert_eq!(problem.output_files.is_some(), there, "{text}");
@@ -205,6 +224,10 @@ mod tests {
                 "`configuration`: expected an object",
             ),
             ("{\"input\": {}, \"inputs\": {}}", "no key `inputs`"),
+            (
+                "{\"input\": {\"noop\": true, \"noop\": \"canary\"}}",
+                "the key `noop` stands twice",
+            ),
             (
                 &format!("{files}}}}}"),
                 "`output_files.exitcode`: expected the path",

@@ -1,6 +1,5 @@
 //! The user's keys and certificates that a login may try.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,7 +10,7 @@ use tokio::task::spawn_blocking;
 
 use super::private_key;
 use super::settings::{Identities, Settings};
-use crate::Result;
+use crate::{Result, reading};
 
 /// A key of a file: whole, or its public half where the file cannot be opened.
 #[derive(Debug)]
@@ -77,7 +76,7 @@ impl Found {
     }
 
     fn read_key(&mut self, file: &Path, passphrase: Option<&Sensitive<String>>) {
-        let Ok(text) = fs::read_to_string(file).map(Sensitive::new) else {
+        let Ok(text) = reading::text(file).map(Sensitive::new) else {
             // The usual files do not all exist, and OpenSSH passes over the others too.
             return;
         };
@@ -85,7 +84,7 @@ impl Found {
         let private = decode_secret_key(text.reveal().trim(), passphrase);
         let public = match &private {
             Ok(private) => Some(private.public_key().clone()),
-            Err(_) => fs::read_to_string(with_end(file, ".pub"))
+            Err(_) => reading::text(&with_end(file, ".pub"))
                 .ok()
                 .and_then(|text| PublicKey::from_openssh(text.trim()).ok()),
         };
@@ -112,7 +111,7 @@ impl Found {
 
     /// Reads a certificate; one that must be there is missed where it is not.
     fn read_certificate(&mut self, file: &Path, must: bool) {
-        let text = match fs::read_to_string(file) {
+        let text = match reading::text(file) {
             Ok(text) => text,
             Err(error) => {
                 if must {

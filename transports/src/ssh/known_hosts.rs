@@ -11,6 +11,8 @@ use russh::keys::ssh_key::public::KeyData;
 use russh::keys::{Algorithm, PublicKey};
 use sha1::Sha1;
 
+use crate::reading;
+
 /// What the files have on one host.
 #[derive(Debug, Default)]
 pub(crate) struct KnownHosts(Vec<Record>);
@@ -51,7 +53,7 @@ impl KnownHosts {
     ) -> Result<Self, (PathBuf, io::Error)> {
         let mut records = Vec::new();
         for file in files {
-            let text = match fs::read(file) {
+            let text = match reading::bytes(file) {
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err((file.clone(), error)),

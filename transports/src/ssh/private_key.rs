@@ -1,6 +1,6 @@
 //! Private keys, from a file or as text.
 
-use std::fs;
+use std::path::Path;
 
 use devgate_schemas::Sensitive;
 use russh::keys::ssh_key::Error as KeyError;
@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 
 use super::settings::Settings;
 use super::words::Words;
-use crate::{Error, Result};
+use crate::{Error, Result, reading};
 
 /// What every private key begins with, in all the formats that are read.
 const MARKS: [&str; 2] = ["-----BEGIN ", "PuTTY-User-Key-File-"];
@@ -56,7 +56,7 @@ fn read(
     } else {
         // What is taken for a path may be a key that lost its first line: it is not quoted.
         let name = "the file that it names";
-        let text = fs::read_to_string(given)
+        let text = reading::text(Path::new(given))
             .map_err(|error| problem(format!("cannot read {name}: {error}")))?;
         (Sensitive::new(text), name)
     };
@@ -96,6 +96,8 @@ fn why(error: &keys::Error, with_passphrase: bool, words: &Words) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use russh::keys::key::safe_rng;
     use russh::keys::ssh_key::LineEnding;
     use russh::keys::ssh_key::private::Ed25519Keypair;

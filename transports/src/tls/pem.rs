@@ -1,14 +1,13 @@
 //! Certificates and keys, from a file or as text.
 
 use std::borrow::Cow;
-use std::fs;
 
 use devgate_schemas::Sensitive;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::info::problem;
-use crate::{Environment, Error, Result};
+use crate::{Environment, Error, Result, reading};
 
 /// Certificates as they stand in a file: of authorities, or from a leaf upwards.
 pub(super) type Certificates = Vec<CertificateDer<'static>>;
@@ -87,7 +86,7 @@ fn text<'a>(
         return Ok(Cow::Borrowed(given));
     }
     // What is taken for a path may be a key that lost its first line: it is not quoted.
-    fs::read_to_string(environment.path(given))
+    reading::text(&environment.path(given))
         .map(Cow::Owned)
         .map_err(|error| Error::Setting {
             setting,
@@ -106,6 +105,8 @@ fn why(error: &pem::Error) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::tls::tests::{CLIENT, CLIENT_KEY};
 

@@ -7,7 +7,7 @@ use crate::events;
 use crate::inventory::{default_file, names_in};
 use crate::project::Project;
 use crate::registry::Registry;
-use devgate_transports::Environment;
+use devgate_transports::{Environment, reading};
 
 /// The names of one project, looked up when they are asked for.
 pub(super) struct Names {
@@ -43,7 +43,7 @@ impl Names {
 
     /// Groups, targets and aliases.
     pub(super) fn targets(&self) -> Vec<String> {
-        let read = |path: PathBuf| std::fs::read_to_string(path).ok();
+        let read = |path: PathBuf| path.is_file().then(|| reading::text(&path).ok())?;
         let text = match (&self.inventoryfile, std::env::var("BOLT_INVENTORY")) {
             (Some(path), _) => read(path.clone()),
             (None, Ok(text)) => Some(text),

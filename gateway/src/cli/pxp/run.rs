@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use devgate_schemas::task::Exit;
-use devgate_schemas::{Level, Mask, Sensitive};
+use devgate_schemas::{Level, Mask, Sensitive, read_unique};
 use serde_json::{Value as Json, json};
 
 use super::Folders;
@@ -133,7 +133,7 @@ fn hide_input(input: &str) -> Result<(), Failure> {
 
 /// The input that was given; it is not quoted, for it may hold secrets.
 fn input(text: &str) -> Result<Json, Failure> {
-    serde_json::from_str(text).map_err(|error| {
+    read_unique(text.as_bytes()).map_err(|error| {
         let message = format!("--input: expected a JSON object: {error}");
         Failure::new("devgate/invalid-input", message)
     })

@@ -1,10 +1,8 @@
 //! `devgate session get` and `set`: data of a device, in the words of its protocol.
 
-use std::io::Read;
-
 use clap::Args;
 use devgate_schemas::Value;
-use devgate_transports::{Document, Request};
+use devgate_transports::{Document, Request, reading};
 use serde_json::{Value as Json, json};
 
 use super::With;
@@ -108,10 +106,7 @@ impl Set {
 
 /// All of stdin. It is there, or comes at once: nobody types a body.
 fn stdin() -> Result<String, Failure> {
-    let mut text = String::new();
-    let read = std::io::stdin().read_to_string(&mut text);
-    read.context("cannot read the body from stdin")?;
-    Ok(text)
+    reading::text_of(std::io::stdin()).context("cannot read the body from stdin")
 }
 
 /// A body as it is meant: JSON where it is some, else a text. A JSON string is a text with its

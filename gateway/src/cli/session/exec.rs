@@ -5,6 +5,7 @@ use std::io;
 use std::thread;
 
 use clap::Args;
+use devgate_transports::reading;
 use tokio::sync::mpsc;
 
 use crate::cli::{Ending, Global, Setting, Targets, ending, perform};
@@ -163,9 +164,15 @@ type Lines = mpsc::Receiver<Result<String, Failure>>;
 
 /// All that come.
 async fn all(lines: &mut Lines) -> Result<Vec<String>, Failure> {
-    let mut all = Vec::new();
+    let (mut all, mut size) = (Vec::new(), 0);
     while let Some(line) = lines.recv().await {
-        all.push(line?);
+        let line = line?;
+        // An empty line takes room, too.
+        size += line.len() + size_of::<String>();
+        if size > reading::MOST {
+            return Err(reading::too_large()).context("cannot read stdin");
+        }
+        all.push(line);
     }
     Ok(all)
 }
@@ -174,7 +181,7 @@ fn lines_of_stdin() -> io::Result<Lines> {
     let (tells, hears) = mpsc::channel(1);
     // A thread of its own: nothing waits for one that still reads when the program ends.
     thread::Builder::new().spawn(move || {
-        for line in io::stdin().lines() {
+        for line in reading::lines(io::stdin().lock()) {
             let line = line.context("cannot read stdin");
             if tells.blocking_send(line).is_err() {
                 break;

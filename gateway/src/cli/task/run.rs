@@ -1,12 +1,12 @@
 //! `devgate task run`: one task on many targets.
 
-use std::fs;
-use std::io::{self, Read};
+use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 use devgate_schemas::Level;
-use devgate_transports::Mode;
+use devgate_transports::{Mode, reading};
 
 use crate::cli::complete;
 use crate::cli::targets::{HostOptions, words};
@@ -158,11 +158,8 @@ impl Run {
 /// What cannot be read.
 pub(in crate::cli) fn given(option: &str, text: &str) -> Result<String, Failure> {
     if text == "-" {
-        let mut text = String::new();
-        io::stdin()
-            .read_to_string(&mut text)
-            .with_context(|| format!("{option} -: cannot read stdin"))?;
-        return Ok(text);
+        let text = reading::text_of(io::stdin());
+        return text.with_context(|| format!("{option} -: cannot read stdin"));
     }
     match text.strip_prefix('@') {
         None => Ok(text.to_owned()),
@@ -171,7 +168,7 @@ pub(in crate::cli) fn given(option: &str, text: &str) -> Result<String, Failure>
                 let message = format!("cannot read {option} @{path}: {error}");
                 Failure::new("bolt/file-error", message)
             };
-            Ok(fs::read_to_string(path).map_err(unreadable)?)
+            Ok(reading::text(Path::new(path)).map_err(unreadable)?)
         }
     }
 }

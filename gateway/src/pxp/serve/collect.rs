@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::results::Results;
 use crate::cli::Setting;
-use crate::cli::attend::{Show, attend_for, cut_short, said};
+use crate::cli::attend::{SIGNAL, Show, attend_for, cut_short, said};
 use crate::events::Event;
 use crate::failure::Failure;
 use crate::results::{Action, Item};
@@ -76,7 +76,7 @@ impl Show for Collected<'_> {
                     ..Results::default()
                 });
             }
-            event => said(self.voice, event),
+            event => said(self.voice, event, SIGNAL),
         }
     }
 }

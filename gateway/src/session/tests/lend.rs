@@ -62,6 +62,51 @@ async fn clients_that_say_nothing_or_half_a_line_keep_nobody_out() {
         .await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn thousands_that_say_nothing_keep_nobody_out_for_long() {
+    let device = Device::new();
+    device
+        .lend(Mode::Enforce, async |socket| {
+            let mut silent = Vec::new();
+            for _ in 0..2000 {
+                silent.push(UnixStream::connect(&socket).await.expect("it is let in"));
+            }
+            let begun = tokio::time::Instant::now();
+            assert_eq!(exec(&socket, "show x").await, Ok("show x\n".to_owned()));
+            let waited = begun.elapsed();
+            assert!(waited < Duration::from_secs(10), "{waited:?}");
+        })
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_asked_before_has_five_seconds_where_others_wait_and_one_goes_at_once() {
+    let device = Device::new();
+    device
+        .lend(Mode::Enforce, async |socket| {
+            let mut idle = Vec::new();
+            for _ in 0..32 {
+                let mut client = at(&socket).await.expect("somebody listens");
+                let said = client.exec("show x", &[]).await;
+                assert_eq!(said, Ok("show x\n".to_owned()));
+                idle.push(client);
+            }
+            let begun = tokio::time::Instant::now();
+            assert_eq!(exec(&socket, "show y").await, Ok("show y\n".to_owned()));
+            assert!(
+                begun.elapsed() >= Duration::from_secs(4),
+                "{:?}",
+                begun.elapsed()
+            );
+            let mut kept = 0;
+            for client in &mut idle {
+                kept += usize::from(client.exec("show x", &[]).await.is_ok());
+            }
+            assert_eq!(kept, 31);
+        })
+        .await;
+}
+
 #[tokio::test]
 async fn who_never_asks_never_logs_in() {
     let device = Device::new();

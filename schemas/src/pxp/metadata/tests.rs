@@ -51,6 +51,10 @@ fn what_is_wrong_is_told_with_its_place_all_at_once() {
         ("[]", "other JSON"),
         ("{\"actions\": [],}", "it is no JSON: trailing comma"),
         ("loading\n{}", "it is no JSON"),
+        (
+            "{\"actions\": [], \"actions\": []}",
+            "the key `actions` stands twice",
+        ),
     ] {
         let problems = Metadata::read(text.as_bytes()).expect_err(text).to_string();
         assert!(problems.contains(told), "{problems}");

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Item, Place};
+use crate::reading;
 use crate::ssh::known_hosts::glob;
 
 /// How deep files may include each other, as in OpenSSH.
@@ -25,7 +26,7 @@ pub(super) fn read(file: &Path, home: Option<&Path>, skipped: &mut Skipped) -> V
 }
 
 fn read_deep(file: &Path, home: Option<&Path>, depth: usize, skipped: &mut Skipped) -> Vec<Item> {
-    let text = match fs::read(file) {
+    let text = match reading::bytes(file) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
         Err(error) => {
