@@ -83,7 +83,7 @@ fn main() -> ExitCode {
 async fn run(cli: Cli, output: &Output) -> ExitCode {
     let ending = cli::answer(cli, output).await;
     let ending = ending.unwrap_or_else(|error| {
-        let refused = output.refuse(error.into());
+        let refused = output.refuse(error);
         interrupt::asked().map_or(refused, Ending::Interrupted)
     });
     match (ending, output.end()) {

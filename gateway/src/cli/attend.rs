@@ -84,7 +84,7 @@ pub(crate) async fn perform(
     output: &Output,
 ) -> Result<Rc<Summary>, Failure> {
     let handle = setting.submit(chosen, concurrency, operation)?;
-    Ok(attend(setting, handle.run(), output, handle.summary()).await??)
+    attend(setting, handle.run(), output, handle.summary()).await?
 }
 
 /// Does the work of a run, and gives what it tells to `show`; each signal cancels it.

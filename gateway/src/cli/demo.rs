@@ -111,7 +111,7 @@ impl Demo {
                 "{} is not empty: name a new folder, so that nothing of yours is lost",
                 folder.display()
             );
-            return Err(Failure::new("devgate/usage", message).into());
+            return Err(Failure::new("devgate/usage", message));
         }
         let practice = Practice::start(Settings {
             hostname: "demo".to_owned(),

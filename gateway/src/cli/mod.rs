@@ -361,7 +361,7 @@ pub(crate) async fn answer(cli: Cli, output: &Output) -> Result<Ending, Failure>
         Command::Pxp(pxp) => pxp.run(&global, output).await,
         Command::Resource(resource) => resource.run(&Setting::load(&global, output)?, output).await,
         Command::Schema(schema) => schema.run(output),
-        Command::Metadata => Err(pxp::not_by_this_name().into()),
+        Command::Metadata => Err(pxp::not_by_this_name()),
         Command::Guard => {
             crate::process::guard().await;
             Ok(Ending::Well)

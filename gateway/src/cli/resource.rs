@@ -131,10 +131,10 @@ impl Which {
         setting: &'a Setting,
     ) -> Result<&'a dyn devgate_devices::ResourceType, Failure> {
         setting.ask(&self.family).await?;
-        Ok(setting
+        setting
             .workspace
             .registry
-            .resource_type(&self.family, &self.type_name)?)
+            .resource_type(&self.family, &self.type_name)
     }
 }
 
@@ -143,11 +143,9 @@ fn hash(option: &str, text: &str) -> Result<Hash, Failure> {
         serde_json::from_str(text).with_context(|| format!("{option}: expected JSON"))?;
     match Value::from(json) {
         Value::Hash(hash) => Ok(hash),
-        _ => {
-            return Err(Failure::other(format!(
-                "{option}: expected a JSON object of attributes"
-            )));
-        }
+        _ => Err(Failure::other(format!(
+            "{option}: expected a JSON object of attributes"
+        ))),
     }
 }
 

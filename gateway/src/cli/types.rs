@@ -77,21 +77,19 @@ fn find<'a>(
         .collect();
     match found.as_slice() {
         [found] => Ok(*found),
-        [] => {
-            return Err(Failure::other(format!(
-                "there is no resource type `{name}`{}; `devgate type list` names them all",
-                devgate_schemas::did_you_mean(name, known().map(|(_, kind)| kind.schema().name()))
-            )));
-        }
+        [] => Err(Failure::other(format!(
+            "there is no resource type `{name}`{}; `devgate type list` names them all",
+            devgate_schemas::did_you_mean(name, known().map(|(_, kind)| kind.schema().name()))
+        ))),
         _ => {
             let families: Vec<String> = found
                 .iter()
                 .map(|(family, _)| format!("{family}/{name}"))
                 .collect();
-            return Err(Failure::other(format!(
+            Err(Failure::other(format!(
                 "several families have a type `{name}`: say which, {}",
                 families.join(" or ")
-            )));
+            )))
         }
     }
 }

@@ -46,14 +46,14 @@ pub(crate) async fn own<T>(
         let mut lent = Asked::Lent(Borrowed::at(&outer.socket).await?);
         return tokio::select! {
             outcome = work(&mut lent) => outcome,
-            () = job.stop().reaches(Stage::End) => Err(job.interrupted(true).into()),
+            () = job.stop().reaches(Stage::End) => Err(job.interrupted(true)),
         };
     }
     not_by_proxy(job.target)?;
     let mut asked = Asked::Own(&lending, job);
     let outcome = tokio::select! {
         outcome = work(&mut asked) => outcome,
-        () = job.stop().reaches(Stage::End) => Err(job.interrupted(true).into()),
+        () = job.stop().reaches(Stage::End) => Err(job.interrupted(true)),
     };
     lending.end().await;
     outcome

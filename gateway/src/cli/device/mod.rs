@@ -232,5 +232,5 @@ impl Device {
 }
 
 fn misused(message: &str) -> Failure {
-    Failure::new("devgate/usage", message).into()
+    Failure::new("devgate/usage", message)
 }

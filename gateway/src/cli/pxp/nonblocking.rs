@@ -108,7 +108,7 @@ impl Wish {
         let transaction = match self.spool.claim(self.id, call, limit)? {
             Claim::New(transaction) => transaction,
             Claim::Repeated(transaction) => {
-                return Ok(repeated(&transaction, [module, action], output).await?);
+                return repeated(&transaction, [module, action], output).await;
             }
         };
         let started = transaction.start(call).await;

@@ -60,7 +60,7 @@ impl Run {
         let wish = self.nonblocking.wish()?;
         if let Some(begun) = wish.as_ref().and_then(Wish::begun) {
             let asked = [self.module.as_str(), self.action.as_str()];
-            return Ok(repeated(&begun, asked, output).await?);
+            return repeated(&begun, asked, output).await;
         }
         let input = input(&given("--input", &self.input)?)?;
         let module = self.folders.open()?.load(&self.module, stop).await?;

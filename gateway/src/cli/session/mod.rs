@@ -139,14 +139,14 @@ async fn alone(
     let asking = async {
         tokio::select! {
             outcome = asking => outcome,
-            () = overdue(&job) => Err(job.interrupted(true).into()),
+            () = overdue(&job) => Err(job.interrupted(true)),
         }
     };
     // The first signal leaves the work and closes the session, the second does not wait.
     let mut first = None;
     let on_signal = |signal| {
         if first.is_some() {
-            return Some(Err(job.interrupted(true).into()));
+            return Some(Err(job.interrupted(true)));
         }
         first = Some(signal);
         run.leave(interrupt::reason(signal));
@@ -157,9 +157,9 @@ async fn alone(
     let outcome = attend_until(setting, &run, shown, asking, interrupts, on_signal).await;
     match (outcome, first) {
         (Ok(()), _) => Ok(Ending::Well),
-        (Err(error), None) => Err(job.failure_without_secrets(error.into()).into()),
+        (Err(error), None) => Err(job.failure_without_secrets(error)),
         (Err(error), Some(signal)) => {
-            output.refuse(job.failure_without_secrets(error.into()));
+            output.refuse(job.failure_without_secrets(error));
             Ok(Ending::Interrupted(signal))
         }
     }
@@ -180,15 +180,11 @@ async fn one(setting: &Setting, word: &str, direct: Direct) -> Result<Arc<Target
     match chosen.targets.as_slice() {
         [target] => Ok(Arc::clone(target)),
         others => match missing(&chosen.inventory) {
-            Some(missing) if others.is_empty() => {
-                return Err(Failure::new("devgate/no-targets", missing));
-            }
-            _ => {
-                return Err(Failure::other(format!(
-                    "a session is with one target, and `{word}` names {}",
-                    others.len()
-                )));
-            }
+            Some(missing) if others.is_empty() => Err(Failure::new("devgate/no-targets", missing)),
+            _ => Err(Failure::other(format!(
+                "a session is with one target, and `{word}` names {}",
+                others.len()
+            ))),
         },
     }
 }

@@ -111,7 +111,7 @@ async fn act(
         Err(failure) => return refuse(failure, output),
     };
     let done = work(action, request.input, &configuration, global, output).await;
-    let (results, ending) = done.unwrap_or_else(|error| refuse(error.into(), output));
+    let (results, ending) = done.unwrap_or_else(|error| refuse(error, output));
     let (results, kept) = large::fit(results, configuration.limits.results);
     (results, large::ending(ending, &kept, output))
 }

@@ -56,8 +56,11 @@ pub(super) struct Served {
     pub(super) name: &'static str,
     input: fn() -> Json,
     results: fn() -> Json,
-    act: for<'w> fn(Map<String, Json>, &'w Work<'w>) -> LocalBoxFuture<'w, Result<Done, Failure>>,
+    act: for<'w> fn(Map<String, Json>, &'w Work<'w>) -> Acting<'w>,
 }
+
+/// What an action does, and what comes of it.
+type Acting<'w> = LocalBoxFuture<'w, Result<Done, Failure>>;
 
 /// All of them.
 pub(super) const ACTIONS: [Served; 5] = [
