@@ -321,7 +321,6 @@ impl Run {
             () = sessions.end(self.engine.log()) => {}
             _ = self.stopping() => {}
         }
-        let reason = stop.reason();
         for (at, target) in targets.iter().enumerate().filter(|(at, _)| !done[*at]) {
             let failure = interrupted(stop, begun.has(at));
             statuses.push((target.name.clone(), Status::Failure));
@@ -333,9 +332,11 @@ impl Run {
                 failed,
             });
         }
+        // Work may have been left for a wish that has not come here yet; what comes from here on changes nothing.
+        let unheard = || self.engine.asked().filter(|_| failed > 0);
+        let reason = stop.reason().or_else(unheard);
         events.tell(Event::Ended {
             reason: reason.clone(),
-            failed,
         });
         Ran { statuses, reason }
     }

@@ -206,10 +206,10 @@ impl Show for Shown<'_> {
                     voice.step(|| results.item(target, answer));
                 }
             }
-            Event::Ended { reason, failed } => {
+            Event::Ended { reason } => {
                 voice.end();
                 if let Some(results) = self.results.take() {
-                    results.end(cut_short(reason.as_ref(), *failed > 0));
+                    results.end(reason.as_ref().map(cut_short));
                 }
             }
         }
@@ -218,19 +218,11 @@ impl Show for Shown<'_> {
 
 /// How a command ends by a run.
 pub(crate) fn ending(ran: &Ran) -> Ending {
-    let is_well = ran.is_well();
-    let reason = ran.reason.clone().or_else(|| unheard(!is_well));
-    match reason {
-        Some(reason) => Ending::Interrupted(interrupt::signal_of(&reason)),
-        None if is_well => Ending::Well,
+    match &ran.reason {
+        Some(reason) => Ending::Interrupted(interrupt::signal_of(reason)),
+        None if ran.is_well() => Ending::Well,
         None => Ending::Badly,
     }
-}
-
-/// A signal that has come while this thread was held up may not have been heard, though the work was left for it.
-fn unheard(has_failed: bool) -> Option<Reason> {
-    let signal = interrupt::asked().filter(|_| has_failed)?;
-    Some(interrupt::reason(signal))
 }
 
 /// Has the voice say those events that are words.
@@ -248,15 +240,14 @@ pub(crate) fn said(voice: &Voice, event: &Event) {
     }
 }
 
-/// Why there is no more of the results, where the run was cut short.
-pub(crate) fn cut_short(reason: Option<&Reason>, has_failed: bool) -> Option<Failure> {
-    let reason = reason.cloned().or_else(|| unheard(has_failed))?;
-    let why = match &reason {
+/// Why there is no more of the results of a run that was cut short.
+pub(crate) fn cut_short(reason: &Reason) -> Failure {
+    let why = match reason {
         Reason::Signal(signal) => format!("the run was interrupted by {signal}"),
         Reason::Deadline(_) => format!("the run {reason}"),
         reason => format!("the run was {reason}"),
     };
-    Some(Failure::new("devgate/interrupted", why))
+    Failure::new("devgate/interrupted", why)
 }
 
 /// What a person hears who stops a run.

@@ -20,6 +20,7 @@ use super::{Global, Targets, When};
 use crate::budget;
 use crate::engine::{self, Engine, Limits, Means, Request, RunHandle};
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::inventory::{Inventory, Overrides, Source, default_file};
 use crate::listen::Sink;
 use crate::operations::{self, Operation};
@@ -94,6 +95,7 @@ impl Setting {
                 idle: Duration::ZERO,
                 store: Arc::new(Files::new(Arc::clone(&environment))),
                 environment,
+                asked: || interrupt::asked().map(interrupt::reason),
             }),
             patience: global.patience.unwrap_or(Patience::LIMIT),
             voice,
