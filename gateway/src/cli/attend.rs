@@ -13,7 +13,7 @@ use tokio::time::interval;
 
 use super::results::Results;
 use super::{Ending, Setting};
-use crate::events::{Event, Follower, Heard, RUN};
+use crate::events::{Event, Heard, RUN};
 use crate::failure::Failure;
 use crate::interrupt::{self, Interrupts};
 use crate::inventory::InventoryError;
@@ -117,39 +117,42 @@ pub(super) async fn attend_until<T>(
 ) -> T {
     let mut events = run.events().follow(0);
     let mut ticks = interval(TICK);
+    let printer = setting.voice.printer();
+    // Who does not read holds the run back, and nothing else: time passes, and signals are heard.
+    printer.step_aside();
     let done = {
         let work = RUN.scope(Arc::clone(run.events()), work);
         let mut work = pin!(setting.engine.drive(work));
         loop {
+            let next = async {
+                printer.room().await;
+                events.next().await
+            };
             tokio::select! {
-                Some(heard) = events.next() => {
+                Some(heard) = next => {
                     told(heard, show);
-                    rest(&mut events, show);
+                    while printer.has_room() && let Some(heard) = events.waiting() {
+                        told(heard, show);
+                    }
                 }
                 done = &mut work => break done,
-                Some(signal) = heard(interrupts.as_mut()) => {
+                Some(signal) = interrupt::next(interrupts.as_mut()) => {
+                    printer.give_up();
                     if let Some(done) = on_signal(signal) {
                         break done;
                     }
                 }
-                _ = ticks.tick() => setting.voice.tick(),
+                _ = ticks.tick() => {
+                    printer.give_up();
+                    setting.voice.tick();
+                }
             }
         }
     };
-    rest(&mut events, show);
-    done
-}
-
-/// The next signal, where they are heard.
-async fn heard(interrupts: Option<&mut Interrupts>) -> Option<Signal> {
-    Some(interrupts?.signal().await)
-}
-
-/// Shows what is still there to be shown.
-fn rest(events: &mut Follower, show: &mut impl Show) {
     while let Some(heard) = events.waiting() {
         told(heard, show);
     }
+    done
 }
 
 fn told(heard: Heard, show: &mut impl Show) {

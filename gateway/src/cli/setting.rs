@@ -56,7 +56,7 @@ impl Setting {
             (color, _) => color,
         };
         output.colour(color);
-        let voice = Voice::new(global, color);
+        let voice = Voice::new(global, color, output.printer());
         let modulepath = global.modulepath.as_deref().map(std::env::split_paths);
         let modulepath: Option<Vec<PathBuf>> = modulepath.map(Iterator::collect);
         if let Some(modulepath) = &modulepath {

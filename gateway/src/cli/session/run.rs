@@ -49,6 +49,8 @@ impl Run {
                 )],
                 stdin: None,
             };
+            // It shares our stderr.
+            setting.voice.printer().settle();
             process::attached(&program)
                 .await
                 .map_err(|error| anyhow!("cannot run {shown}: {error}"))
