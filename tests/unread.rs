@@ -121,10 +121,13 @@ fn a_task_is_ended_in_time_though_nobody_reads_and_who_reads_late_reads_all() {
 #[test]
 fn a_task_is_ended_in_time_though_nobody_reads_what_is_said() {
     let project = Project::new();
-    let script = "sleep 300 & echo $! >\"$PT_dir/begun\"; yes | head -c 2000000; wait\n";
+    let script = "sleep 300 & echo $! >\"$PT_dir/begun\"; yes | head -c 2000000; \
+                  echo >\"$PT_dir/written\"; wait\n";
     let words = ["-t", "r1", "--timeout", "2", "--stream"];
     let child = begun(&project, script, &words);
     child_has_ended(&project);
+    // Who writes waits for who reads: what is between them is kept in memory.
+    assert!(!project.0.path().join("written").exists());
     let (document, status) = read(child, None);
     assert_eq!(status.code(), Some(1));
     assert_eq!(document["target_count"], 1);

@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 
 use devgate_schemas::CUT;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 
 use crate::process::{Hear, Stream};
 use crate::run::Job;
@@ -70,6 +72,11 @@ impl Hear for Streamed<'_> {
         lines
             .borrow_mut()
             .take(bytes, |line| self.show(stream, line));
+    }
+
+    /// Who writes faster than it is read waits, as before any pipe.
+    fn room(&self) -> Option<BoxFuture<'_, ()>> {
+        Some(self.job.run.events().room().boxed())
     }
 }
 
