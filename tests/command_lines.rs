@@ -11,6 +11,7 @@ mod pxp_spool;
 mod switches;
 mod task_lines;
 mod trust;
+mod unread;
 mod words;
 
 use std::fs::{self, File};

@@ -31,6 +31,7 @@ use crate::listen::Sink;
 use crate::registry::Registry;
 use crate::run::Run;
 use crate::session::{Claims, Pool};
+use crate::stop::Reason;
 use crate::store::Store;
 
 pub(crate) use loads::{Load, Loads, Ticket};
@@ -67,6 +68,8 @@ pub(crate) struct Engine {
     room: Arc<Semaphore>,
     /// Hears what is said of sessions that no run uses.
     log: Arc<dyn Sink>,
+    /// Why runs are to end, where somebody has said so whom none of them may have heard yet.
+    asked: fn() -> Option<Reason>,
     runs: Cell<u64>,
     /// The runs that were submitted.
     under_way: UnderWay,
@@ -85,6 +88,8 @@ pub(crate) struct Means {
     pub(crate) environment: Arc<Environment>,
     /// What is kept beyond a run.
     pub(crate) store: Arc<dyn Store>,
+    /// Why its runs are to end, where somebody has said so whom none of them may have heard yet.
+    pub(crate) asked: fn() -> Option<Reason>,
 }
 
 /// A run's number, within its process.
@@ -127,6 +132,7 @@ impl Means {
             idle,
             environment: Arc::default(),
             store: Arc::new(crate::store::Memory::default()),
+            asked: || None,
         }
     }
 }
@@ -144,6 +150,7 @@ impl Engine {
             idle,
             environment,
             store,
+            asked,
         } = means;
         Rc::new(Self {
             sessions: Pool::keeping(idle),
@@ -154,6 +161,7 @@ impl Engine {
             store,
             room: Arc::new(Semaphore::new(targets.min(Semaphore::MAX_PERMITS))),
             log,
+            asked,
             runs: Cell::new(0),
             under_way: UnderWay::default(),
             keys: RefCell::default(),
@@ -182,6 +190,11 @@ impl Engine {
     /// Who hears what belongs to no run.
     pub(crate) fn log(&self) -> &dyn Sink {
         &*self.log
+    }
+
+    /// Why a run is to end that may not have heard it.
+    pub(crate) fn asked(&self) -> Option<Reason> {
+        (self.asked)()
     }
 
     /// Does work in which there are runs, looks after the sessions that they leave, and closes all behind it: also

@@ -53,11 +53,7 @@ pub(crate) enum Event {
         held: bool,
     },
     /// The work on targets has ended; where it was cut short, why.
-    Ended {
-        reason: Option<Reason>,
-        /// How many targets have failed.
-        failed: usize,
-    },
+    Ended { reason: Option<Reason> },
 }
 
 /// The events of one run, from the first on.

@@ -8,7 +8,7 @@ use std::fs;
 use std::future::poll_fn;
 use std::io;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::task::Poll;
 
@@ -20,6 +20,12 @@ use crate::stop::Reason;
 
 /// The signal that came last, by its number, for those who cannot wait for one; 0 is none.
 static ASKED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+
+/// Whether signals are heard, and end this process no more by themselves.
+static ARE_HEARD: AtomicBool = AtomicBool::new(false);
+
+/// How many signals were heard.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// How many seconds this process may take in all, and who says so.
 static LIMIT: OnceLock<(NonZeroU32, &str)> = OnceLock::new();
@@ -36,6 +42,21 @@ static IS_HANGUP_IGNORED: LazyLock<bool> = LazyLock::new(|| {
 pub(crate) fn asked() -> Option<Name> {
     let number = i32::try_from(ASKED.load(Ordering::Relaxed)).ok()?;
     Name::try_from(number).ok()
+}
+
+/// Whether signals are heard, and end this process no more by themselves.
+pub(crate) fn are_heard() -> bool {
+    ARE_HEARD.load(Ordering::Relaxed)
+}
+
+/// How many signals have asked this process to stop, as far as somebody listened.
+pub(crate) fn count() -> usize {
+    COUNT.load(Ordering::Relaxed)
+}
+
+/// The next signal, where they are heard.
+pub(crate) async fn next(interrupts: Option<&mut Interrupts>) -> Option<Name> {
+    Some(interrupts?.signal().await)
 }
 
 /// Asks this process to stop after so many seconds, as `said` says, like an alarm clock: by a signal
@@ -78,6 +99,7 @@ impl Interrupts {
     pub(crate) fn hear() -> io::Result<Self> {
         let mut wanted = SigSet::empty();
         let mut signals = Vec::new();
+        ARE_HEARD.store(true, Ordering::Relaxed);
         for name in [Name::SIGINT, Name::SIGTERM, Name::SIGHUP, Name::SIGALRM] {
             if name == Name::SIGHUP && *IS_HANGUP_IGNORED {
                 continue;
@@ -107,6 +129,7 @@ impl Interrupts {
         // It had come before anybody listened here.
         if let (false, Some(first)) = (self.is_told, self.first) {
             self.is_told = true;
+            COUNT.fetch_max(1, Ordering::Relaxed);
             return first;
         }
         let signals = &mut self.signals;
@@ -118,6 +141,7 @@ impl Interrupts {
             come.next().map_or(Poll::Pending, Poll::Ready)
         });
         let signal = signal.await;
+        COUNT.fetch_add(1, Ordering::Relaxed);
         self.is_told = true;
         self.first.get_or_insert(signal);
         signal

@@ -19,6 +19,7 @@ mod output;
 mod paint;
 mod plugins;
 mod practice;
+mod printer;
 mod privacy;
 mod process;
 mod project;
@@ -47,6 +48,7 @@ use tokio::task::LocalSet;
 use crate::cli::{Cli, Ending};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::printer::Lost;
 
 fn main() -> ExitCode {
     privacy::keep();
@@ -86,10 +88,13 @@ async fn run(cli: Cli, output: &Output) -> ExitCode {
         let refused = output.refuse(error);
         interrupt::asked().map_or(refused, Ending::Interrupted)
     });
-    match (ending, output.end()) {
-        (Ending::Interrupted(_), _) | (_, Ok(())) => ExitCode::from(ending.code()),
-        (_, Err(())) => ExitCode::FAILURE,
-    }
+    let ending = match (ending, output.end().await) {
+        (Ending::Interrupted(_), _) | (_, None) => ending,
+        // Whoever stopped it is why nobody was waited for any more.
+        (_, Some(Lost::Unread(signal))) => Ending::Interrupted(signal),
+        (_, Some(Lost::Gone | Lost::Failed(_))) => Ending::Badly,
+    };
+    ending.code().into()
 }
 
 /// Says what is wrong with the command line, or shows the help that it asks for; a program that

@@ -1,29 +1,29 @@
 //! What goes to stdout: results, for people or for programs.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::AsFd;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
-use anstream::AutoStream;
 use anstream::ColorChoice;
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::{Ending, Global, When};
 use crate::failure::Failure;
-use crate::interrupt;
-use crate::paint::{BAD, painted};
+use crate::paint::{BAD, for_stream, painted};
+use crate::printer::{Lost, Printer};
+use crate::process::Stream;
 use crate::project::Format;
 use crate::wrap;
 
 /// Stdout, and how to print on it.
 #[derive(Debug)]
 pub(crate) struct Output {
+    printer: Arc<Printer>,
     format: Cell<Format>,
-    stdout: RefCell<AutoStream<io::Stdout>>,
+    /// How results are coloured.
+    results: Cell<ColorChoice>,
     /// Whether people want results and errors alone.
     quiet: bool,
     /// How words on stderr are coloured.
@@ -32,30 +32,15 @@ pub(crate) struct Output {
     has_begun: Cell<bool>,
     /// Whether the command's results are those of targets: a failure of the whole then has their form.
     has_items: Cell<bool>,
-    /// Why results could not be printed.
-    lost: RefCell<Option<io::Error>>,
 }
-
-/// How much a pipe takes at once that takes anything (POSIX).
-const ROOM: usize = 512;
-
-/// How long a reader who takes nothing is waited for when somebody wants to stop.
-const UNREAD: Duration = Duration::from_secs(5);
 
 impl Output {
     /// Stdout, as the global options want it.
     pub(crate) fn new(global: &Global) -> Self {
-        let choice = global.color().on(&io::stdout());
-        let format = Cell::new(global.format.unwrap_or(Format::Human));
-        Self {
-            format,
-            stdout: RefCell::new(AutoStream::new(io::stdout(), choice)),
-            quiet: global.quiet,
-            words: Cell::new(global.color().on(&io::stderr())),
-            has_begun: Cell::default(),
-            has_items: Cell::default(),
-            lost: RefCell::default(),
-        }
+        let mut output = Self::plain(global.format.unwrap_or(Format::Human));
+        output.quiet = global.quiet;
+        output.colour(global.color());
+        output
     }
 
     /// Whether people want results and errors alone.
@@ -66,13 +51,13 @@ impl Output {
     /// Stdout, before it is known what the global options want.
     pub(crate) fn plain(format: Format) -> Self {
         Self {
+            printer: Arc::default(),
             format: Cell::new(format),
-            stdout: RefCell::new(AutoStream::never(io::stdout())),
+            results: Cell::new(ColorChoice::Never),
             quiet: false,
             words: Cell::new(ColorChoice::Never),
             has_begun: Cell::default(),
             has_items: Cell::default(),
-            lost: RefCell::default(),
         }
     }
 
@@ -83,9 +68,13 @@ impl Output {
 
     /// Colours in another way from now on.
     pub(crate) fn colour(&self, when: When) {
-        let stdout = AutoStream::new(io::stdout(), when.on(&io::stdout()));
-        self.stdout.replace(stdout);
+        self.results.set(when.on(&io::stdout()));
         self.words.set(when.on(&io::stderr()));
+    }
+
+    /// What prints: whatever else prints in this process does it there, too.
+    pub(crate) fn printer(&self) -> &Arc<Printer> {
+        &self.printer
     }
 
     /// Who reads the results, and how.
@@ -98,40 +87,26 @@ impl Output {
     /// A reader who has gone away (`| head`) wants no more, and no complaint. One who is there and
     /// reads nothing is waited for, but does not keep a run from being stopped.
     pub(crate) fn text(&self, text: &str) {
-        let text = painted(text);
-        self.write(text.as_bytes(), &mut *self.stdout.borrow_mut());
+        self.coloured(&painted(text));
     }
 
     /// Prints a text as it is, to the byte, unless a terminal would act upon it.
     pub(crate) fn exact(&self, text: &str) {
-        let stdout = io::stdout();
-        if stdout.is_terminal() {
+        if io::stdout().is_terminal() {
             self.text(text);
         } else {
-            self.write(text.as_bytes(), &mut stdout.lock());
+            self.printer.print(Stream::Stdout, text.as_bytes());
         }
     }
 
-    fn write(&self, text: &[u8], stdout: &mut impl Write) {
-        let mut lost = self.lost.borrow_mut();
-        for chunk in text.chunks(ROOM) {
-            if lost.is_some() {
-                return;
-            }
-            let written = |()| match self.format() {
-                Format::Human => stdout.write_all(chunk).and_then(|()| stdout.flush()),
-                // Nothing is taken out of what a program reads: U+007F is a character, too.
-                Format::Json | Format::Jsonl => {
-                    let mut stdout = io::stdout();
-                    stdout.write_all(chunk).and_then(|()| stdout.flush())
-                }
-            };
-            let printed = taken(&io::stdout()).and_then(written);
-            match printed {
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return,
-                printed => *lost = printed.err(),
-            }
-        }
+    /// Prints a painted text, with its colours where they are wanted.
+    fn coloured(&self, text: &str) {
+        let bytes = match self.format() {
+            Format::Human => for_stream(text, self.results.get()),
+            // Nothing is taken out of what a program reads: U+007F is a character, too.
+            Format::Json | Format::Jsonl => text.as_bytes().into(),
+        };
+        self.printer.print(Stream::Stdout, &bytes);
     }
 
     /// Prints a line, as a text.
@@ -170,23 +145,24 @@ impl Output {
         }
     }
 
-    /// Says whether all results were printed: a full disk must not pass for a success.
-    pub(crate) fn end(&self) -> Result<(), ()> {
-        match self.lost.take() {
-            None => Ok(()),
-            Some(error) => {
-                self.complain(&format!("results could not be printed: {error}"));
-                Err(())
-            }
+    /// Waits until all is printed; gives why results could not be: a full disk must not pass for a success.
+    pub(crate) async fn end(&self) -> Option<Lost> {
+        self.printer.done().await;
+        let lost = self.printer.take_lost(Stream::Stdout);
+        let lost = lost.filter(|lost| !matches!(lost, Lost::Gone));
+        if let Some(lost) = &lost {
+            self.complain(&format!("results could not be printed: {lost}"));
+            self.printer.done().await;
         }
+        lost.or_else(|| self.printer.take_lost(Stream::Stderr))
     }
 
     /// Says on stderr what is wrong.
     pub(crate) fn complain(&self, message: &str) {
-        let mut stderr = AutoStream::new(io::stderr(), self.words.get());
         let line = painted(&format!("{BAD}error:{BAD:#} {message}\n"));
         let line = wrap::wrapped(&line, wrap::width(&io::stderr()));
-        let _ = stderr.write_all(line.as_bytes());
+        let bytes = for_stream(&line, self.words.get());
+        self.printer.print(Stream::Stderr, &bytes);
     }
 
     /// A writer of texts.
@@ -204,8 +180,7 @@ impl Output {
 
     /// Prints a text, of which no line is wider than the terminal.
     pub(crate) fn fitted(&self, text: &str) {
-        let text = wrap::wrapped(&painted(text), wrap::width(&io::stdout()));
-        self.write(text.as_bytes(), &mut *self.stdout.borrow_mut());
+        self.coloured(&wrap::wrapped(&painted(text), wrap::width(&io::stdout())));
     }
 
     /// Prints one document: as JSON for programs, else as the text that `human` makes.
@@ -219,20 +194,10 @@ impl Output {
     }
 }
 
-/// Waits until somebody takes what is written.
-fn taken(stdout: &impl AsFd) -> io::Result<()> {
-    let mut asked: Option<Instant> = None;
-    loop {
-        let mut fds = [PollFd::new(stdout.as_fd(), PollFlags::POLLOUT)];
-        match poll(&mut fds, PollTimeout::from(200_u8)) {
-            Ok(0) | Err(Errno::EINTR) => {}
-            // Writing tells what is wrong.
-            Ok(_) | Err(_) => return Ok(()),
-        }
-        if interrupt::asked().is_some() && asked.get_or_insert_with(Instant::now).elapsed() > UNREAD
-        {
-            return Err(io::Error::other("nobody reads them"));
-        }
+/// What was printed is written, also after a panic.
+impl Drop for Output {
+    fn drop(&mut self) {
+        self.printer.settle();
     }
 }
 

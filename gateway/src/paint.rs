@@ -6,8 +6,10 @@
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
+use std::io::Write;
 use std::sync::LazyLock;
 
+use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use devgate_schemas::visible;
 
@@ -83,6 +85,15 @@ pub(crate) fn painted(text: &str) -> String {
         }
     }
     shown
+}
+
+/// A painted text as a stream gets it: with its colours, or without.
+pub(crate) fn for_stream(painted: &str, choice: ColorChoice) -> Vec<u8> {
+    let mut stream = AutoStream::new(Vec::with_capacity(painted.len()), choice);
+    stream
+        .write_all(painted.as_bytes())
+        .expect("memory takes what is written");
+    stream.into_inner()
 }
 
 /// What a mark says, if it is one of ours.

@@ -28,6 +28,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 pub(crate) use self::anew::{anew, own};
@@ -106,8 +107,8 @@ pub(crate) trait Hear: std::fmt::Debug {
     /// Some bytes came: not a line, and perhaps not whole characters.
     fn hear(&self, stream: Stream, bytes: &[u8]);
 
-    /// Waits until it can take more, where that is not at once: until then a process of ours is not read.
-    fn room(&self) -> Option<BoxFuture<'static, ()>> {
+    /// Waits until more can be heard; nothing, where that is always.
+    fn room(&self) -> Option<BoxFuture<'_, ()>> {
         None
     }
 }
@@ -195,11 +196,18 @@ pub(crate) async fn run<H: Hear + ?Sized>(
     let mut kin = Kin::of(&child, guarded).with_respite(limits.respite);
     let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
+    let over = watch::Sender::new(false);
+    let heard_as = |stream| Ear {
+        hear,
+        stream,
+        over: over.subscribe(),
+    };
+    let (of_out, of_err) = (heard_as(Stream::Stdout), heard_as(Stream::Stderr));
     let talk = async {
         tokio::join!(
             feed(stdin, program.stdin.as_ref()),
-            capture(out, limits.stdout, &mut stdout, Stream::Stdout, hear),
-            capture(err, limits.stderr, &mut stderr, Stream::Stderr, hear),
+            capture(out, limits.stdout, &mut stdout, of_out),
+            capture(err, limits.stderr, &mut stderr, of_err),
         )
     };
     let ended = {
@@ -218,6 +226,7 @@ pub(crate) async fn run<H: Hear + ?Sized>(
             status = within(limits.time, end) => status.ok_or(limits.time),
             () = stop.reaches(Stage::End) => Err(None),
         };
+        over.send_replace(true);
         match ended {
             Ok(status) => {
                 kin.ended();
@@ -392,8 +401,7 @@ async fn capture<H: Hear + ?Sized>(
     from: Option<impl AsyncRead + Unpin>,
     limit: usize,
     into: &mut Captured,
-    stream: Stream,
-    hear: &H,
+    mut ear: Ear<'_, H>,
 ) {
     let Some(mut from) = from else { return };
     // Most tasks say little, and many run at once; who says much is read in larger pieces.
@@ -401,12 +409,31 @@ async fn capture<H: Hear + ?Sized>(
     // A pipe that cannot be read any more has ended.
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
         into.keep(&buffer[..read], limit);
-        hear.hear(stream, &buffer[..read]);
-        if let Some(room) = hear.room() {
-            room.await;
-        }
+        ear.hear(&buffer[..read]).await;
         if read == buffer.len() {
             buffer.resize(LARGE_READ, 0);
+        }
+    }
+}
+
+/// Hears one output of a process.
+struct Ear<'h, H: ?Sized> {
+    hear: &'h H,
+    stream: Stream,
+    /// Whether the process has ended.
+    over: watch::Receiver<bool>,
+}
+
+impl<H: Hear + ?Sized> Ear<'_, H> {
+    /// Hears some bytes, and waits until more can be heard. When the process has ended, nothing is waited for: what it
+    /// has left would be lost.
+    async fn hear(&mut self, bytes: &[u8]) {
+        self.hear.hear(self.stream, bytes);
+        if let Some(room) = self.hear.room() {
+            tokio::select! {
+                () = room => {}
+                _ = self.over.wait_for(|over| *over) => {}
+            }
         }
     }
 }

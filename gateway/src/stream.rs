@@ -1,9 +1,9 @@
 //! What tasks write, shown line by line while they run, without secrets.
 
 use std::cell::RefCell;
-use std::sync::Arc;
 
 use devgate_schemas::CUT;
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::process::{Hear, Stream};
@@ -74,9 +74,9 @@ impl Hear for Streamed<'_> {
             .take(bytes, |line| self.show(stream, line));
     }
 
-    fn room(&self) -> Option<BoxFuture<'static, ()>> {
-        let events = Arc::clone(self.job.run.events());
-        Some(Box::pin(async move { events.room().await }))
+    /// Who writes faster than it is read waits, as before any pipe.
+    fn room(&self) -> Option<BoxFuture<'_, ()>> {
+        Some(self.job.run.events().room().boxed())
     }
 }
 

@@ -5,11 +5,11 @@ mod retries;
 mod terminal;
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use anstream::{AutoStream, ColorChoice};
+use anstream::ColorChoice;
 use devgate_schemas::{Course, Event, Level, Mask, visible};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
@@ -18,7 +18,9 @@ use crate::listen::Sink;
 use crate::lock::locked;
 use crate::logdest::{LogDest, Logs};
 use crate::output;
-use crate::paint::{BAD, Paint, painted};
+use crate::paint::{BAD, Paint, for_stream, painted};
+use crate::printer::Printer;
+use crate::process::Stream;
 use crate::project::Format;
 use crate::wrap;
 use retries::Retries;
@@ -33,6 +35,7 @@ struct Inner {
     /// Whether there is no progress to be seen.
     quiet: bool,
     choice: ColorChoice,
+    printer: Arc<Printer>,
     bar: ProgressBar,
     retries: Mutex<Retries>,
     /// Whether people read results, on stdout.
@@ -44,7 +47,7 @@ struct Inner {
 
 impl Voice {
     /// A voice as the global options want it; log lines of libraries go through it too.
-    pub(crate) fn new(global: &Global, color: When) -> Self {
+    pub(crate) fn new(global: &Global, color: When, printer: &Arc<Printer>) -> Self {
         let default = match (global.quiet, global.verbose) {
             (true, _) => LogLevel::Error,
             (false, true) => LogLevel::Info,
@@ -56,8 +59,9 @@ impl Voice {
             least,
             quiet: global.quiet,
             choice,
+            printer: Arc::clone(printer),
             bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
-            retries: Mutex::default(),
+            retries: Mutex::new(Retries::new(printer)),
             shows_results: AtomicBool::default(),
             mask: Mutex::default(),
             logs: Mutex::default(),
@@ -87,9 +91,16 @@ impl Voice {
         }
     }
 
-    /// Shows that time passes. A thread that did it would be one that may not be had.
+    /// Shows that time passes, to who has read so far. A thread that did it would be one that may not be had.
     pub(crate) fn tick(&self) {
-        self.0.bar.tick();
+        if self.0.printer.is_done() {
+            self.0.bar.tick();
+        }
+    }
+
+    /// What prints what it says.
+    pub(crate) fn printer(&self) -> &Printer {
+        &self.0.printer
     }
 
     /// Shows how many targets are worked on, and how many have failed.
@@ -171,9 +182,9 @@ impl Voice {
 
     fn show(&self, text: &str) {
         self.0.bar.suspend(|| {
-            let mut stderr = AutoStream::new(io::stderr(), self.0.choice);
             let text = wrap::wrapped(&painted(text), wrap::width(&io::stderr()));
-            let _ = stderr.write_all(text.as_bytes());
+            let bytes = for_stream(&text, self.0.choice);
+            self.0.printer.print(Stream::Stderr, &bytes);
         });
     }
 }

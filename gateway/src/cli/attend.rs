@@ -13,7 +13,7 @@ use tokio::time::interval;
 
 use super::results::Results;
 use super::{Ending, Setting};
-use crate::events::{Event, Follower, Heard, RUN};
+use crate::events::{Event, Heard, RUN};
 use crate::failure::Failure;
 use crate::interrupt::{self, Interrupts};
 use crate::inventory::InventoryError;
@@ -118,39 +118,42 @@ pub(super) async fn attend_until<T>(
 ) -> T {
     let mut events = run.events().follow(0);
     let mut ticks = interval(TICK);
+    let printer = setting.voice.printer();
+    // Who does not read holds the run back, and nothing else: time passes, and signals are heard.
+    printer.step_aside();
     let done = {
         let work = RUN.scope(Arc::clone(run.events()), work);
         let mut work = pin!(setting.engine.drive(work));
         loop {
+            let next = async {
+                printer.room().await;
+                events.next().await
+            };
             tokio::select! {
-                Some(heard) = events.next() => {
+                Some(heard) = next => {
                     told(heard, show);
-                    rest(&mut events, show);
+                    while printer.has_room() && let Some(heard) = events.waiting() {
+                        told(heard, show);
+                    }
                 }
                 done = &mut work => break done,
-                Some(signal) = heard(interrupts.as_mut()) => {
+                Some(signal) = interrupt::next(interrupts.as_mut()) => {
+                    printer.give_up();
                     if let Some(done) = on_signal(signal) {
                         break done;
                     }
                 }
-                _ = ticks.tick() => setting.voice.tick(),
+                _ = ticks.tick() => {
+                    printer.give_up();
+                    setting.voice.tick();
+                }
             }
         }
     };
-    rest(&mut events, show);
-    done
-}
-
-/// The next signal, where they are heard.
-async fn heard(interrupts: Option<&mut Interrupts>) -> Option<Signal> {
-    Some(interrupts?.signal().await)
-}
-
-/// Shows what is still there to be shown.
-fn rest(events: &mut Follower, show: &mut impl Show) {
     while let Some(heard) = events.waiting() {
         told(heard, show);
     }
+    done
 }
 
 fn told(heard: Heard, show: &mut impl Show) {
@@ -209,10 +212,10 @@ impl Show for Shown<'_> {
                     voice.step(|| results.item(target, answer));
                 }
             }
-            Event::Ended { reason, failed } => {
+            Event::Ended { reason } => {
                 voice.end();
                 if let Some(results) = self.results.take() {
-                    results.end(cut_short(reason.as_ref(), *failed > 0));
+                    results.end(reason.as_ref().map(cut_short));
                 }
             }
         }
@@ -221,19 +224,11 @@ impl Show for Shown<'_> {
 
 /// How a command ends by a run.
 pub(crate) fn ending(ran: &Ran) -> Ending {
-    let is_well = ran.is_well();
-    let reason = ran.reason.clone().or_else(|| unheard(!is_well));
-    match reason {
-        Some(reason) => Ending::Interrupted(interrupt::signal_of(&reason)),
-        None if is_well => Ending::Well,
+    match &ran.reason {
+        Some(reason) => Ending::Interrupted(interrupt::signal_of(reason)),
+        None if ran.is_well() => Ending::Well,
         None => Ending::Badly,
     }
-}
-
-/// A signal that has come while this thread was held up may not have been heard, though the work was left for it.
-fn unheard(has_failed: bool) -> Option<Reason> {
-    let signal = interrupt::asked().filter(|_| has_failed)?;
-    Some(interrupt::reason(signal))
 }
 
 /// By what a person at a command line asks once more that it stop: as was asked before.
@@ -262,15 +257,14 @@ pub(crate) fn said(voice: &Voice, event: &Event, again: &str) {
     }
 }
 
-/// Why there is no more of the results, where the run was cut short.
-pub(crate) fn cut_short(reason: Option<&Reason>, has_failed: bool) -> Option<Failure> {
-    let reason = reason.cloned().or_else(|| unheard(has_failed))?;
-    let why = match &reason {
+/// Why there is no more of the results of a run that was cut short.
+pub(crate) fn cut_short(reason: &Reason) -> Failure {
+    let why = match reason {
         Reason::Signal(signal) => format!("the run was interrupted by {signal}"),
         Reason::Deadline(_) => format!("the run {reason}"),
         reason => format!("the run was {reason}"),
     };
-    Some(Failure::new("devgate/interrupted", why))
+    Failure::new("devgate/interrupted", why)
 }
 
 /// What a person hears who stops a run.

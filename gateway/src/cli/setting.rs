@@ -19,6 +19,7 @@ use super::{Global, Targets, When};
 use crate::budget;
 use crate::engine::{self, Engine, Limits, Means, Request, RunHandle};
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::inventory::{Inventory, Overrides, Source, default_file};
 use crate::listen::Sink;
 use crate::operations::{self, Operation};
@@ -54,7 +55,7 @@ impl Setting {
             (color, _) => color,
         };
         output.colour(color);
-        let voice = Voice::new(global, color);
+        let voice = Voice::new(global, color, output.printer());
         let modulepath = global.modulepath.as_deref().map(std::env::split_paths);
         let modulepath: Option<Vec<PathBuf>> = modulepath.map(Iterator::collect);
         if let Some(modulepath) = &modulepath {
@@ -93,6 +94,7 @@ impl Setting {
                 idle: Duration::ZERO,
                 store: Arc::new(Files::new(Arc::clone(&environment))),
                 environment,
+                asked: || interrupt::asked().map(interrupt::reason),
             }),
             patience: global.patience.unwrap_or(Patience::LIMIT),
             voice,

@@ -82,21 +82,26 @@ impl<'r> Progress<'r> {
     pub(super) fn end(&self) -> Ran {
         self.has_ended.set(true);
         let stop = self.run.stopper.stop();
-        let reason = stop.reason();
+        let wished = stop.reason();
         for (at, state) in self.states.iter().enumerate() {
             let has_begun = match state.get() {
                 State::Done => continue,
                 state => state == State::Begun,
             };
-            let failure = match &reason {
+            let failure = match &wished {
                 Some(_) => interrupted(&stop, has_begun),
                 None => panicked(),
             };
             self.finished(at, failure.into());
         }
+        // Work may have been left for a wish that has not come here yet; what comes from here on changes nothing.
+        let unheard = || {
+            let asked = self.run.engine.asked();
+            asked.filter(|_| self.failed.get() > 0)
+        };
+        let reason = wished.or_else(unheard);
         self.run.events.tell(Event::Ended {
             reason: reason.clone(),
-            failed: self.failed.get(),
         });
         let statuses = self.statuses.take();
         Ran { statuses, reason }

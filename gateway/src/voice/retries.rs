@@ -1,11 +1,14 @@
 //! What is tried again, at a terminal: one line a target, each in place of the one before, above the bar of
 //! the run.
 
+use std::sync::Arc;
+
 use console::{Term, truncate_str};
 use indexmap::IndexMap;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::terminal::Terminal;
+use crate::printer::Printer;
 
 /// So many targets have a line: no more may fit on the terminal.
 const SHOWN: usize = 10;
@@ -17,13 +20,23 @@ const RATE: u8 = 20;
 const COUNT: &str = "{pos}/{len} targets, {msg}{elapsed} {wide_bar}";
 
 /// The lines, and whether there is a bar below them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Retries {
+    printer: Arc<Printer>,
     lines: IndexMap<String, String>,
     counts: bool,
 }
 
 impl Retries {
+    /// No lines.
+    pub(super) fn new(printer: &Arc<Printer>) -> Self {
+        Self {
+            printer: Arc::clone(printer),
+            lines: IndexMap::new(),
+            counts: false,
+        }
+    }
+
     /// From now on there is a bar, or none.
     pub(super) fn count(&mut self, counts: bool, bar: &ProgressBar) {
         self.counts = counts;
@@ -54,7 +67,7 @@ impl Retries {
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         if bar.is_hidden() {
             bar.set_draw_target(ProgressDrawTarget::term_like_with_hz(
-                Terminal::stderr(),
+                Terminal::stderr(&self.printer),
                 RATE,
             ));
         }
@@ -87,7 +100,7 @@ mod tests {
     #[test]
     fn each_target_has_one_line_and_no_line_is_wider_than_the_terminal() {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        let mut retries = Retries::default();
+        let mut retries = Retries::new(&Arc::default());
         for number in 0..12 {
             retries.show(&format!("r{number}"), format!("r{number}: try 2"), &bar);
         }

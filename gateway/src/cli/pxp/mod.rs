@@ -59,7 +59,7 @@ struct Folders {
 impl Pxp {
     pub(super) async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
         // A process has one voice, and a module finds out itself how loud it is to be.
-        let voice = || Voice::new(global, global.color());
+        let voice = || Voice::new(global, global.color(), output.printer());
         match self {
             Self::List(list) => {
                 stoppable(async |stop| list.run(&voice(), output, stop).await).await

@@ -113,6 +113,7 @@ impl Exec {
                     while let Some(command) = lines.recv().await {
                         typing.lines = vec![command?];
                         typing.with(session, print).await?;
+                        output.printer().room().await;
                     }
                     return Ok(());
                 }

@@ -50,6 +50,8 @@ impl Run {
                 )],
                 stdin: None,
             };
+            // It shares our stderr.
+            setting.voice.printer().settle();
             let mut interrupts = Interrupts::hear()?;
             process::attached(&program, async || interrupts.signal().await)
                 .await

@@ -97,6 +97,28 @@ async fn what_one_target_shows_of_another_s_secrets_is_hidden() {
     assert_eq!(said, ["******** ********"; 4]);
 }
 
+/// Who asks for the end must not be told one reason by the document and another by the exit code.
+#[tokio::test]
+async fn a_wish_that_came_unheard_is_why_a_run_has_failed_and_is_told_once() {
+    for (fails, expected) in [(true, Some(Reason::Signal(Signal::SIGINT))), (false, None)] {
+        let mut bench = Bench::new(1, Counters::new());
+        bench.engine = Engine::new(Means {
+            asked: || Some(Reason::Signal(Signal::SIGINT)),
+            ..Means::for_tests(Duration::ZERO)
+        });
+        let run = bench.begin(Limits::default());
+        let mut heard = run.events().follow(0);
+        let targets = bench.targets(&["d0"]);
+        let work = run.over(&targets, ACTION, async |job| match fails {
+            true => Err(job.interrupted(true)),
+            false => Ok(Answer::success(json!({}))),
+        });
+        assert_eq!(work.await.reason, expected);
+        let ended = told(&mut heard).pop().expect("it has told something");
+        assert!(matches!(&*ended, Event::Ended { reason } if *reason == expected));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_ends_a_run_ends_no_other() {
     let bench = Bench::new(3, Counters::new());
@@ -185,7 +207,7 @@ async fn a_run_that_panics_has_told_what_became_of_each_target() {
     let told = told(&mut heard);
     let kinds = told.iter().filter_map(|event| match &**event {
         Event::Finished { answer, .. } => answer.value.pointer("/_error/kind")?.as_str(),
-        Event::Ended { failed: 2, .. } => Some("ended"),
+        Event::Ended { .. } => Some("ended"),
         _ => None,
     });
     let kinds: Vec<_> = kinds.collect();
@@ -328,16 +350,7 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
             let Some(Heard::Event(number, last)) = last else {
                 panic!("nothing was told");
             };
-            assert!(
-                number > 2
-                    && matches!(
-                        *last,
-                        Event::Ended {
-                            reason: None,
-                            failed: 0
-                        }
-                    )
-            );
+            assert!(number > 2 && matches!(*last, Event::Ended { reason: None }));
             // And so it does without a key, and without anybody who waits.
             let alone = Request {
                 key: None,

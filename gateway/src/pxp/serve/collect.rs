@@ -65,14 +65,14 @@ impl Show for Collected<'_> {
                     self.items.push(json!(item));
                 }
             }
-            Event::Ended { reason, failed } => {
+            Event::Ended { reason } => {
                 let items = std::mem::take(&mut self.items);
                 let count = items.len();
                 self.document = json!(Results {
                     items: Some(items),
                     target_count: Some(count),
                     elapsed_time: Some(self.begun.elapsed().as_secs()),
-                    error: cut_short(reason.as_ref(), *failed > 0),
+                    error: reason.as_ref().map(cut_short),
                     ..Results::default()
                 });
             }

@@ -84,7 +84,7 @@ async fn answer(action: &Served, global: &Global, output: &Output) -> Ending {
         Err(refused) => (Err(refused.failure), refused.output_files),
     };
     // What could not be told is not begun.
-    let reply = match Reply::to(files) {
+    let reply = match Reply::to(files, output) {
         Ok(reply) => reply,
         Err(failure) => return reply::not_written(&failure, output),
     };

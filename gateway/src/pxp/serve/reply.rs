@@ -59,10 +59,10 @@ impl Reply {
     ///
     /// # Errors
     /// Which of them cannot be written.
-    pub(super) fn to(files: Option<OutputFiles>) -> Result<Self, Failure> {
+    pub(super) fn to(files: Option<OutputFiles>, output: &Output) -> Result<Self, Failure> {
         match files {
             None => Ok(Self::Streams),
-            Some(files) => Files::prepare(files).map(Self::Files),
+            Some(files) => Files::prepare(files, output).map(Self::Files),
         }
     }
 
@@ -86,7 +86,7 @@ impl Reply {
 }
 
 impl Files {
-    fn prepare(places: OutputFiles) -> Result<Self, Failure> {
+    fn prepare(places: OutputFiles, output: &Output) -> Result<Self, Failure> {
         let mut known = HashSet::new();
         for place in [&places.stdout, &places.stderr, &places.exitcode] {
             let own = look(place).map_err(|error| unwritten(place, &error))?;
@@ -112,6 +112,7 @@ impl Files {
         let of_stderr = |error| unwritten(&places.stderr, &error);
         let terminal = io::stderr().as_fd().try_clone_to_owned();
         let terminal = terminal.map_err(of_stderr)?;
+        output.printer().settle();
         dup2_stderr(&said).map_err(|error| of_stderr(error.into()))?;
         Ok(Self {
             places,
@@ -130,6 +131,7 @@ impl Files {
             let ending = write_results(place, results, ending, for_results, output)
                 .map_err(|error| unwritten(place, &error))?;
             let place = &places.stderr;
+            output.printer().settle();
             write_words(place, said, terminal).map_err(|error| unwritten(place, &error))?;
             let (place, code) = (&places.exitcode, format!("{}\n", ending.code()));
             into_room(place, code.as_bytes(), for_code)
@@ -138,6 +140,7 @@ impl Files {
         };
         let written = write();
         if written.is_err() {
+            output.printer().settle();
             let _ = dup2_stderr(terminal);
             // Nobody is to take what is there of it for an answer, the exit code least of all.
             for there in [&places.exitcode, &places.stderr, &places.stdout] {
