@@ -226,10 +226,10 @@ pub(crate) async fn run<H: Hear + ?Sized>(
             status = within(limits.time, end) => status.ok_or(limits.time),
             () = stop.reaches(Stage::End) => Err(None),
         };
-        over.send_replace(true);
         match ended {
             Ok(status) => {
                 kin.ended();
+                over.send_replace(true);
                 if talking && timeout(limits.drain, talk).await.is_err() {
                     // What else comes is of processes that outlive this one.
                     tracing::debug!("output was still open {:?} after the end", limits.drain);
@@ -242,6 +242,7 @@ pub(crate) async fn run<H: Hear + ?Sized>(
                 tokio::pin!(end);
                 let left = tokio::select! {
                     left = &mut end => {
+                        over.send_replace(true);
                         if talking {
                             // Its last words may still be in the pipe.
                             let _ = timeout(limits.drain, talk).await;
