@@ -48,7 +48,9 @@ struct State {
     lost: [Option<Lost>; 2],
     /// When it was noticed that somebody wants to stop.
     asked: Option<Instant>,
-    /// Whether somebody waits who blocks his thread.
+    /// Whether somebody waits until all is written.
+    is_awaited: bool,
+    /// Whether he blocks his thread.
     is_awaited_here: bool,
 }
 
@@ -91,6 +93,10 @@ const PIECE: usize = 4096;
 
 /// How many bytes may be left to be written before who prints much has to wait.
 const ROOM: usize = 256 << 10;
+
+/// How long what is printed is collected before more of it is written. Nobody sees it, and a thread is not woken for
+/// each line of many.
+const COLLECTED: Duration = Duration::from_millis(10);
 
 /// How often it is looked whether a reader is still to be waited for.
 const LOOK: Duration = Duration::from_millis(100);
@@ -157,6 +163,7 @@ impl Printer {
         if self.is_done() {
             return;
         }
+        self.hurry(&mut locked(&self.state));
         let mut interrupts = Interrupts::hear().ok();
         let mut looks = interval(LOOK);
         loop {
@@ -173,13 +180,20 @@ impl Printer {
     pub(crate) fn settle(&self) {
         let mut state = locked(&self.state);
         state.is_awaited_here = true;
+        self.hurry(&mut state);
         while state.left() > 0 {
             let told = self.less_here.wait_timeout(state, LOOK);
             state = told.unwrap_or_else(PoisonError::into_inner).0;
             self.give_up_in(&mut state);
         }
-        state.is_awaited_here = false;
+        (state.is_awaited, state.is_awaited_here) = (false, false);
         state.ways = None;
+    }
+
+    /// Has all written at once.
+    fn hurry(&self, state: &mut State) {
+        state.is_awaited = true;
+        self.more.iter().for_each(Condvar::notify_one);
     }
 
     /// Where somebody wants to stop: gives up who has read nothing for too long.
@@ -260,6 +274,10 @@ impl Printer {
                 self.tell_less(&state);
             }
             state = locked(&self.state);
+            if state.lanes[way].pieces.is_empty() && !state.is_awaited {
+                let told = self.more[way].wait_timeout(state, COLLECTED);
+                state = told.unwrap_or_else(PoisonError::into_inner).0;
+            }
         }
     }
 
