@@ -1,4 +1,4 @@
-//! README and docs/: their commands run, their messages and options exist, their links lead somewhere.
+//! README and docs/: their commands run, their messages and options exist, their links lead somewhere, their words are plain.
 //!
 //! What a document says is tested by its form:
 //!
@@ -377,6 +377,25 @@ fn links_of_the_documents_lead_somewhere() {
         }
     }
     assert!(seen > 80, "only {seen} links were found");
+}
+
+#[test]
+fn documents_use_the_words_of_the_field() {
+    let odd = Regex::new(r"(?i)\b(tell|tells|told)\b").expect("a pattern of ours");
+    for path in documents() {
+        let document = text(&path);
+        // What the program says is not the document's.
+        if document.starts_with(MADE) {
+            continue;
+        }
+        let mut in_block = false;
+        for (number, line) in document.lines().enumerate() {
+            in_block ^= line.starts_with("```");
+            let found = odd.is_match(line).expect("it is matched");
+            let place = format!("{}:{}", path.display(), number + 1);
+            assert!(in_block || !found, "{place}: report, print, show: {line}");
+        }
+    }
 }
 
 #[test]
