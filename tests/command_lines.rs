@@ -1,5 +1,6 @@
 //! What a command line does when something is wrong around it: with its input, its output, or its time.
 
+mod documents;
 #[path = "support/folder.rs"]
 mod folder;
 mod given;

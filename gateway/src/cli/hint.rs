@@ -50,7 +50,7 @@ const VERBS: [(&[&str], &str); 15] = [
     (&["run"], "`devgate task run`, or `devgate session run`"),
     (
         &["secret", "encrypt", "decrypt"],
-        "secrets are encrypted with age (README, \"Secrets and plugins in an inventory\")",
+        "secrets are encrypted with age (docs/how-to/secrets.md)",
     ),
     (
         &["module", "modules", "puppetfile"],

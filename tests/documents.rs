@@ -1,0 +1,575 @@
+//! README and docs/: their commands run, their messages and options exist, their links lead somewhere, their words are plain.
+//!
+//! What a document says is tested by its form:
+//!
+//! - A ```console block has commands (`$ `) and below each what it prints, in order; `…` stands for whatever is left
+//!   out. A last line `[exit N]` names an exit code other than 0.
+//! - A block whose first or second line is `# FILE.EXT` is that file.
+//! - `devgate practice --port 2222` starts a switch at a free port.
+//! - A first line `<!-- continues DOCUMENT -->` begins with the files of that document and a switch.
+//! - The options of `devgate` in ```sh blocks and in back-ticks must be those of the command.
+//! - docs/reference has commands.md, settings.md and types.md, made of what the program says; `DEVGATE_GOLDENS=write`
+//!   writes them anew.
+//! - A ```text block of troubleshooting.md is a message; its parts between `…` stand in the sources.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fancy_regex::Regex;
+use serde_json::Value;
+
+use crate::folder::{Project, document};
+use crate::switches::Switch;
+
+/// Where the documents have the switch.
+const SWITCH: &str = "127.0.0.1:2222";
+
+/// What stands for what is left out.
+const LEFT_OUT: char = '…';
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// README and everything below docs/, by their paths.
+fn documents() -> Vec<PathBuf> {
+    let mut documents = below(&root().join("docs"), "md");
+    documents.push(root().join("README.md"));
+    documents
+}
+
+/// The files below a folder that end so.
+fn below(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder can be read");
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let of = |path: PathBuf| {
+        if path.is_dir() {
+            below(&path, extension)
+        } else {
+            vec![path]
+        }
+    };
+    let mut files: Vec<PathBuf> = paths.into_iter().flat_map(of).collect();
+    files.retain(|path| path.extension().is_some_and(|found| found == extension));
+    files
+}
+
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A fenced block: its language, the line on which it begins, its text.
+struct Block {
+    language: String,
+    line: usize,
+    text: String,
+}
+
+fn blocks(document: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for (number, line) in document.lines().enumerate() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(language)) => {
+                open = Some(Block {
+                    language: language.to_owned(),
+                    line: number + 1,
+                    text: String::new(),
+                });
+            }
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (Some(block), None) => block.text += &format!("{line}\n"),
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "a block is not closed");
+    blocks
+}
+
+impl Block {
+    /// The file that the block is, if it says so.
+    fn file(&self) -> Option<&str> {
+        let mut lines = self.text.lines().take(2);
+        let named = lines.find_map(|line| {
+            line.strip_prefix("# ")
+                .filter(|name| name.contains('.') && !name.contains([' ', ':']))
+        });
+        named.filter(|_| self.language != "console" && self.language != "text")
+    }
+}
+
+/// A command of a document, what it is said to print, and how it is said to end.
+struct Said<'d> {
+    command: &'d str,
+    lines: Vec<&'d str>,
+    exit: i32,
+}
+
+fn commands(block: &Block) -> Vec<Said<'_>> {
+    let mut all: Vec<Said<'_>> = Vec::new();
+    for line in block.text.lines() {
+        if let Some(command) = line.strip_prefix("$ ") {
+            all.push(Said {
+                command,
+                lines: Vec::new(),
+                exit: 0,
+            });
+            continue;
+        }
+        let last = all.last_mut().expect("a console block begins with `$ `");
+        let exit = line
+            .strip_prefix("[exit ")
+            .and_then(|rest| rest.strip_suffix(']'));
+        match exit {
+            Some(code) => last.exit = code.parse().expect("an exit code is a number"),
+            None => last.lines.push(line),
+        }
+    }
+    all
+}
+
+/// A text with one blank for each row of them: columns are as wide as what is in them.
+fn plain(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A folder in which a document's commands run, and the switch that it may have.
+struct Reader {
+    project: Project,
+    switch: Option<(Switch, String)>,
+}
+
+impl Reader {
+    fn new() -> Self {
+        let project = Project::new();
+        project.write("home/.keep", "");
+        Self {
+            project,
+            switch: None,
+        }
+    }
+
+    fn start(&mut self) {
+        let (switch, port) = Switch::start(&self.project);
+        self.switch = Some((switch, format!("127.0.0.1:{port}")));
+    }
+
+    /// What the document says, with the switch where it is.
+    fn here(&self, text: &str) -> String {
+        match &self.switch {
+            Some((_, address)) => text.replace(SWITCH, address),
+            None => text.to_owned(),
+        }
+    }
+
+    fn lay(&self, block: &Block) {
+        if let Some(file) = block.file() {
+            self.project.write(file, &self.here(&block.text));
+        }
+    }
+
+    /// Runs a command and compares what it prints; gives what is wrong.
+    fn run(&mut self, said: &Said<'_>) -> Result<(), String> {
+        if said.command.starts_with("devgate practice") {
+            self.start();
+            return Ok(());
+        }
+        let folder = self.project.0.path();
+        let binary = Path::new(env!("CARGO_BIN_EXE_devgate"));
+        let bin = binary.parent().expect("it is in a folder").display();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let line = format!("exec 2>&1\n{}", self.here(said.command));
+        let output = self
+            .project
+            .started_by(&["sh", "-c", &line], &[])
+            .env("PATH", format!("{bin}:{path}"))
+            .env("HOME", folder.join("home"))
+            .env("XDG_STATE_HOME", folder.join("state"))
+            .env("XDG_CACHE_HOME", folder.join("cache"))
+            .env_remove("XDG_RUNTIME_DIR")
+            .output()
+            .expect("a shell starts");
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let printed = match &self.switch {
+            Some((_, address)) => printed.replace(address, SWITCH),
+            None => printed,
+        };
+        if output.status.code() != Some(said.exit) {
+            return Err(format!("it ends with {}:\n{printed}", output.status));
+        }
+        let mut left = printed.lines().map(plain);
+        for expected in &said.lines {
+            let parts: Vec<String> = expected.split(LEFT_OUT).map(plain).collect();
+            if !left.any(|line| parts.iter().all(|part| line.contains(part))) {
+                return Err(format!("it does not print {expected:?} there:\n{printed}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn commands_of_the_documents_run_and_print_what_is_shown() {
+    let continues = Regex::new(r"\A<!-- continues (\S+) -->").expect("a pattern of ours");
+    let mut seen = 0;
+    let mut wrong = Vec::new();
+    for path in documents() {
+        let document = text(&path);
+        let mut reader = Reader::new();
+        if let Some(captures) = continues
+            .captures(document.as_str())
+            .expect("it is matched")
+        {
+            let folder = path.parent().expect("it is in a folder");
+            reader.start();
+            let before = text(&folder.join(&captures[1]));
+            blocks(&before).iter().for_each(|block| reader.lay(block));
+        }
+        for block in blocks(&document) {
+            reader.lay(&block);
+            if block.language != "console" {
+                continue;
+            }
+            for said in commands(&block) {
+                seen += 1;
+                if let Err(problem) = reader.run(&said) {
+                    let (path, line) = (path.display(), block.line);
+                    wrong.push(format!("{path}:{line}: $ {}: {problem}", said.command));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(seen > 60, "only {seen} commands were run");
+}
+
+/// What a command's help says, with the options of every command.
+fn help(project: &Project, words: &[&str]) -> Option<String> {
+    let output = project.devgate(&[&["help"], words].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    output.status.success().then_some(text)
+}
+
+#[test]
+fn commands_and_options_that_the_documents_name_exist() {
+    let project = Project::new();
+    let inline = Regex::new(r"`(devgate [a-z][^`]*)`").expect("a pattern of ours");
+    let option = Regex::new(r"(?<=\s)--[a-z][a-z0-9_-]*").expect("a pattern of ours");
+    let common = help(&project, &["options"]).expect("there is help");
+    let mut helps: BTreeMap<Vec<String>, Option<String>> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for path in documents() {
+        let document = text(&path);
+        let mut lines: Vec<String> = Vec::new();
+        for block in blocks(&document) {
+            if block.language == "sh" || block.language == "console" {
+                let shown = block.text.lines().map(|line| line.trim_start_matches("$ "));
+                lines.extend(
+                    shown
+                        .filter(|l| l.starts_with("devgate "))
+                        .map(str::to_owned),
+                );
+            }
+        }
+        let found = inline.captures_iter(document.as_str());
+        lines.extend(found.map(|found| plain(&found.expect("it is matched")[1])));
+        for line in lines {
+            let said = line.split([';', '|', '#']).next().unwrap_or_default();
+            let said = said.split(" -- ").next().unwrap_or_default();
+            let is_word = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
+            let words: Vec<&str> = said.split(' ').skip(1).take_while(is_word).collect();
+            // Of `task run` both words are the command, of `verify` one, and what comes then is the command's.
+            let Some(text) = (1..=words.len().min(2)).rev().find_map(|count| {
+                let words = &words[..count];
+                let key = words.iter().map(|&word| word.to_owned()).collect();
+                let known = helps.entry(key).or_insert_with(|| help(&project, words));
+                known.clone()
+            }) else {
+                wrong.push(format!("{}: no such command: {line}", path.display()));
+                continue;
+            };
+            for found in option.find_iter(said) {
+                let found = found.expect("it is matched").as_str();
+                seen += 1;
+                if !text.contains(found) && !common.contains(found) {
+                    wrong.push(format!("{}: no {found}: {line}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(seen > 60, "only {seen} options were found");
+}
+
+#[test]
+fn messages_of_the_troubleshooting_are_in_the_sources() {
+    let entries = fs::read_dir(root()).expect("the clone can be read");
+    let layers = entries.flatten().map(|entry| entry.path().join("src"));
+    let sources: Vec<PathBuf> = layers
+        .filter(|source| source.is_dir())
+        .flat_map(|source| below(&source, "rs"))
+        .collect();
+    let sources: String = sources.iter().map(|path| text(path)).collect();
+    let broken = Regex::new(r"\\\n\s*").expect("a pattern of ours");
+    let sources = plain(&broken.replace_all(&sources, ""));
+    let document = text(&root().join("docs/troubleshooting.md"));
+    let messages: Vec<Block> = blocks(&document)
+        .into_iter()
+        .filter(|block| block.language == "text")
+        .collect();
+    assert_eq!(messages.len(), 25, "messages are explained");
+    for message in messages {
+        for part in message.text.split(LEFT_OUT).map(plain) {
+            let is_long = part.len() >= 10;
+            assert!(
+                !is_long || sources.contains(&part),
+                "line {}: {part:?}",
+                message.line
+            );
+        }
+    }
+}
+
+/// The anchors of a document's headings, as GitHub makes them.
+fn anchors(document: &str) -> Vec<String> {
+    let headings = document.lines().filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| {
+        let words = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = words.chars().filter_map(|c| match c {
+            ' ' => Some('-'),
+            c if c.is_alphanumeric() || c == '-' || c == '_' => Some(c),
+            _ => None,
+        });
+        kept.collect::<String>()
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn links_of_the_documents_lead_somewhere() {
+    let link = Regex::new(r"\]\(([^)\s]+)\)").expect("a pattern of ours");
+    let mut seen = 0;
+    let more = ["devices/README.md", "ARCHITECTURE.md", "CHANGELOG.md"];
+    let more = more.map(|name| root().join(name));
+    for path in documents().into_iter().chain(more) {
+        let document = text(&path);
+        for found in link.captures_iter(document.as_str()) {
+            let found = found.expect("it is matched")[1].to_owned();
+            if found.starts_with("https://") {
+                continue;
+            }
+            seen += 1;
+            let (file, anchor) = found.split_once('#').unwrap_or((&found, ""));
+            let target = if file.is_empty() {
+                path.clone()
+            } else {
+                path.parent().expect("it is in a folder").join(file)
+            };
+            let place = format!("{}: {found}", path.display());
+            assert!(target.exists(), "{place} is not there");
+            if !anchor.is_empty() {
+                let anchors = anchors(&text(&target));
+                assert!(anchors.iter().any(|a| a == anchor), "{place}: {anchors:?}");
+            }
+        }
+    }
+    assert!(seen > 80, "only {seen} links were found");
+}
+
+#[test]
+fn documents_use_the_words_of_the_field() {
+    let odd = Regex::new(r"(?i)\b(tell|tells|told)\b").expect("a pattern of ours");
+    for path in documents() {
+        let document = text(&path);
+        // What the program says is not the document's.
+        if document.starts_with(MADE) {
+            continue;
+        }
+        let mut in_block = false;
+        for (number, line) in document.lines().enumerate() {
+            in_block ^= line.starts_with("```");
+            let found = odd.is_match(line).expect("it is matched");
+            let place = format!("{}:{}", path.display(), number + 1);
+            assert!(in_block || !found, "{place}: report, print, show: {line}");
+        }
+    }
+}
+
+#[test]
+fn the_readme_is_short() {
+    let readme = text(&root().join("README.md"));
+    assert!(readme.lines().count() <= 150, "README.md is too long");
+}
+
+/// What stands above a file that the program makes.
+const MADE: &str = "<!-- Made by the program, and checked by tests/documents.rs: DEVGATE_GOLDENS=write makes it anew. -->";
+
+/// A text as a cell of a table.
+fn cell(text: &str) -> String {
+    plain(text).replace('|', "\\|")
+}
+
+/// The text of a member, or none.
+fn member<'v>(value: &'v Value, name: &str) -> &'v str {
+    value[name].as_str().unwrap_or_default()
+}
+
+/// What `show` says of this, as JSON; nothing where it is not known.
+fn shown(project: &Project, words: &[&str]) -> Option<Value> {
+    let output = project.devgate(&[words, &["--format", "json"]].concat());
+    output.status.success().then(|| document(&output))
+}
+
+/// The names in a list of pairs.
+fn names(list: &Value) -> Vec<String> {
+    let pairs = list.as_array().expect("it is a list");
+    let name = |pair: &Value| pair[0].as_str().expect("a name is a text").to_owned();
+    pairs.iter().map(name).collect()
+}
+
+/// A row for each attribute: of connection info, or of a type.
+fn rows(attributes: &Value, leave: impl Fn(&str, &Value) -> bool) -> String {
+    let attributes = attributes.as_object().expect("attributes have names");
+    let mut table = String::new();
+    for (name, attribute) in attributes {
+        if leave(name, attribute) {
+            continue;
+        }
+        let default = match &attribute["default"] {
+            Value::Null => String::new(),
+            default => format!("`{}`", cell(&default.to_string())),
+        };
+        let mut notes: Vec<&str> = Vec::new();
+        notes.extend(attribute["behaviour"].as_str());
+        let is_needed = default.is_empty() && !member(attribute, "type").starts_with("Optional[");
+        notes.extend(is_needed.then_some("required"));
+        notes.extend((attribute["sensitive"] == true).then_some("secret"));
+        let (kind, desc) = (member(attribute, "type"), member(attribute, "desc"));
+        table += &format!(
+            "| `{name}` | `{}` | {default} | {} | {} |\n",
+            cell(kind),
+            notes.join(", "),
+            cell(desc)
+        );
+    }
+    if table.is_empty() {
+        return table;
+    }
+    format!("| Name | Type | Default | | Meaning |\n|---|---|---|---|---|\n{table}\n")
+}
+
+/// The commands that a help lists.
+fn listed(help: &str) -> Vec<&str> {
+    let (_, list) = help.split_once("\nCommands:\n").unwrap_or_default();
+    let list = list.split("\n\n").next().unwrap_or_default();
+    let named = list.lines().filter_map(|line| line.strip_prefix("  "));
+    named
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| !name.is_empty() && *name != "help")
+        .collect()
+}
+
+fn commands_md(project: &Project) -> String {
+    let mut page = format!("{MADE}\n# Commands\n\n");
+    let mut add = |words: &[&str]| {
+        let text = help(project, words).expect("there is help");
+        let name = words.join(" ");
+        page += &format!("## devgate {name}\n\n```text\n{}\n```\n\n", text.trim());
+        text
+    };
+    add(&["options"]);
+    let all = help(project, &[]).expect("there is help");
+    for name in listed(&all) {
+        let text = add(&[name]);
+        for part in listed(&text) {
+            add(&[name, part]);
+        }
+    }
+    page.trim_end().to_owned() + "\n"
+}
+
+fn settings_md(project: &Project) -> String {
+    let mut page = format!(
+        "{MADE}\n# Settings of protocols and families\n\n\
+         What `config.remote` of a target may contain, beside `remote-transport` and the \
+         [options of tasks and sessions](inventory.md).\n\n"
+    );
+    let list = shown(project, &["transport", "list"]).expect("there are transports");
+    for name in names(&list["transports"]) {
+        let transport = shown(project, &["transport", "show", &name]).expect("it is known");
+        page += &format!("## {name}\n\n{}\n\n", plain(member(&transport, "desc")));
+        let family = shown(project, &["family", "show", &name]);
+        let protocol = family.as_ref().map(|family| member(family, "protocol"));
+        let base = protocol.map(|protocol| {
+            page += &format!("The settings are those of [{protocol}](#{protocol})");
+            let base = shown(project, &["transport", "show", protocol]).expect("it is known");
+            base["connection_info"].clone()
+        });
+        let own = rows(&transport["connection_info"], |name, attribute| {
+            base.as_ref().is_some_and(|base| base[name] == *attribute)
+        });
+        page += match (&base, own.is_empty()) {
+            (Some(_), true) => ".\n\n",
+            (Some(_), false) => ", and these:\n\n",
+            (None, _) => "",
+        };
+        page += &own;
+        let groups = transport["groups"].as_array().into_iter().flatten();
+        for (rule, members) in groups.filter_map(Value::as_object).flatten() {
+            let members = members.as_array().into_iter().flatten();
+            let members: Vec<String> = members
+                .filter_map(Value::as_str)
+                .map(|name| format!("`{name}`"))
+                .collect();
+            let rule = rule.replace('_', " ");
+            page += &format!("Rule: {rule} {}.\n\n", members.join(", "));
+        }
+    }
+    page.trim_end().to_owned() + "\n"
+}
+
+fn types_md(project: &Project) -> String {
+    let mut page = format!("{MADE}\n# Resource types\n\n");
+    let list = shown(project, &["type", "list"]).expect("there are types");
+    for name in names(&list["types"]) {
+        let (family, name) = name.split_once('/').expect("a family has it");
+        let shown = shown(project, &["type", "show", name]).expect("it is known");
+        page += &format!(
+            "## {name}\n\nFamily `{family}`. {}\n\n",
+            plain(member(&shown, "desc"))
+        );
+        page += &rows(&shown["attributes"], |_, _| false);
+        if shown["example"].is_object() {
+            page += &format!("```json\n{:#}\n```\n\n", shown["example"]);
+        }
+    }
+    page.trim_end().to_owned() + "\n"
+}
+
+#[test]
+fn the_reference_is_what_the_program_says() {
+    let project = Project::new();
+    let pages = [
+        ("commands.md", commands_md(&project)),
+        ("settings.md", settings_md(&project)),
+        ("types.md", types_md(&project)),
+    ];
+    for (name, page) in pages {
+        let path = root().join("docs/reference").join(name);
+        if std::env::var_os("DEVGATE_GOLDENS").is_some_and(|wish| wish == "write") {
+            fs::write(&path, &page).expect("a page can be written");
+        }
+        let kept = text(&path);
+        let differs = kept
+            .lines()
+            .zip(page.lines())
+            .find(|(kept, page)| kept != page);
+        assert!(
+            kept == page,
+            "{name} is not what the program says: {differs:?}; DEVGATE_GOLDENS=write"
+        );
+    }
+}
