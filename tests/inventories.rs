@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::folder::{Project, document, words_of};
 
-const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/plugins/fixtures");
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/engine/src/plugins/fixtures");
 /// What the fixtures hold encrypted.
 const CANARIES: [&str; 2] = ["an eyaml canary", "an age canary"];
 

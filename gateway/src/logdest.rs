@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use devgate_schemas::Level;
 use serde_json::json;
 
-use crate::device_run::time;
+use devgate_engine::device_run::time;
 
 /// Where the system's log listens.
 const SYSLOG: &str = "/dev/log";

@@ -1,54 +1,27 @@
 //! The `devgate` command: everything that acts.
 
-mod budget;
 mod cli;
-mod device_run;
-mod engine;
-mod events;
-mod external;
-mod failure;
-mod hosts;
 mod interrupt;
-mod inventory;
-mod listen;
-mod lock;
 mod logdest;
-mod manifest;
-mod operations;
 mod output;
 mod paint;
-mod plugins;
-mod practice;
 mod printer;
 mod privacy;
-mod process;
-mod project;
 mod prompt;
 mod pxp;
-mod record;
-mod registry;
 mod rerun;
-mod results;
-mod run;
-mod session;
-mod stop;
-mod store;
-mod stream;
-mod task_run;
-mod tasks;
-mod trust;
 mod voice;
-mod workspace;
 mod wrap;
 
 use std::process::ExitCode;
 
+use devgate_core::{budget, trust};
 use tokio::task::LocalSet;
 
 use crate::cli::{Cli, Ending};
-use crate::failure::Failure;
 use crate::output::Output;
 use crate::printer::Lost;
+use devgate_core::failure::Failure;
 
 fn main() -> ExitCode {
     privacy::keep();

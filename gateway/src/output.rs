@@ -10,12 +10,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::{Ending, Global, When};
-use crate::failure::Failure;
 use crate::paint::{BAD, for_stream, painted};
 use crate::printer::{Lost, Printer};
-use crate::process::Stream;
-use crate::project::Format;
 use crate::wrap;
+use devgate_core::failure::Failure;
+use devgate_engine::process::Stream;
+use devgate_engine::project::Format;
 
 /// Stdout, and how to print on it.
 #[derive(Debug)]

@@ -22,8 +22,8 @@ use tokio::sync::Notify;
 use tokio::time::interval;
 
 use crate::interrupt::{self, Interrupts};
-use crate::lock::locked;
-use crate::process::Stream;
+use devgate_core::lock::locked;
+use devgate_engine::process::Stream;
 
 /// Prints, for all of this process.
 #[derive(Debug, Default)]

@@ -5,10 +5,26 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::thread;
 
+use async_trait::async_trait;
+use devgate_engine::plugins::Ask;
 use devgate_schemas::Value;
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
+
+/// Whoever sits at the terminal of this process.
+#[derive(Debug)]
+pub(crate) struct Terminal;
+
+#[async_trait]
+impl Ask for Terminal {
+    async fn ask(&self, question: &str) -> Result<Value, String> {
+        let terminal = terminal()
+            .map_err(|_| format!("there is no terminal on which to ask \"{question}\""))?;
+        let answer = ask(terminal, format!("{question}: ")).await;
+        answer.map_err(|error| format!("cannot read the answer: {error}"))
+    }
+}
 
 /// The terminal of this process, whatever stdin and stdout are; else the one that stdin is.
 pub(crate) fn terminal() -> io::Result<File> {

@@ -8,9 +8,9 @@ use clap::ValueEnum;
 use devgate_transports::reading;
 use serde::{Deserialize, Serialize};
 
-use crate::failure::Failure;
-use crate::operations;
-use crate::results::Status;
+use devgate_core::failure::Failure;
+use devgate_core::results::Status;
+use devgate_engine::operations;
 
 /// Which targets of the last run are asked again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

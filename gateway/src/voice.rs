@@ -14,15 +14,15 @@ use devgate_schemas::{Course, Event, Level, Mask, visible};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::cli::{Global, LogLevel, When};
-use crate::listen::Sink;
-use crate::lock::locked;
 use crate::logdest::{LogDest, Logs};
 use crate::output;
 use crate::paint::{BAD, Paint, for_stream, painted};
 use crate::printer::Printer;
-use crate::process::Stream;
-use crate::project::Format;
 use crate::wrap;
+use devgate_core::listen::Sink;
+use devgate_core::lock::locked;
+use devgate_engine::process::Stream;
+use devgate_engine::project::Format;
 use retries::Retries;
 
 /// Speaks to the person at the terminal.

@@ -29,7 +29,7 @@ pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
 /// The text of a file.
 ///
 /// # Errors
-/// As of [`bytes`], or that it is no UTF-8.
+/// As of `bytes`, or that it is no UTF-8.
 pub fn text(path: &Path) -> io::Result<String> {
     text_of(open(path)?)
 }
@@ -37,7 +37,7 @@ pub fn text(path: &Path) -> io::Result<String> {
 /// All that comes, such as on standard input.
 ///
 /// # Errors
-/// As of [`bytes`].
+/// As of `bytes`.
 pub fn bytes_of(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(MOST as u64 + 1).read_to_end(&mut bytes)?;

@@ -13,19 +13,19 @@ use tokio::time::interval;
 
 use super::results::Results;
 use super::{Ending, Setting};
-use crate::events::{Event, Heard, RUN};
-use crate::failure::Failure;
 use crate::interrupt::{self, Interrupts};
-use crate::inventory::InventoryError;
-use crate::listen::Sink;
-use crate::operations::{Operation, Summary};
 use crate::output::Output;
-use crate::project::Format;
-use crate::results::counted;
-use crate::run::{Ran, Run};
-use crate::stop::{GRACE, Reason, Stage};
 use crate::voice::Voice;
-use crate::workspace::Chosen;
+use devgate_core::events::{Event, Heard, RUN};
+use devgate_core::failure::Failure;
+use devgate_core::listen::Sink;
+use devgate_core::results::counted;
+use devgate_core::stop::{GRACE, Reason, Stage};
+use devgate_engine::inventory::InventoryError;
+use devgate_engine::operations::{Operation, Summary};
+use devgate_engine::project::Format;
+use devgate_engine::run::{Ran, Run};
+use devgate_engine::workspace::Chosen;
 
 /// How often it is shown that time passes.
 const TICK: Duration = Duration::from_millis(250);

@@ -15,8 +15,8 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 
 use super::{Cli, Ending};
-use crate::failure::{ErrorContext, Failure};
 use crate::output::Output;
+use devgate_core::failure::{ErrorContext, Failure};
 use names::Names;
 
 /// The variable by which a shell's function asks.

@@ -11,10 +11,10 @@ use std::time::Instant;
 use clap::{Args, Parser};
 
 use super::{Cli, Ending, answer};
-use crate::failure::{ErrorContext, Failure};
 use crate::output::{self, Output};
 use crate::paint::Paint;
-use crate::practice::{Practice, Settings};
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_practice::{Practice, Settings};
 
 /// Show what devgate does, on a practice switch that it carries, in five seconds.
 #[derive(Args, Debug)]

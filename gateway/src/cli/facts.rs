@@ -6,9 +6,9 @@ use clap::{ArgGroup, Args};
 
 use super::task::time;
 use super::{Ending, Setting, Targets, ending, perform};
-use crate::failure::Failure;
-use crate::operations::{self, Operation};
 use crate::output::Output;
+use devgate_core::failure::Failure;
+use devgate_engine::operations::{self, Operation};
 
 /// Collect the facts of targets.
 ///

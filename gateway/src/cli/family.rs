@@ -9,9 +9,9 @@ use serde_json::{Value as Json, json};
 
 use super::transport::{attributes_json, connection_info_text, first_sentence, groups_json};
 use super::{Ending, Setting, complete};
-use crate::failure::Failure;
 use crate::output::{self, Output};
-use crate::registry;
+use devgate_core::failure::Failure;
+use devgate_engine::registry;
 
 /// Look at device families, and test them without a device.
 #[derive(Debug, Subcommand)]

@@ -10,8 +10,8 @@ use clap::{Arg, Args, Command as CommandLine, CommandFactory};
 use super::targets::HEADING;
 use super::{Cli, Ending, complete};
 use crate::output::Output;
-use crate::project::Format;
 use crate::wrap;
+use devgate_engine::project::Format;
 
 /// Show a command with examples, or the options that every command takes
 #[derive(Args, Debug)]

@@ -7,14 +7,14 @@ use serde_json::{Map, Value as Json, json};
 
 use super::attend::unless_interrupted;
 use super::{Ending, Setting, complete};
-use crate::failure::Failure;
-use crate::inventory::{self, Listed, Overrides, Target};
 use crate::output::{self, Output};
 use crate::paint::BAD;
-use crate::project::Format;
-use crate::results::counted;
-use crate::session;
-use crate::workspace::missing;
+use devgate_core::failure::Failure;
+use devgate_core::results::counted;
+use devgate_engine::inventory::{self, Listed, Overrides, Target};
+use devgate_engine::project::Format;
+use devgate_engine::session;
+use devgate_engine::workspace::missing;
 
 /// Look at the inventory.
 #[derive(Debug, Subcommand)]

@@ -36,9 +36,9 @@ use devgate_schemas::Sensitive;
 use devgate_transports::Patience;
 use nix::sys::signal::Signal;
 
-use crate::failure::Failure;
 use crate::output::Output;
-use crate::project::Format;
+use devgate_core::failure::Failure;
+use devgate_engine::project::Format;
 
 pub(crate) use attend::{attend, ending, perform};
 pub(crate) use complete::complete;
@@ -363,7 +363,7 @@ pub(crate) async fn answer(cli: Cli, output: &Output) -> Result<Ending, Failure>
         Command::Schema(schema) => schema.run(output),
         Command::Metadata => Err(pxp::not_by_this_name()),
         Command::Guard => {
-            crate::process::guard().await;
+            devgate_engine::process::guard().await;
             Ok(Ending::Well)
         }
         Command::Completions(completions) => completions.run(output),

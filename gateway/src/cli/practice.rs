@@ -3,9 +3,9 @@
 use clap::Args;
 
 use super::Ending;
-use crate::failure::Failure;
 use crate::output::Output;
-use crate::practice::{PracticeArgs, serve};
+use devgate_core::failure::Failure;
+use devgate_practice::{PracticeArgs, serve};
 
 /// Keep a practice switch running, to try commands on, or play a recorded device
 #[derive(Args, Debug)]

@@ -9,13 +9,13 @@ use rustix::process::umask;
 use serde_json::json;
 
 use super::{Ending, Setting, Targets, attend, ending};
-use crate::failure::Failure;
 use crate::output::Output;
-use crate::record::{self, Recorded};
-use crate::registry::Family;
-use crate::results::{Action, Answer};
-use crate::run::Job;
-use crate::session::{self, Access};
+use devgate_core::failure::Failure;
+use devgate_core::results::{Action, Answer};
+use devgate_engine::record::{self, Recorded};
+use devgate_engine::registry::Family;
+use devgate_engine::run::Job;
+use devgate_engine::session::{self, Access};
 
 /// Record a session with a device, to play it and test its family without the device
 ///

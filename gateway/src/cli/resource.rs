@@ -10,8 +10,8 @@ use devgate_transports::reading;
 use serde_json::json;
 
 use super::{Ending, Setting, complete};
-use crate::failure::{ErrorContext, Failure};
 use crate::output::Output;
+use devgate_core::failure::{ErrorContext, Failure};
 
 /// Try a resource type without a device.
 #[derive(Debug, Subcommand)]

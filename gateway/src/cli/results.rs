@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use crate::device_run::RESOURCE_FAILURE;
-use crate::failure::Failure;
 use crate::output::{Output, seconds};
 use crate::paint::{BAD, GOOD, Paint};
-use crate::project::Format;
-use crate::results::{Action, Answer, Collected, EXPLAIN, Item, Origin, Status, counted};
+use devgate_core::failure::Failure;
+use devgate_core::results::{Action, Answer, Collected, EXPLAIN, Item, Origin, Status, counted};
+use devgate_engine::device_run::RESOURCE_FAILURE;
+use devgate_engine::project::Format;
 
 /// Results of many targets, printed one by one as they come.
 #[derive(Debug)]

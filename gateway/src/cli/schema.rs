@@ -8,8 +8,8 @@ use devgate_transports::reading;
 use serde_json::Value as Json;
 
 use super::Ending;
-use crate::failure::{ErrorContext, Failure};
 use crate::output::Output;
+use devgate_core::failure::{ErrorContext, Failure};
 
 /// Check values against Puppet data types; print the JSON Schemas of files and documents
 #[derive(Debug, Subcommand)]

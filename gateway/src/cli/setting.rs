@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::store::Files;
+use devgate_engine::store::Files;
 use devgate_schemas::Level;
 use devgate_transports::Environment;
 use devgate_transports::Patience;
@@ -16,19 +16,20 @@ use std::ffi::OsStr;
 use super::attend::unless_interrupted;
 use super::targets::words;
 use super::{Global, Targets, When};
-use crate::budget;
-use crate::engine::{self, Engine, Limits, Means, Request, RunHandle};
-use crate::failure::Failure;
 use crate::interrupt;
-use crate::inventory::{Inventory, Overrides, Source, default_file};
-use crate::listen::Sink;
-use crate::operations::{self, Operation};
 use crate::output::Output;
-use crate::project::Project;
-use crate::results::counted;
-use crate::run::Run;
+use crate::prompt::Terminal;
 use crate::voice::Voice;
-use crate::workspace::{Chosen, DeviceFile, Settings, Workspace, no_target};
+use devgate_core::budget;
+use devgate_core::failure::Failure;
+use devgate_core::listen::Sink;
+use devgate_core::results::counted;
+use devgate_engine::engine::{self, Engine, Limits, Means, Request, RunHandle};
+use devgate_engine::inventory::{Inventory, Overrides, Source, default_file};
+use devgate_engine::operations::{self, Operation};
+use devgate_engine::project::Project;
+use devgate_engine::run::Run;
+use devgate_engine::workspace::{Chosen, DeviceFile, Settings, Workspace, no_target};
 
 /// The surroundings of one command.
 #[derive(Debug)]
@@ -83,7 +84,7 @@ impl Setting {
             devices: devices.map(|(path, is_named)| DeviceFile { path, is_named }),
             strict: global.strict,
             environment: Arc::clone(&environment),
-            may_ask: true,
+            person: Some(Arc::new(Terminal)),
         };
         let log: Arc<dyn Sink> = Arc::new(voice.clone());
         Ok(Self {

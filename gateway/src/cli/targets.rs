@@ -12,9 +12,9 @@ use clap::{Arg, Args, Command};
 use devgate_schemas::Value;
 
 use super::complete;
-use crate::failure::{ErrorContext, Failure};
-use crate::inventory::{self, InventoryError, LOCALHOST, Overrides};
 use crate::prompt;
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_engine::inventory::{self, InventoryError, LOCALHOST, Overrides};
 
 /// Which targets a command is for.
 #[derive(Args, Clone, Debug)]

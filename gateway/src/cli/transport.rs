@@ -7,8 +7,8 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::{Ending, Setting, complete};
-use crate::failure::Failure;
 use crate::output::{self, Output};
+use devgate_core::failure::Failure;
 
 /// Look at transports and what their connection info may hold.
 #[derive(Debug, Subcommand)]

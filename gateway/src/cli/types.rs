@@ -7,9 +7,9 @@ use serde_json::{Value as Json, json};
 
 use super::transport::{attributes_json, attributes_text, first_sentence};
 use super::{Ending, Setting, complete};
-use crate::failure::Failure;
-use crate::manifest;
 use crate::output::{self, Output};
+use devgate_core::failure::Failure;
+use devgate_engine::manifest;
 
 /// Look at resource types.
 #[derive(Debug, Subcommand)]

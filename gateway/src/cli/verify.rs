@@ -3,9 +3,9 @@
 use clap::{ArgGroup, Args};
 
 use super::{Ending, Setting, Targets, ending, perform};
-use crate::failure::Failure;
-use crate::operations::Operation;
 use crate::output::Output;
+use devgate_core::failure::Failure;
+use devgate_engine::operations::Operation;
 
 /// Test that targets can be reached and that their credentials are accepted.
 #[derive(Args, Debug)]

@@ -7,9 +7,9 @@ use devgate_schemas::{Mask, Value, nearest};
 use serde_json::{Map, Value as Json};
 
 use super::{Module, NOT_AVAILABLE, Verdict, describe, secrets};
-use crate::failure::Failure;
-use crate::process::{self, Deaf, Limits};
-use crate::stop::Stop;
+use devgate_core::failure::Failure;
+use devgate_core::stop::Stop;
+use devgate_engine::process::{self, Deaf, Limits};
 
 /// How long a module has to end when it is asked to, before it is killed: devgate as one takes ten seconds to
 /// leave its devices as they should be.

@@ -7,8 +7,8 @@ use devgate_schemas::Sensitive;
 use devgate_schemas::pxp::Metadata;
 use devgate_schemas::task::{Exit, Outcome};
 
-use crate::process::{self, Excess, Limits, Program};
-use crate::stop::Stop;
+use devgate_core::stop::Stop;
+use devgate_engine::process::{self, Excess, Limits, Program};
 
 /// How long a module may take to say what it is. pxp-agent waits for ever.
 const PATIENCE: Duration = Duration::from_secs(30);

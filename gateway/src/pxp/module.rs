@@ -11,8 +11,8 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::{Map, Value as Json};
 
 use super::{configuration, describe};
-use crate::failure::Failure;
-use crate::stop::Stop;
+use devgate_core::failure::Failure;
+use devgate_core::stop::Stop;
 
 /// A folder of modules, and the one of their configuration.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use devgate_schemas::read_json;
 use devgate_schemas::task::{Captured, Exit, Outcome};
 use serde_json::{Value as Json, json};
 
-use crate::failure::Failure;
-use crate::process::Ended;
+use devgate_core::failure::Failure;
+use devgate_engine::process::Ended;
 
 /// What became of an action.
 #[derive(Clone, Debug)]

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use console::Term;
 use indicatif::TermLike;
 
-use crate::lock::locked;
 use crate::printer::Printer;
-use crate::process::Stream;
+use devgate_core::lock::locked;
+use devgate_engine::process::Stream;
 
 /// Leaves the cursor at the beginning of the last line that was drawn. At its end, where it would be, the `^C` that a
 /// terminal shows for Ctrl-C begins another line, and the one above it is not found any more when all is drawn anew.

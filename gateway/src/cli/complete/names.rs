@@ -3,10 +3,10 @@
 use std::cell::OnceCell;
 use std::path::PathBuf;
 
-use crate::events;
-use crate::inventory::{default_file, names_in};
-use crate::project::Project;
-use crate::registry::Registry;
+use devgate_core::events;
+use devgate_engine::inventory::{default_file, names_in};
+use devgate_engine::project::Project;
+use devgate_engine::registry::Registry;
 use devgate_transports::{Environment, reading};
 
 /// The names of one project, looked up when they are asked for.

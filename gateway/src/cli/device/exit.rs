@@ -3,9 +3,9 @@
 use clap::Args;
 
 use crate::cli::{self, Ending};
-use crate::operations::Changes;
-use crate::results::Status;
-use crate::run::Ran;
+use devgate_core::results::Status;
+use devgate_engine::operations::Changes;
+use devgate_engine::run::Ran;
 
 /// What the exit code tells.
 #[derive(Args, Clone, Copy, Debug, Default)]

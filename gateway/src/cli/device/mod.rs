@@ -12,14 +12,14 @@ use devgate_schemas::Level;
 use devgate_transports::Mode;
 
 use super::{Ending, Global, LogLevel, Setting, Targets, complete, ending};
-use crate::device_run::{Options, Strict};
-use crate::failure::Failure;
 use crate::logdest::LogDest;
-use crate::manifest::Manifest;
-use crate::operations::{self, Apply, Inspect, Operation, Rollback, Splay};
 use crate::output::Output;
-use crate::project::Format;
-use crate::session::Busy;
+use devgate_core::failure::Failure;
+use devgate_engine::device_run::{Options, Strict};
+use devgate_engine::manifest::Manifest;
+use devgate_engine::operations::{self, Apply, Inspect, Operation, Rollback, Splay};
+use devgate_engine::project::Format;
+use devgate_engine::session::Busy;
 
 /// Bring devices to a desired state, or look at their resources and facts.
 #[derive(Args, Debug)]

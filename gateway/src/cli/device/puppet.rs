@@ -7,7 +7,7 @@ use clap::Args;
 use nix::unistd::{Uid, User, initgroups, setgid, setuid};
 
 use crate::cli::targets::Refused;
-use crate::failure::{ErrorContext, Failure};
+use devgate_core::failure::{ErrorContext, Failure};
 
 /// What lines of cron and unit files say that were written for `puppet device`.
 #[derive(Args, Debug)]

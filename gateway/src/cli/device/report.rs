@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::operations::{ReportFormat, Reports};
+use devgate_engine::operations::{ReportFormat, Reports};
 
 /// Where reports are kept, and how.
 #[derive(Args, Clone, Debug, Default)]

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::Ending;
-use crate::failure::Failure;
 use crate::output::Output;
-use crate::process;
 use crate::pxp::spool::{self, Handover, Transaction};
-use crate::stop::Stop;
+use devgate_core::failure::Failure;
+use devgate_core::stop::Stop;
+use devgate_engine::process;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Attend {

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::status;
 use crate::cli::Ending;
-use crate::failure::Failure;
 use crate::output::Output;
 use crate::pxp::spool::{self, Spool, TransactionId};
+use devgate_core::failure::Failure;
 
 #[derive(Args, Debug)]
 #[command(

@@ -7,11 +7,11 @@ use serde_json::{Value as Json, json};
 use super::Folders;
 use crate::cli::Ending;
 use crate::cli::transport::first_sentence;
-use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::pxp::{Module, NOT_AVAILABLE};
-use crate::stop::Stop;
 use crate::voice::Voice;
+use devgate_core::failure::Failure;
+use devgate_core::stop::Stop;
 
 #[derive(Args, Debug)]
 #[command(

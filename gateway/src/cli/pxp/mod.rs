@@ -14,12 +14,12 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::{Ending, Global};
-use crate::failure::Failure;
 use crate::interrupt::{self, Interrupts};
 use crate::output::Output;
 use crate::pxp::ModulesDir;
-use crate::stop::{Stage, Stop, Stopper};
 use crate::voice::Voice;
+use devgate_core::failure::Failure;
+use devgate_core::stop::{Stage, Stop, Stopper};
 
 pub(super) use serve::not_by_this_name;
 pub(crate) use serve::words;

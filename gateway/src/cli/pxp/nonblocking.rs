@@ -9,11 +9,11 @@ use serde_json::json;
 
 use crate::cli::Ending;
 use crate::cli::task::time;
-use crate::failure::Failure;
 use crate::output::Output;
 use crate::pxp::Call;
 use crate::pxp::spool::{self, Claim, Spool, Transaction, TransactionId};
 use crate::voice::Voice;
+use devgate_core::failure::Failure;
 
 #[derive(Args, Debug)]
 pub(super) struct Nonblocking {

@@ -12,12 +12,12 @@ use super::Folders;
 use super::nonblocking::{Nonblocking, Wish, repeated};
 use crate::cli::Ending;
 use crate::cli::task::{given, time};
-use crate::failure::{ErrorContext, Failure};
 use crate::output::Output;
-use crate::process;
 use crate::pxp::{Call, Verdict};
-use crate::stop::Stop;
 use crate::voice::Voice;
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_core::stop::Stop;
+use devgate_engine::process;
 
 #[derive(Args, Debug)]
 #[command(

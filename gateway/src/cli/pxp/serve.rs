@@ -6,9 +6,9 @@ use std::path::Path;
 use clap::Args;
 
 use crate::cli::{Ending, Global};
-use crate::failure::Failure;
 use crate::output::Output;
 use crate::pxp;
+use devgate_core::failure::Failure;
 
 /// Be a PXP module: say what it is, or do the action that a request on stdin asks for
 ///

@@ -7,10 +7,10 @@ use devgate_schemas::Level;
 use serde_json::json;
 
 use crate::cli::Ending;
-use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::pxp::spool::{self, Report, Spool, TransactionId};
 use crate::voice::Voice;
+use devgate_core::failure::Failure;
 
 #[derive(Args, Debug)]
 #[command(

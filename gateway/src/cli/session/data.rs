@@ -7,10 +7,10 @@ use serde_json::{Value as Json, json};
 
 use super::With;
 use crate::cli::{Ending, Global};
-use crate::failure::{ErrorContext, Failure};
-use crate::operations;
 use crate::output::Output;
-use crate::session::Asked;
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_engine::operations;
+use devgate_engine::session::Asked;
 
 #[derive(Args, Debug)]
 #[command(

@@ -9,11 +9,11 @@ use devgate_transports::reading;
 use tokio::sync::mpsc;
 
 use crate::cli::{Ending, Global, Setting, Targets, ending, perform};
-use crate::failure::{ErrorContext, Failure};
-use crate::operations::{Came, How, Operation, Typing};
 use crate::output::Output;
-use crate::project::Format;
-use crate::session::{Asked, VARIABLE};
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_engine::operations::{Came, How, Operation, Typing};
+use devgate_engine::project::Format;
+use devgate_engine::session::{Asked, VARIABLE};
 
 #[derive(Args, Debug)]
 #[command(

@@ -14,14 +14,14 @@ use tokio::time::timeout;
 use super::attend::{Shown, attend_until};
 use super::targets::{Direct, words};
 use super::{Ending, Global, Setting, complete};
-use crate::failure::Failure;
 use crate::interrupt::{self, Interrupts};
-use crate::inventory::Target;
 use crate::output::Output;
-use crate::run::Job;
-use crate::session::{self, Asked, Borrowed};
-use crate::stop::{GRACE, Stage};
-use crate::workspace::missing;
+use devgate_core::failure::Failure;
+use devgate_core::stop::{GRACE, Stage};
+use devgate_engine::inventory::Target;
+use devgate_engine::run::Job;
+use devgate_engine::session::{self, Asked, Borrowed};
+use devgate_engine::workspace::missing;
 
 /// Use a session with a device: run commands, ask for data, change it
 ///

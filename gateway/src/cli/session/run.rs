@@ -9,11 +9,11 @@ use devgate_transports::Mode;
 use crate::cli::attend::{Shown, attend_until};
 use crate::cli::targets::Direct;
 use crate::cli::{Ending, Setting, complete};
-use crate::failure::{ErrorContext, Failure};
 use crate::interrupt::Interrupts;
 use crate::output::Output;
-use crate::process::{self, Program};
-use crate::session::{self, Bound, Lender, Reach};
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_engine::process::{self, Program};
+use devgate_engine::session::{self, Bound, Lender, Reach};
 
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  devgate session run -t switch1 -- ./nightly-checks.sh")]

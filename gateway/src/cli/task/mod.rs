@@ -6,8 +6,8 @@ mod show;
 use clap::Subcommand;
 
 use super::{Ending, Setting};
-use crate::failure::Failure;
 use crate::output::Output;
+use devgate_core::failure::Failure;
 
 pub(super) use run::{given, time};
 

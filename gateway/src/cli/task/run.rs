@@ -11,13 +11,13 @@ use devgate_transports::{Mode, reading};
 use crate::cli::complete;
 use crate::cli::targets::{HostOptions, words};
 use crate::cli::{Ending, Setting, Targets, ending, perform};
-use crate::failure::{ErrorContext, Failure};
-use crate::operations::{Operation, TaskOrder};
 use crate::output::Output;
 use crate::rerun::{Rerun, RerunFile};
-use crate::results::Status;
-use crate::tasks::{Catalogue, Parameters, Task, given_parameters};
-use crate::workspace::no_target;
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_core::results::Status;
+use devgate_engine::operations::{Operation, TaskOrder};
+use devgate_engine::tasks::{Catalogue, Parameters, Task, given_parameters};
+use devgate_engine::workspace::no_target;
 
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("whom").required(true).args(["targets", "rerun"]))]

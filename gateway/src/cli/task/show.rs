@@ -6,10 +6,10 @@ use devgate_schemas::task::Metadata;
 
 use crate::cli::transport::first_line;
 use crate::cli::{Ending, Setting, complete};
-use crate::failure::Failure;
-use crate::inventory::{Glob, TOO_MANY};
 use crate::output::{self, Output};
-use crate::tasks::{Catalogue, Listed, Task};
+use devgate_core::failure::Failure;
+use devgate_engine::inventory::{Glob, TOO_MANY};
+use devgate_engine::tasks::{Catalogue, Listed, Task};
 
 /// Name every task, or show one.
 #[derive(Args, Debug)]

@@ -7,11 +7,11 @@ use serde_json::{Value as Json, json};
 use super::results::Results;
 use crate::cli::Setting;
 use crate::cli::attend::{SIGNAL, Show, attend_for, cut_short, said};
-use crate::events::Event;
-use crate::failure::Failure;
-use crate::results::{Action, Item};
-use crate::run::Run;
 use crate::voice::Voice;
+use devgate_core::events::Event;
+use devgate_core::failure::Failure;
+use devgate_core::results::{Action, Item};
+use devgate_engine::run::Run;
 
 /// Does the work of a run; beside what it gives, the results of the targets. What is said meanwhile goes to stderr.
 ///

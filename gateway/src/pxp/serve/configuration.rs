@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::fitting;
 use crate::cli::Global;
-use crate::failure::Failure;
+use devgate_core::failure::Failure;
 
 /// What devgate works with.
 ///

@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 
 use super::results::{Failed, File, Statuses};
 use crate::cli::Ending;
-use crate::failure::{ErrorContext, Failure};
 use crate::output::Output;
 use crate::pxp::whole;
-use crate::store;
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_engine::store;
 
 /// How long files are kept.
 const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);

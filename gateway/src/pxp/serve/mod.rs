@@ -24,12 +24,12 @@ use self::actions::{ACTIONS, Served, Work};
 use self::configuration::Configuration;
 use self::reply::Reply;
 use crate::cli::{Ending, Global, Setting, When};
-use crate::failure::Failure;
 use crate::interrupt::{self, Interrupts};
 use crate::output::Output;
-use crate::project::Format;
-use crate::run;
-use crate::stop::Reason;
+use devgate_core::failure::Failure;
+use devgate_core::stop::Reason;
+use devgate_engine::project::Format;
+use devgate_engine::run;
 
 /// The word that asks a module what it is; so does no word at all.
 const METADATA: &str = "metadata";

@@ -20,9 +20,9 @@ use serde_json::Value as Json;
 
 use super::large;
 use crate::cli::Ending;
-use crate::failure::Failure;
 use crate::output::Output;
 use crate::pxp::whole;
+use devgate_core::failure::Failure;
 
 /// How large results are at most that have no room but that which was taken beforehand.
 const SUMMARY: usize = 128 << 10;

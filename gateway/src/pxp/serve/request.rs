@@ -9,8 +9,8 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use zeroize::Zeroizing;
 
-use crate::failure::Failure;
 use crate::interrupt::Interrupts;
+use devgate_core::failure::Failure;
 
 /// How large a request may be, in bytes: no message of a pcp-broker is larger.
 const LARGEST: u64 = 64 << 20;

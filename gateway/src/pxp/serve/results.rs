@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use crate::failure::Failure;
-use crate::results::Item;
+use devgate_core::failure::Failure;
+use devgate_core::results::Item;
 
 /// What became of each target; `_error` alone where nothing could be begun.
 #[derive(Default, Serialize, JsonSchema)]

@@ -11,10 +11,10 @@ use super::output::digest;
 use super::start::not_started;
 use super::wait::{Deadline, linger};
 use super::{Handover, Transaction, pid};
-use crate::failure::Failure;
-use crate::process::{self, Identity, Recorded};
 use crate::pxp::describe;
-use crate::stop::{Stage, Stop};
+use devgate_core::failure::Failure;
+use devgate_core::stop::{Stage, Stop};
+use devgate_engine::process::{self, Identity, Recorded};
 
 /// Attends the action of a transaction that was claimed and not started. It asks for the `handover` when it
 /// has written down that it is there; `started` is told that the module runs.

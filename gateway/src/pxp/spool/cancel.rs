@@ -6,9 +6,9 @@ use nix::sys::signal::Signal;
 
 use super::metadata::{Status, TransactionMetadata, Why};
 use super::{Transaction, pause, pid};
-use crate::failure::Failure;
-use crate::process::Identity;
 use crate::pxp::call::GRACE;
+use devgate_core::failure::Failure;
+use devgate_engine::process::Identity;
 
 /// How long who attends an action may take to end it. It is killed then, and the action ended by us.
 const PATIENCE: Duration = Duration::from_secs(25);

@@ -9,10 +9,10 @@ use nix::unistd::{Uid, User};
 
 use super::metadata::{Status, TransactionMetadata};
 use super::{Spool, Transaction, TransactionId, output};
-use crate::device_run;
-use crate::failure::Failure;
-use crate::process::Identity;
 use crate::pxp::{Call, whole};
+use devgate_core::failure::Failure;
+use devgate_engine::device_run;
+use devgate_engine::process::Identity;
 
 /// Whose a transaction is.
 pub(crate) enum Claim {

@@ -8,8 +8,8 @@ use devgate_schemas::{Mask, Sensitive, Value};
 use serde_json::Value as Json;
 
 use super::Transaction;
-use crate::process::Detached;
 use crate::pxp::Call;
+use devgate_engine::process::Detached;
 
 /// What is handed over with an action.
 pub(crate) struct Handover {

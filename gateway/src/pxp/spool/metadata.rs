@@ -11,10 +11,10 @@ use devgate_schemas::task::Exit;
 use serde::{Deserialize, Serialize};
 
 use super::TransactionId;
-use crate::device_run;
-use crate::process::Identity;
 use crate::pxp::call::timed_out;
 use crate::pxp::{Verdict, whole};
+use devgate_engine::device_run;
+use devgate_engine::process::Identity;
 
 /// What is written down of a transaction.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -40,10 +40,10 @@ pub(crate) use self::handover::Handover;
 pub(crate) use self::id::TransactionId;
 pub(crate) use self::metadata::Status;
 pub(crate) use self::report::Report;
-use crate::failure::Failure;
-use crate::project::is_world_writable;
 use crate::pxp::whole;
-use crate::store;
+use devgate_core::failure::Failure;
+use devgate_engine::project::is_world_writable;
+use devgate_engine::store;
 
 /// A folder with transactions.
 #[derive(Clone, Debug)]

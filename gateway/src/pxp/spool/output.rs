@@ -13,9 +13,9 @@ use sha2::{Digest, Sha256};
 
 use super::Transaction;
 use super::metadata::TransactionMetadata;
-use crate::process::Limits;
 use crate::pxp::{Verdict, whole};
-use crate::store::hexadecimal;
+use devgate_engine::process::Limits;
+use devgate_engine::store::hexadecimal;
 
 /// The schema of the action's results.
 const SCHEMA: &str = "results_schema";

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::process::{Identity, Record};
 use crate::pxp::whole;
+use devgate_engine::process::{Identity, Record};
 
 const NAME: &str = "pid";
 

@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 
 use super::metadata::{Status, TransactionMetadata, Why};
 use super::{Transaction, TransactionId};
-use crate::failure::Failure;
 use crate::pxp::verdict::EXECUTION_ERROR;
+use devgate_core::failure::Failure;
 
 /// What is told of a transaction, with the words of PXP's transaction status; what is not known is left out.
 #[derive(Debug, Serialize)]

@@ -4,9 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use super::Transaction;
 use super::metadata::TransactionMetadata;
-use crate::failure::Failure;
-use crate::process::{self, Detached};
 use crate::pxp::Call;
+use devgate_core::failure::Failure;
+use devgate_engine::process::{self, Detached};
 
 /// How long the process may take to start the module, on a node that is busy.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -11,9 +11,9 @@ use tokio::time::{Instant, timeout_at};
 
 use super::metadata::{TransactionMetadata, Why};
 use super::{Transaction, pause};
-use crate::process::Recorded;
 use crate::pxp::call::GRACE;
-use crate::stop::{Stage, Stop};
+use devgate_core::stop::{Stage, Stop};
+use devgate_engine::process::Recorded;
 
 /// How often it is looked whether an action has left its exit code.
 const LOOK: Duration = Duration::from_millis(250);

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Action, Operation, Setting, Whom};
-use crate::device_run::{Options, Strict};
-use crate::failure::Failure;
-use crate::manifest::Manifest;
-use crate::operations::{Apply, Rollback, Splay};
+use devgate_core::failure::Failure;
+use devgate_engine::device_run::{Options, Strict};
+use devgate_engine::manifest::Manifest;
+use devgate_engine::operations::{Apply, Rollback, Splay};
 
 /// Brings devices to the state of a manifest or of a compiled catalog.
 #[derive(Deserialize, JsonSchema)]

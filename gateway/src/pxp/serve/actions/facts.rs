@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Action, Operation, Setting, Whom};
-use crate::failure::Failure;
-use crate::operations;
+use devgate_core::failure::Failure;
+use devgate_engine::operations;
 
 /// Collects the facts of targets.
 #[derive(Deserialize, JsonSchema)]

@@ -20,8 +20,8 @@ use super::configuration::Limits;
 use super::fitting;
 use super::results;
 use crate::cli::{Ending, Setting, ending};
-use crate::failure::Failure;
-use crate::operations::Operation;
+use devgate_core::failure::Failure;
+use devgate_engine::operations::Operation;
 
 /// An action of ours; the value is its input, whose comment says what is done.
 trait Action: DeserializeOwned + JsonSchema {

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Action, Operation, Setting, Whom};
-use crate::device_run::Strict;
-use crate::failure::Failure;
-use crate::operations::{Held, Inspect, Splay};
+use devgate_core::failure::Failure;
+use devgate_engine::device_run::Strict;
+use devgate_engine::operations::{Held, Inspect, Splay};
 
 /// Reads the resources of a type, or one of them, from devices.
 #[derive(Deserialize, JsonSchema)]

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Action, Operation, Setting, Whom};
-use crate::failure::Failure;
-use crate::operations::TaskOrder;
+use devgate_core::failure::Failure;
+use devgate_engine::operations::TaskOrder;
 
 /// Runs a task on targets: a remote task here, with the target's connection info.
 #[derive(Deserialize, JsonSchema)]

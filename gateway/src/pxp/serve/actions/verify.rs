@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Action, Operation, Setting, Whom};
-use crate::failure::Failure;
-use crate::operations::Reached;
+use devgate_core::failure::Failure;
+use devgate_engine::operations::Reached;
 
 /// Tests that targets can be reached and that their credentials are accepted.
 #[derive(Deserialize, JsonSchema)]

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Work;
-use crate::failure::Failure;
-use crate::inventory::Overrides;
-use crate::workspace::Chosen;
+use devgate_core::failure::Failure;
+use devgate_engine::inventory::Overrides;
+use devgate_engine::workspace::Chosen;
 
 /// Which targets, and how many of them at once.
 #[derive(Deserialize, JsonSchema)]

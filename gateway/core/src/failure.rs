@@ -1,0 +1,206 @@
+//! How a failure is told in results: the one place where errors become `_error {kind, msg, details}`.
+
+use std::error::Error;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+
+/// The kind of what a device refuses, or does not know.
+const DEVICE_ERROR: &str = "devgate/device-error";
+
+/// The kind of a failure of a program that is a transport or a resource type, where it names none.
+const PROGRAM_ERROR: &str = "devgate/program-error";
+
+/// The kind of what is wrong with a connection.
+const CONNECT_ERROR: &str = "puppetlabs.tasks/connect-error";
+
+/// The detail that says that the target is down: it was not reached, or went away, and has refused
+/// nothing.
+const DOWN: &str = "down";
+
+/// Why it failed.
+///
+/// It has the form of the task specification ("Errors"), which forbids nothing beside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+pub struct Failure {
+    /// What kind of failure it is: puppetlabs.tasks/connect-error.
+    pub kind: String,
+    /// What happened, and what to do about it, for people.
+    pub msg: String,
+    /// More, for programs.
+    #[serde(default)]
+    pub details: Map<String, Json>,
+}
+
+impl Failure {
+    /// A failure of a kind, without details.
+    pub fn new(kind: &str, msg: impl Into<String>) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            msg: msg.into(),
+            details: Map::new(),
+        }
+    }
+
+    /// A failure that no program is known to tell from others.
+    pub fn other(msg: impl Into<String>) -> Self {
+        Self::new("devgate/error", msg)
+    }
+
+    /// Whether it is the connection that failed, and not what was asked for over it.
+    pub fn is_of_connection(&self) -> bool {
+        self.kind == CONNECT_ERROR
+    }
+
+    /// The same failure with one more detail.
+    pub fn with(mut self, key: &str, value: impl Into<Json>) -> Self {
+        self.details.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Whether the target is down.
+    pub fn is_down(&self) -> bool {
+        self.details.contains_key(DOWN)
+    }
+
+    /// The result value of a target that failed.
+    pub fn into_value(self) -> Json {
+        json!({ "_error": self })
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.msg)
+    }
+}
+
+impl Error for Failure {}
+
+/// Says what was tried when an error came.
+pub trait ErrorContext<T> {
+    /// With what was tried before what is wrong: `cannot read x: no such file`.
+    ///
+    /// # Errors
+    /// The same, with the context.
+    fn context(self, what: impl fmt::Display) -> Result<T, Failure>;
+
+    /// The same, where the text costs something.
+    ///
+    /// # Errors
+    /// The same, with the context.
+    fn with_context<C: fmt::Display>(self, what: impl FnOnce() -> C) -> Result<T, Failure>;
+}
+
+impl<T, E: Into<Failure>> ErrorContext<T> for Result<T, E> {
+    fn context(self, what: impl fmt::Display) -> Result<T, Failure> {
+        self.with_context(|| what)
+    }
+
+    fn with_context<C: fmt::Display>(self, what: impl FnOnce() -> C) -> Result<T, Failure> {
+        self.map_err(|error| {
+            let mut failure = error.into();
+            failure.msg = format!("{}: {}", what(), failure.msg);
+            failure
+        })
+    }
+}
+
+impl<T> ErrorContext<T> for Option<T> {
+    fn context(self, what: impl fmt::Display) -> Result<T, Failure> {
+        self.with_context(|| what)
+    }
+
+    fn with_context<C: fmt::Display>(self, what: impl FnOnce() -> C) -> Result<T, Failure> {
+        self.ok_or_else(|| Failure::other(what().to_string()))
+    }
+}
+
+/// Errors of the system and of libraries have no kind of their own.
+macro_rules! without_kind {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::other(with_causes(&error))
+            }
+        }
+    )*};
+}
+
+without_kind!(std::io::Error, serde_json::Error, nix::errno::Errno);
+
+impl From<devgate_transports::Error> for Failure {
+    fn from(error: devgate_transports::Error) -> Self {
+        use devgate_transports::Error;
+        let kind = match &error {
+            // It was reached, and said no; or was not even asked.
+            Error::CommandFailed { .. } | Error::Configuration(_) | Error::Refused(_) => {
+                DEVICE_ERROR
+            }
+            Error::ControlCharacter { .. } | Error::Unsupported(_) | Error::Unconfirmed(_) => {
+                DEVICE_ERROR
+            }
+            Error::Program(problem) => problem.kind.as_deref().unwrap_or(PROGRAM_ERROR),
+            _ => CONNECT_ERROR,
+        };
+        let mut failure = Self::new(kind, with_causes(&error));
+        if is_down(&error) {
+            failure = failure.with(DOWN, true);
+        }
+        if let Error::Refused(refused) = &error {
+            failure = failure.with("status", refused.status.as_str());
+            if let Some(details) = &refused.details {
+                failure = failure.with("response", details.to_json());
+            }
+        }
+        if let Error::Program(problem) = &error
+            && let Some(details) = &problem.details
+        {
+            failure = failure.with("response", details.to_json());
+        }
+        match error.partial_output() {
+            Some(partial) => failure.with("partial_output", partial),
+            None => failure,
+        }
+    }
+}
+
+impl From<devgate_devices::Error> for Failure {
+    fn from(error: devgate_devices::Error) -> Self {
+        match error {
+            devgate_devices::Error::Transport(error) => error.into(),
+            error => Self::new(DEVICE_ERROR, with_causes(&error)),
+        }
+    }
+}
+
+/// Whether an error says that the target is down. One that refuses the credentials, or shows
+/// another key or certificate, is there: what it says must not be passed over.
+fn is_down(error: &devgate_transports::Error) -> bool {
+    use devgate_transports::Error;
+    use devgate_transports::error::{Obstacle, Phase};
+    match error {
+        Error::PatienceSpent(spent) => spent.last_error.as_deref().is_none_or(is_down),
+        Error::Unreachable { .. } | Error::Resolve { .. } | Error::OnTheWay { .. } => true,
+        Error::NotLedOn(problem) => problem.obstacle == Obstacle::ConnectFailed,
+        Error::Interrupted(_) => true,
+        Error::TimedOut { phase, .. } | Error::Closed { phase, .. } => {
+            !matches!(phase, Phase::Authentication | Phase::Enable)
+        }
+        _ => false,
+    }
+}
+
+/// An error and what caused it, outermost first.
+pub fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,10 @@
+//! What every part of the gateway speaks of: failures, being stopped, results, events without secrets.
+
+pub mod budget;
+pub mod events;
+pub mod failure;
+pub mod listen;
+pub mod lock;
+pub mod results;
+pub mod stop;
+pub mod trust;

@@ -1,0 +1,174 @@
+//! Hearing what is said of one target, and keeping its secrets out of it.
+
+use std::collections::HashSet;
+use std::fmt::Debug;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Mutex;
+
+use devgate_schemas::{Course, Event, Level, Listen, Mask, Value};
+use serde_json::Value as Json;
+
+use crate::lock::locked;
+use crate::results::Answer;
+
+/// Where what is said goes: to the events of a run, or to whoever hears what belongs to none.
+pub trait Sink: Debug + Send + Sync {
+    /// Whether anybody hears this level.
+    fn says(&self, level: Level) -> bool;
+
+    /// Takes an event that may hold secrets.
+    fn take(&self, event: Event);
+
+    /// Takes that what was tried again on a target has come to its end.
+    fn settled(&self, target: &str);
+
+    /// The secrets of all targets that it hears of now.
+    fn mask(&self) -> &Mutex<Mask>;
+
+    /// The sink around this one: the secrets of a run are hidden there, too.
+    fn outer(&self) -> Option<&dyn Sink> {
+        None
+    }
+}
+
+/// The masks of a sink and of those around it.
+fn masks(sink: &dyn Sink) -> impl Iterator<Item = &Mutex<Mask>> {
+    std::iter::successors(Some(sink), |sink| sink.outer()).map(Sink::mask)
+}
+
+/// Says a line that is about no target.
+pub fn say(sink: &dyn Sink, level: Level, message: String) {
+    if sink.says(level) {
+        sink.take(Event {
+            level,
+            target: String::new(),
+            subject: None,
+            message,
+            course: Course::Once,
+        });
+    }
+}
+
+/// Hears the events of one target; as long as it lives, the target's secrets are in nothing that its sink gives on.
+#[derive(Debug)]
+pub struct Listener<'a> {
+    sink: &'a dyn Sink,
+    mask: Mutex<Mask>,
+    /// The warnings that were said, by their hash: a session that is opened again says no news.
+    warned: Mutex<HashSet<u64>>,
+    hashing: RandomState,
+}
+
+impl<'a> Listener<'a> {
+    /// Hears one target's events, of which no secret is known yet.
+    pub fn new(sink: &'a dyn Sink) -> Self {
+        Self {
+            sink,
+            mask: Mutex::default(),
+            warned: Mutex::default(),
+            hashing: RandomState::new(),
+        }
+    }
+
+    /// Keeps these secrets of the target out of everything from now on.
+    pub fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
+        let mut own = locked(&self.mask);
+        let mut more = own.clone();
+        more.add(secrets);
+        for all in masks(self.sink) {
+            // At no moment are those missing that were there.
+            let mut all = locked(all);
+            all.leave(&own);
+            all.join(&more);
+        }
+        *own = more;
+    }
+
+    /// A text without the secrets of all targets of the run.
+    pub fn masked_text(&self, text: &str) -> String {
+        locked(self.sink.mask()).text(text).into_owned()
+    }
+
+    /// Data without these secrets.
+    pub fn masked_value(&self, value: Json) -> Json {
+        locked(self.sink.mask()).json(value)
+    }
+
+    /// What became of the target, without these secrets.
+    pub fn masked(&self, answer: Answer) -> Answer {
+        Answer {
+            value: self.masked_value(answer.value),
+            text: answer.text.map(|text| self.masked_text(&text)),
+            ..answer
+        }
+    }
+}
+
+/// A target that is done is no reason any more to hide a text in what is said of others.
+impl Drop for Listener<'_> {
+    fn drop(&mut self) {
+        let own = locked(&self.mask);
+        masks(self.sink).for_each(|all| locked(all).leave(&own));
+    }
+}
+
+impl Listen for Listener<'_> {
+    fn hear(&self, event: Event) {
+        // What nobody hears needs no mask, which is the dearer the more secrets there are.
+        if !self.sink.says(event.level) {
+            return;
+        }
+        if event.level == Level::Warning {
+            let said = self.hashing.hash_one((&event.subject, &event.message));
+            if !locked(&self.warned).insert(said) {
+                return;
+            }
+        }
+        self.sink.take(event);
+    }
+
+    fn settled(&self, target: &str) {
+        self.sink.settled(target);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::events::{Events, silence};
+
+    #[test]
+    fn what_became_of_a_target_holds_none_of_its_secrets() {
+        let events = Events::new(Level::Debug, 0, None);
+        let listener = Listener::new(&*events);
+        listener.hide(&[Value::from("canary").into_sensitive()]);
+        let value = json!({"password": "canary", "_error": {"msg": "it said canary1"}});
+        let answer = listener.masked(Answer::success(value).with_text("a canary".into()));
+        assert_eq!(
+            answer.value,
+            json!({"password": "Sensitive [value redacted]", "_error": {"msg": "it said ********1"}})
+        );
+        assert_eq!(answer.text.as_deref(), Some("a ********"));
+    }
+
+    #[test]
+    fn the_secrets_of_a_run_are_hidden_around_it_and_forgotten_with_its_targets() {
+        let outer = silence();
+        let events = Events::new(Level::Debug, 0, Some(Arc::clone(&outer)));
+        let said = |expected| {
+            for sink in [&*events as &dyn Sink, &*outer] {
+                assert_eq!(locked(sink.mask()).text("a canary"), expected);
+            }
+        };
+        for _ in 0..100 {
+            let listener = Listener::new(&*events);
+            listener.hide(&[Value::from("canary").into_sensitive()]);
+            said("a ********");
+        }
+        said("a canary");
+    }
+}

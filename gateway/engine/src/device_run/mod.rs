@@ -1,0 +1,38 @@
+//! Device runs: what a catalog desires, checked before anything is sent, then brought about.
+
+mod audit;
+mod canonical;
+mod catalog;
+mod compare;
+mod diff;
+mod difference;
+mod entry;
+mod failure;
+mod graph;
+mod metaparameters;
+mod of_type;
+mod plan;
+mod puppet_report;
+mod relate;
+mod rows;
+mod schedule;
+mod tags;
+#[cfg(test)]
+mod tests;
+mod text;
+mod transaction;
+mod way_back;
+mod words;
+
+pub(crate) use audit::Audited;
+pub use catalog::invalid;
+pub(crate) use catalog::{Catalog, Container, Meta, Place, Places, Ref, Relation};
+pub use failure::{RESOURCE_FAILURE, failure};
+pub(crate) use plan::Plan;
+pub(crate) use puppet_report::{as_puppet_yaml, puppet_report};
+pub use rows::Strict;
+pub(crate) use rows::{Checked, Strictness};
+pub use text::text;
+pub use transaction::Options;
+pub(crate) use transaction::run;
+pub use words::time;

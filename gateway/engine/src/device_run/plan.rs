@@ -1,0 +1,289 @@
+//! The plan: a catalog checked against the types of a family, before anything is asked of a device.
+
+use std::collections::BTreeSet;
+
+use devgate_devices::{Error, ResourceType};
+use devgate_schemas::{Feature, Level, Name, Resource, Value, Wrong};
+use indexmap::IndexMap;
+
+use super::catalog::{Audit, Catalog, Declared, Place, Ref, capitalised, invalid};
+use super::graph::Graph;
+use super::relate::Relations;
+use super::tags;
+use devgate_core::failure::Failure;
+
+/// The type whose resources say what becomes of those that nobody declares (Puppet's `resources`).
+const RESOURCES: &str = "resources";
+
+/// What is to be done on every device of a family, and in which order.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan<'r> {
+    /// The types that it has resources of.
+    pub(super) kinds: Vec<&'r dyn ResourceType>,
+    /// The resources, in the order of the catalog.
+    pub(super) nodes: Vec<Node>,
+    /// What comes before what: the resources, and behind them what stands for containers.
+    pub(super) graph: Graph,
+}
+
+/// One resource of a plan.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) shown: Ref,
+    pub(super) place: Place,
+    /// What it is in, from the outside, and itself at last.
+    pub(super) path: Vec<String>,
+    pub(super) tags: BTreeSet<String>,
+    /// Whether changes are only told, where somebody has said so.
+    pub(super) noop: Option<bool>,
+    pub(super) audit: Audit,
+    /// The level at which its changes are told.
+    pub(super) level: Level,
+    pub(super) work: Work,
+}
+
+/// What a resource of a plan asks for. Kinds are indexes into [`Plan::kinds`].
+#[derive(Clone, Debug)]
+pub(super) enum Work {
+    /// That the device holds it.
+    Hold {
+        kind: usize,
+        name: Name,
+        should: Resource,
+    },
+    /// That the device holds nothing of a type but what is declared.
+    Purge { kind: usize },
+    /// Nothing.
+    Nothing,
+}
+
+impl Plan<'_> {
+    /// Whether it audits anything.
+    pub(crate) fn audits(&self) -> bool {
+        self.nodes.iter().any(|node| node.audit != Audit::Nothing)
+    }
+
+    /// The tags that its resources have, together.
+    pub(crate) fn tags(&self) -> impl Iterator<Item = &str> {
+        let tags = self.nodes.iter().flat_map(|node| &node.tags);
+        tags.map(String::as_str)
+    }
+}
+
+impl Node {
+    /// Whether it is a resource of this type.
+    pub(super) fn holds(&self, of: usize) -> bool {
+        matches!(self.work, Work::Hold { kind, .. } if kind == of)
+    }
+
+    /// Whether it is one, or purges that type.
+    pub(super) fn is_about(&self, of: usize) -> bool {
+        self.holds(of) || matches!(self.work, Work::Purge { kind } if kind == of)
+    }
+}
+
+impl Catalog {
+    /// What the catalog asks of devices whose types `find` finds by their names.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with file, line and column.
+    pub(crate) fn plan<'r>(
+        &self,
+        find: impl Fn(&str) -> Result<&'r dyn ResourceType, Failure>,
+    ) -> Result<Plan<'r>, Failure> {
+        let mut planner = Planner {
+            find: &find,
+            kinds: IndexMap::new(),
+            wrong: Vec::new(),
+        };
+        let works: Vec<Option<Work>> = self
+            .resources
+            .iter()
+            .map(|declared| planner.work(declared))
+            .collect();
+        let mut wrong = planner.wrong;
+        for (type_name, place) in self.named.iter().filter(|(name, _)| name != RESOURCES) {
+            if let Err(problem) = find(type_name) {
+                wrong.push(format!("{place}: {problem}"));
+            }
+        }
+        let kinds: Vec<&dyn ResourceType> = planner.kinds.into_values().collect();
+        let relations = Relations::of(self, &works, &kinds);
+        wrong.extend(relations.duplicates());
+        let graph = relations.graph(&mut wrong);
+        if !wrong.is_empty() {
+            return Err(invalid(&wrong));
+        }
+        let works = works.into_iter().flatten();
+        let nodes = self.resources.iter().zip(works);
+        Ok(Plan {
+            kinds,
+            nodes: nodes
+                .map(|(declared, work)| self.node(declared, work))
+                .collect(),
+            graph,
+        })
+    }
+
+    fn node(&self, declared: &Declared, work: Work) -> Node {
+        let Declared {
+            name, meta, place, ..
+        } = declared;
+        let mut tags = meta.tags.clone();
+        tags::add(&mut tags, &name.type_name);
+        tags::add(&mut tags, &name.title);
+        let (mut noop, mut path) = (meta.noop, vec![name.to_string()]);
+        let mut within = declared.within;
+        while let Some(container) = within.map(|index| &self.containers[index]) {
+            path.push(match container.name.type_name.as_str() {
+                "class" => capitalised(&container.name.title),
+                _ => container.name.to_string(),
+            });
+            noop = noop.or(container.meta.noop);
+            tags.extend(container.meta.tags.iter().cloned());
+            tags::add(&mut tags, &container.name.type_name);
+            tags::add(&mut tags, &container.name.title);
+            within = container.within;
+        }
+        path.reverse();
+        Node {
+            shown: name.clone(),
+            place: place.clone(),
+            path,
+            tags,
+            noop,
+            audit: meta.audit.clone(),
+            level: meta.loglevel.unwrap_or(Level::Info),
+            work,
+        }
+    }
+}
+
+struct Planner<'r, 'f> {
+    find: &'f dyn Fn(&str) -> Result<&'r dyn ResourceType, Failure>,
+    kinds: IndexMap<String, &'r dyn ResourceType>,
+    wrong: Vec<String>,
+}
+
+impl<'r> Planner<'r, '_> {
+    /// What a resource asks for; what is wrong with it is noted.
+    fn work(&mut self, declared: &Declared) -> Option<Work> {
+        let Declared {
+            name: shown,
+            attributes,
+            place,
+            meta,
+            ..
+        } = declared;
+        let told = declared.wrong.iter().map(|wrong| declared.told(wrong));
+        self.wrong.extend(told);
+        if shown.type_name == RESOURCES {
+            return self.purge(declared);
+        }
+        let kind = match self.kind(&shown.type_name) {
+            Ok(kind) => kind,
+            Err(problem) => {
+                self.wrong.push(format!("{place}: {problem}"));
+                return None;
+            }
+        };
+        let of = self.kinds[kind];
+        let schema = of.schema();
+        if let Audit::Only(names) = &meta.audit {
+            for attribute in names {
+                let problem = match schema.attributes().get(attribute) {
+                    Some(known) if known.sensitive => "is a secret, and secrets are not kept",
+                    Some(_) => continue,
+                    None => "is no attribute of its type",
+                };
+                let message = format!("`audit` names `{attribute}`, which {problem}");
+                let wrong = Wrong::of("audit", message);
+                self.wrong.push(declared.told(&wrong));
+            }
+        }
+        let (name, mut should) = match schema.desire(Some(&shown.title), attributes.clone()) {
+            Ok(desired) => desired,
+            Err(invalid) => {
+                let part = schema.sound_part(&shown.title, attributes);
+                let without_form = of.judge_part(part);
+                let wrong = invalid.wrong().iter().chain(&without_form);
+                self.wrong.extend(wrong.map(|wrong| declared.told(wrong)));
+                return None;
+            }
+        };
+        let without_form = of.canonical(&mut should);
+        if !without_form.is_empty() {
+            let told = without_form.iter().map(|wrong| declared.told(wrong));
+            self.wrong.extend(told);
+            return None;
+        }
+        let name = Name::new(name.title(), schema.namevars_of(&should));
+        match of.check(&name, &should) {
+            Ok(()) => Some(Work::Hold { kind, name, should }),
+            Err(error) => {
+                let message = error.to_string();
+                let wrong = match error {
+                    Error::Unwritable { attribute, .. } => Wrong::of(&attribute, message),
+                    _ => Wrong::of_all(message),
+                };
+                self.wrong.push(declared.told(&wrong));
+                None
+            }
+        }
+    }
+
+    /// What `resources { TYPE: purge => true }` asks for.
+    fn purge(&mut self, declared: &Declared) -> Option<Work> {
+        let Declared {
+            name: shown,
+            attributes,
+            place,
+            ..
+        } = declared;
+        let mut refuse = |attribute: &str, problem: String| {
+            self.wrong
+                .push(declared.told(&Wrong::of(attribute, problem)));
+            None
+        };
+        if let Some((other, _)) = attributes
+            .iter()
+            .find(|(key, _)| key.as_str() != Some("purge"))
+        {
+            let problem = format!("`{RESOURCES}` has no attribute `{other}`: expected `purge`");
+            return refuse(&other.to_string(), problem);
+        }
+        match attributes.get("purge") {
+            Some(Value::Boolean(true)) => {}
+            None | Some(Value::Boolean(false)) => return Some(Work::Nothing),
+            Some(_) => return refuse("purge", "`purge` expects true or false".to_owned()),
+        }
+        match self.kind(&shown.title.to_lowercase()) {
+            Ok(kind) if self.kinds[kind].schema().is_ensurable() => Some(Work::Purge { kind }),
+            Ok(_) => {
+                let message = "Purging is only supported on types that accept 'ensure'";
+                self.wrong.push(format!("{place}: {shown}: {message}"));
+                None
+            }
+            Err(problem) => {
+                self.wrong.push(format!("{place}: {problem}"));
+                None
+            }
+        }
+    }
+
+    /// The index of a type.
+    fn kind(&mut self, type_name: &str) -> Result<usize, String> {
+        if let Some(known) = self.kinds.get_index_of(type_name) {
+            return Ok(known);
+        }
+        let kind = (self.find)(type_name).map_err(|failure| failure.to_string())?;
+        if !kind.schema().has(Feature::RemoteResource) {
+            return Err(format!(
+                "`{type_name}` manages hosts, not devices: its definition lacks the feature \
+                 `remote_resource`"
+            ));
+        }
+        let (index, _) = self.kinds.insert_full(type_name.to_owned(), kind);
+        Ok(index)
+    }
+}

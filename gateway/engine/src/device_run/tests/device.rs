@@ -1,0 +1,333 @@
+//! A device in memory, with types whose providers note what they are asked for.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use devgate_devices::{Changes, Error, Provider, ResourceType, Result, Safety, Which};
+use devgate_schemas::{
+    Event, Level, Listen, Name, Report, Resource, ResourceReport, TypeSchema, Value, yaml,
+};
+use devgate_transports::{Context, Mode, Patience};
+use serde_json::Value as Json;
+
+use crate::device_run::{Audited, Catalog, Options, Strict, run};
+use crate::manifest;
+use devgate_core::failure::Failure;
+use devgate_core::stop::{Stop, Stopper};
+
+/// The types of the device, in the order in which tests know them.
+const TYPES: &str = r"
+- name: vlan
+  desc: x
+  features: [remote_resource, canonicalize]
+  attributes:
+    name: { type: String, desc: x, behaviour: namevar }
+    ensure: { type: 'Enum[present, absent]', desc: x, default: present }
+    speed: { type: 'Optional[Integer]', desc: x }
+    key: { type: 'Optional[String]', desc: x, sensitive: true }
+    size: { type: 'Optional[Integer]', desc: x, behaviour: init_only }
+- name: port
+  desc: x
+  features: [remote_resource]
+  autorequire: { vlan: $vlan }
+  attributes:
+    name: { type: String, desc: x, behaviour: namevar }
+    ensure: { type: 'Enum[present, absent]', desc: x, default: present }
+    vlan: { type: 'Optional[String]', desc: x }
+- name: knob
+  desc: x
+  features: [remote_resource]
+  attributes:
+    name: { type: String, desc: x, behaviour: namevar }
+    turn: { type: 'Optional[Integer]', desc: x }
+- name: daemon
+  desc: x
+  attributes:
+    name: { type: String, desc: x, behaviour: namevar }
+- name: lamp
+  desc: x
+  features: [remote_resource, supports_noop]
+  attributes:
+    name: { type: String, desc: x, behaviour: namevar }
+    ensure: { type: 'Enum[present, absent]', desc: x, default: present }
+";
+
+/// What a device holds, and how it behaves.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// Types and what is held of them.
+    pub(super) rows: Vec<(String, Resource)>,
+    /// For which types providers were made, in order.
+    pub(super) providers: Vec<String>,
+    /// What was asked of it, in order.
+    pub(super) log: Vec<String>,
+    /// Titles that it refuses to change.
+    pub(super) refused: Vec<String>,
+    /// Titles whose changes it takes without making them.
+    pub(super) ignored: Vec<String>,
+    /// A title that it loses its session at.
+    pub(super) lost_at: Option<String>,
+    /// Speaks of a resource that nobody has asked it about.
+    pub(super) gossips: bool,
+    /// Types that it does not show.
+    pub(super) unreadable: Vec<String>,
+    /// What earlier runs have seen of audited resources.
+    pub(super) audited: Json,
+    /// Raised to its end at the first change.
+    pub(super) stopper: Option<Stopper>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Device(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct Kind {
+    schema: TypeSchema,
+    device: Device,
+}
+
+struct Shelf {
+    type_name: String,
+    device: Device,
+}
+
+#[derive(Default)]
+pub(super) struct Heard(Mutex<Vec<(Level, String)>>);
+
+impl Listen for Heard {
+    fn hear(&self, event: Event) {
+        let subject = event.subject.map(|subject| format!("{subject}: "));
+        let line = format!("{}{}", subject.unwrap_or_default(), event.message);
+        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.push((event.level, line));
+    }
+}
+
+impl Heard {
+    /// What was said, at this level.
+    pub(super) fn at(&self, level: Level) -> Vec<String> {
+        let heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = heard.iter().filter(|(at, _)| *at == level);
+        at.map(|(_, line)| line.clone()).collect()
+    }
+}
+
+impl Device {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A device that holds what `text` says, as a manifest would.
+    pub(super) fn holding(text: &str) -> Self {
+        let device = Self::default();
+        device.hold(text);
+        device
+    }
+
+    pub(super) fn hold(&self, text: &str) {
+        let catalog = manifest::data::read(text, "device").expect("it is a manifest");
+        for declared in catalog.resources {
+            let mut row = Resource::from(declared.attributes);
+            row.set("name", Value::from(declared.name.title));
+            self.state().rows.push((declared.name.type_name, row));
+        }
+    }
+
+    /// What it was asked since somebody looked.
+    pub(super) fn log(&self) -> Vec<String> {
+        std::mem::take(&mut self.state().log)
+    }
+
+    /// Applies a manifest; what is wrong with it instead.
+    pub(super) fn try_apply(
+        &self,
+        text: &str,
+        options: &Options,
+    ) -> std::result::Result<Report, Failure> {
+        self.hear(text, options, &Heard::default())
+    }
+
+    /// Applies a manifest and shows each resource's end in a line.
+    pub(super) fn apply(&self, text: &str) -> Vec<String> {
+        let report = self.try_apply(text, &enforce()).expect("it is right");
+        report.resources.iter().map(end).collect()
+    }
+
+    /// Applies a manifest, heard by `heard`.
+    pub(super) fn hear(
+        &self,
+        text: &str,
+        options: &Options,
+        heard: &Heard,
+    ) -> std::result::Result<Report, Failure> {
+        self.run(text, options, heard, None)
+    }
+
+    /// Applies a manifest, and goes back by `safety` where something fails.
+    pub(super) fn run(
+        &self,
+        text: &str,
+        options: &Options,
+        heard: &Heard,
+        safety: Option<&dyn Safety>,
+    ) -> std::result::Result<Report, Failure> {
+        let catalog = manifest::data::read(text, "site.yaml")?;
+        self.bring_about(&catalog, options, heard, safety)
+    }
+
+    /// The same, of a catalog.
+    pub(super) fn bring_about(
+        &self,
+        catalog: &Catalog,
+        options: &Options,
+        heard: &Heard,
+        safety: Option<&dyn Safety>,
+    ) -> std::result::Result<Report, Failure> {
+        let definitions = yaml::parse(TYPES).expect("it is YAML");
+        let definitions = definitions.as_sequence().expect("it is a list");
+        let kinds: Vec<Kind> = definitions
+            .iter()
+            .map(|definition| Kind {
+                schema: TypeSchema::register(&definition.to_value()).expect("it is a type"),
+                device: self.clone(),
+            })
+            .collect();
+        let plan = catalog.plan(|name| {
+            let mut kinds = kinds.iter();
+            let kind = kinds.find(|kind| kind.schema.name() == name);
+            let kind = kind.map(|kind| kind as &dyn ResourceType);
+            kind.ok_or_else(|| Failure::new("devgate/unknown-type", format!("no type `{name}`")))
+        })?;
+        let patience = Patience::new();
+        let stop: Stop = match &self.state().stopper {
+            Some(stopper) => stopper.stop(),
+            None => Stopper::default().stop(),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = runtime.expect("a runtime can be made");
+        let ctx = Context::new("device", heard, &patience);
+        let mut audited = Audited::of(self.state().audited.clone());
+        let report = runtime.block_on(run(&ctx, &plan, options, safety, &mut audited, &stop));
+        self.state().audited = audited.into_json();
+        Ok(report)
+    }
+}
+
+/// A run that changes what it finds.
+pub(super) fn enforce() -> Options {
+    Options {
+        mode: Mode::Enforce,
+        tags: Vec::new(),
+        strict: Strict::Error,
+    }
+}
+
+/// What became of a resource: its name, its end, and what was said of it.
+pub(super) fn end(report: &ResourceReport) -> String {
+    let word = match report {
+        _ if report.failed => "failed",
+        _ if report.changed => "changed",
+        _ if report.noop => "noop",
+        _ if report.skipped => "skipped",
+        _ => "ok",
+    };
+    let line = format!("{} {word} {}", report.reference, report.messages.join("; "));
+    line.trim_end().to_owned()
+}
+
+impl ResourceType for Kind {
+    fn schema(&self) -> &TypeSchema {
+        &self.schema
+    }
+
+    fn provider(&self) -> Box<dyn Provider> {
+        let type_name = self.schema.name().to_owned();
+        self.device.state().providers.push(type_name);
+        Box::new(Shelf {
+            type_name: self.schema.name().to_owned(),
+            device: self.device.clone(),
+        })
+    }
+}
+
+fn title(resource: &Resource) -> String {
+    let name = resource.get("name").and_then(Value::as_str);
+    name.unwrap_or_default().to_owned()
+}
+
+#[async_trait]
+impl Provider for Shelf {
+    async fn get(&mut self, _: &Context<'_>, which: Which<'_>) -> Result<Vec<Resource>> {
+        let mut state = self.device.state();
+        let asked = match which {
+            Which::All => "all".to_owned(),
+            Which::Named(names) => {
+                let names: Vec<&str> = names.iter().map(Name::title).collect();
+                names.join(",")
+            }
+        };
+        state.log.push(format!("get {} {asked}", self.type_name));
+        if state.unreadable.contains(&self.type_name) {
+            return Err(Error::Unsupported("it is not shown".to_owned()));
+        }
+        let rows = state.rows.iter();
+        let rows = rows.filter(|(of, _)| *of == self.type_name);
+        Ok(rows.map(|(_, row)| row.clone()).collect())
+    }
+
+    async fn set(&mut self, ctx: &Context<'_>, changes: Changes) -> Result<()> {
+        let mut state = self.device.state();
+        let titles = changes.iter().map(|(name, _)| name.title().to_lowercase());
+        let titles: Vec<String> = titles.collect();
+        state
+            .log
+            .push(format!("set {} {}", self.type_name, titles.join(",")));
+        if ctx.noop() {
+            return Ok(());
+        }
+        if let Some(stopper) = &state.stopper {
+            stopper.raise(devgate_core::stop::Stage::Finish, None);
+        }
+        for ((name, change), title) in changes.into_iter().zip(titles) {
+            if state.lost_at.as_ref() == Some(&title) {
+                return Err(Error::Unsupported("the session is lost".to_owned()));
+            }
+            if state.gossips {
+                ctx.updated("another");
+            }
+            if state.refused.contains(&title) {
+                ctx.failed(name.title(), "refused");
+                continue;
+            }
+            if state.ignored.contains(&title) {
+                continue;
+            }
+            let is_it = |(of, row): &(String, Resource)| *of == self.type_name && name.names(row);
+            let at = state.rows.iter().position(is_it);
+            match (at, change.should.filter(Resource::is_present)) {
+                (Some(at), None) => drop(state.rows.remove(at)),
+                (Some(at), Some(should)) => {
+                    for (name, value) in should.iter() {
+                        state.rows[at].1.set(name, value.clone());
+                    }
+                }
+                (None, Some(should)) => state.rows.push((self.type_name.clone(), should)),
+                (None, None) => {}
+            }
+            ctx.updated(name.title());
+        }
+        Ok(())
+    }
+
+    /// Names are in small letters; one of digits has no such form.
+    async fn canonicalize(&mut self, _: &Context<'_>, resources: &mut [Resource]) -> Result<()> {
+        for resource in resources {
+            let name = title(resource);
+            if name.starts_with(|first: char| first.is_ascii_digit()) {
+                return Err(Error::Unsupported(format!("`{name}` begins with a digit")));
+            }
+            resource.set("name", Value::from(name.to_lowercase()));
+        }
+        Ok(())
+    }
+}

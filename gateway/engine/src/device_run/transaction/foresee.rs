@@ -1,0 +1,72 @@
+//! What is judged before a device is changed: whether all that is desired of it can be.
+
+use devgate_transports::{Context, Mode};
+
+use super::super::entry::Entry;
+use super::super::plan::Work;
+use super::super::tags;
+use super::Run;
+use devgate_core::stop::{Stage, Stop};
+
+/// How many resources a message names.
+const NAMED: usize = 3;
+
+impl Run<'_> {
+    /// Judges everything that may be changed against what the device holds, before anything is. What
+    /// comes behind another change is judged once more after that: it may depend on it.
+    pub(super) async fn foresee(&mut self, ctx: &Context<'_>, stop: &Stop) {
+        let (plan, tags) = (self.plan, &self.options.tags);
+        let may_change = |entry: &&mut Entry| {
+            entry.mode == Mode::Enforce && tags::are_wanted(&plan.nodes[entry.node].tags, tags)
+        };
+        for (kind, of_type) in self.types.iter_mut().enumerate() {
+            let entries = self.waiting.iter_mut().flatten().filter(may_change);
+            let entries = entries.filter(|entry| plan.nodes[entry.node].is_about(kind));
+            let entries: Vec<&mut Entry> = entries.collect();
+            if stop.stage() >= Stage::Finish {
+                return;
+            }
+            if !entries.is_empty() {
+                of_type.foresee(ctx, entries, plan).await;
+            }
+        }
+        let changes: Vec<bool> = self
+            .waiting
+            .iter()
+            .map(|entry| {
+                entry.as_ref().is_some_and(|entry| {
+                    entry.is_pending() || matches!(plan.nodes[entry.node].work, Work::Purge { .. })
+                })
+            })
+            .collect();
+        let mut unfit = Vec::new();
+        let entries = self.waiting.iter_mut().flatten().filter(may_change);
+        for entry in entries.filter(|entry| entry.unfit) {
+            let is_change = |node: usize| changes.get(node).copied().unwrap_or(false);
+            if entry.compared.is_some() && self.schedule.is_behind(entry.node, is_change) {
+                entry.defer();
+            } else {
+                unfit.push(entry.report.reference.clone());
+            }
+        }
+        self.unfit = (!unfit.is_empty()).then(|| {
+            let named = unfit[..unfit.len().min(NAMED)].join(", ");
+            let more = match unfit.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!(
+                "Skipping because the manifest is wrong for this device, so that nothing is changed: \
+                 see {named}{more}"
+            )
+        });
+    }
+
+    /// Whether bringing about a resource may change the device.
+    pub(super) fn may_change(&self, entry: &Entry, kind: usize) -> bool {
+        let is_settled = entry.report.failed
+            || entry.compared.is_some() && !entry.is_pending()
+            || self.types[kind].is_unavailable();
+        entry.mode == Mode::Enforce && !is_settled
+    }
+}

@@ -1,0 +1,180 @@
+//! Requests: what somebody asks of the engine, and the run that it becomes.
+
+use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use tokio::sync::watch;
+
+use super::{Engine, Limits};
+use crate::operations::{Operation, Summary};
+use crate::registry::Registry;
+use crate::run::{Run, panicked};
+use crate::workspace::Chosen;
+use devgate_core::events::{Events, RUN};
+use devgate_core::failure::Failure;
+
+/// How many keys are remembered; beyond that the oldest whose run has ended is forgotten.
+const KEYS: usize = 10_000;
+
+/// What somebody asks.
+#[derive(Debug)]
+pub struct Request {
+    /// The key under which it may be asked for again, and its digest: a different request needs a different key.
+    pub key: Option<(Key, [u8; 32])>,
+    /// The transports and types that the run knows.
+    pub registry: Rc<Registry>,
+    /// The targets.
+    pub chosen: Chosen,
+    /// What is done with them.
+    pub operation: Operation,
+    /// How much the run may take.
+    pub limits: Limits,
+}
+
+/// What a request is called by whoever asks it: asked again, it is the run that it became.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// Who asks.
+    pub(crate) principal: String,
+    pub name: String,
+}
+
+/// A run that was asked for: whoever has this can follow it, end it, and wait for what becomes of it.
+#[derive(Clone, Debug)]
+pub struct RunHandle {
+    run: Rc<Run>,
+    outcome: watch::Receiver<Option<Result<Rc<Summary>, Failure>>>,
+}
+
+impl Engine {
+    /// Begins what is asked for, or finds the run that the same request has become.
+    ///
+    /// It goes on whether somebody keeps the handle or not.
+    ///
+    /// # Errors
+    /// Another request has the same key, there are too many, or the engine is about to end.
+    pub fn submit(self: &Rc<Self>, request: Request) -> Result<RunHandle, Failure> {
+        if let Some(known) = self.known(request.key.as_ref())? {
+            return Ok(known);
+        }
+        if self.under_way.is_closing() {
+            let message = "devgate is about to end: nothing was done";
+            return Err(Failure::new("devgate/shutdown", message));
+        }
+        if request.key.is_some() {
+            self.forget_a_key()?;
+        }
+        let Request {
+            key,
+            registry,
+            chosen,
+            operation,
+            limits,
+        } = request;
+        let run = Rc::new(self.begin(&registry, limits));
+        let (told, outcome) = watch::channel(None);
+        let handle = RunHandle { run, outcome };
+        let run = Rc::clone(&handle.run);
+        let end = End {
+            told,
+            events: Arc::clone(run.events()),
+        };
+        let work = RUN.scope(Arc::clone(run.events()), async move {
+            let work = operation.run(&run, &chosen.inventory, &chosen.targets);
+            let done = AssertUnwindSafe(work).catch_unwind().await;
+            end.tell(done.unwrap_or_else(|_| Err(panicked())));
+        });
+        self.under_way.begin(&handle.run, work);
+        if let Some((key, digest)) = key {
+            self.keys.borrow_mut().insert(key, (digest, handle.clone()));
+        }
+        Ok(handle)
+    }
+
+    /// Makes room for one more key: that of the oldest run that has ended is forgotten.
+    ///
+    /// # Errors
+    /// None of them has ended.
+    fn forget_a_key(&self) -> Result<(), Failure> {
+        let mut keys = self.keys.borrow_mut();
+        if keys.len() < KEYS {
+            return Ok(());
+        }
+        let mut ended = keys.values();
+        let ended = ended.position(|(_, handle)| handle.has_ended());
+        let Some(at) = ended else {
+            let message = format!(
+                "{KEYS} requests with idempotency keys are under way: nothing was done; ask again when \
+                 some have ended"
+            );
+            return Err(Failure::new("devgate/too-many-requests", message));
+        };
+        keys.shift_remove_index(at);
+        Ok(())
+    }
+
+    /// The run that a request of this key has become.
+    fn known(&self, key: Option<&(Key, [u8; 32])>) -> Result<Option<RunHandle>, Failure> {
+        let keys = self.keys.borrow();
+        match key.map(|(key, digest)| (key, digest, keys.get(key))) {
+            None | Some((_, _, None)) => Ok(None),
+            Some((_, digest, Some((known, handle)))) if known == digest => Ok(Some(handle.clone())),
+            Some((key, _, Some(_))) => {
+                let message = format!(
+                    "the idempotency key `{}` was used for another request: nothing was done; give each \
+                     request a key of its own",
+                    key.name
+                );
+                Err(Failure::new("devgate/key-in-use", message))
+            }
+        }
+    }
+}
+
+/// Tells what has become of a run, whatever ends it.
+struct End {
+    told: watch::Sender<Option<Result<Rc<Summary>, Failure>>>,
+    events: Arc<Events>,
+}
+
+impl End {
+    fn tell(&self, done: Result<Summary, Failure>) {
+        // Nobody may wait for it.
+        let _ = self.told.send(Some(done.map(Rc::new)));
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if self.told.borrow().is_none() {
+            let message = "devgate has ended before: what had been done by then is not known";
+            self.tell(Err(Failure::new("devgate/shutdown", message)));
+        }
+        self.events.close();
+    }
+}
+
+impl RunHandle {
+    /// The run: its number, its events, and how to end it.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// Waits for what becomes of it.
+    ///
+    /// # Errors
+    /// Why nothing could be begun.
+    pub async fn summary(&self) -> Result<Rc<Summary>, Failure> {
+        let mut outcome = self.outcome.clone();
+        let told = outcome.wait_for(Option::is_some).await;
+        let told = told.ok().and_then(|told| told.clone());
+        // Only one that was dropped with all others has told nothing.
+        told.unwrap_or_else(|| Err(panicked()))
+    }
+
+    fn has_ended(&self) -> bool {
+        self.outcome.borrow().is_some()
+    }
+}

@@ -1,0 +1,124 @@
+//! Many runs in one process: what they share, and what is each one's own.
+
+mod counter;
+mod many;
+mod own;
+mod shared;
+
+use std::fmt::Write as _;
+use std::num::NonZeroUsize;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use devgate_transports::Line;
+use futures_util::FutureExt;
+use nix::sys::signal::Signal;
+use serde_json::json;
+
+use super::{Engine, Limits, Means};
+use crate::inventory::{Inventory, Overrides, Target};
+use crate::plugins::Plugins;
+use crate::project::Project;
+use crate::registry::Registry;
+use crate::run::{Job, Run};
+use crate::session::{self, Access};
+use counter::{Counters, Factory};
+use devgate_core::events::{self, Event, Heard};
+use devgate_core::failure::Failure;
+use devgate_core::results::{Action, Answer};
+use devgate_core::stop::Reason;
+
+const ACTION: Action = Action::new("test");
+
+/// An engine, and devices that it can reach.
+struct Bench {
+    engine: Rc<Engine>,
+    registry: Rc<Registry>,
+    inventory: Rc<Inventory>,
+    counters: Arc<Counters>,
+}
+
+impl Bench {
+    /// With so many devices, `d0` and so on.
+    fn new(devices: usize, counters: Counters) -> Self {
+        let mut text =
+            "version: 2\nconfig: {transport: remote, remote: {remote-transport: counter}}\n\
+                        targets:\n"
+                .to_owned();
+        for number in 0..devices {
+            let _ = writeln!(
+                text,
+                "- {{name: d{number}, config: {{remote: {{host: h{number}}}}}}}"
+            );
+        }
+        text.push_str("- {name: proxy, config: {transport: local, local: {concurrency: 1}}}\n");
+        Self::of(&text, counters)
+    }
+
+    fn of(text: &str, counters: Counters) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let project = Project::find(Some(folder.path().to_owned()), None, folder.path());
+        let plugins = Rc::new(Plugins::new(
+            &project.expect("a project"),
+            Arc::default(),
+            None,
+        ));
+        let inventory = Inventory::parse("inventory.yaml", text, plugins, true).now_or_never();
+        let inventory = inventory.expect("there is nothing to wait for");
+        let log = events::silence();
+        let mut registry = Registry::load(&[], None, &log).expect("a registry");
+        let counters = Arc::new(counters);
+        registry.know(Arc::new(Factory(Arc::clone(&counters))));
+        Self {
+            engine: Engine::new(Means::for_tests(Duration::ZERO)),
+            registry: Rc::new(registry),
+            inventory: Rc::new(inventory.unwrap_or_else(|error| panic!("{error}"))),
+            counters,
+        }
+    }
+
+    fn targets(&self, words: &[&str]) -> Vec<Arc<Target>> {
+        let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+        let overrides = Overrides::default();
+        let chosen = self.inventory.select(&words, &overrides).now_or_never();
+        let chosen = chosen.expect("there is nothing to wait for");
+        chosen.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn begin(&self, limits: Limits) -> Run {
+        self.engine.begin(&self.registry, limits)
+    }
+
+    fn one_by_one(&self) -> Run {
+        self.begin(Limits {
+            concurrency: NonZeroUsize::MIN,
+            ..Limits::default()
+        })
+    }
+}
+
+/// Types a line on the device of a job.
+async fn type_line(job: &Job<'_>, line: &str) -> Result<Answer, Failure> {
+    let lines = [Line::new(line)];
+    session::within(job, Access::Write, async |ctx, _| {
+        let command_line = ctx.command_line().expect("it has one");
+        Ok(command_line.configure(ctx, &lines).await?)
+    })
+    .await?;
+    Ok(Answer::success(json!({})))
+}
+
+/// All that a run has told, to which somebody has listened from the beginning.
+fn told(listening: &mut events::Follower) -> Vec<Arc<Event>> {
+    std::iter::from_fn(|| listening.waiting())
+        .map(|heard| match heard {
+            Heard::Event(_, event) => event,
+            Heard::Missed(missed) => panic!("{missed} events are missing"),
+        })
+        .collect()
+}
+
+fn interrupted() -> Reason {
+    Reason::Signal(Signal::SIGINT)
+}

@@ -1,0 +1,231 @@
+//! Very many runs at once, and ends at random.
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+
+use devgate_schemas::Level;
+use futures_util::future::join_all;
+
+use super::counter::pass;
+use super::*;
+use devgate_core::lock::locked;
+use devgate_core::results::Status;
+use devgate_practice::{Practice, Settings};
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_runs_at_once_tell_each_their_own() {
+    const RUNS: usize = 1_000;
+    let counters = Counters {
+        takes: Duration::from_millis(1),
+        ..Counters::new()
+    };
+    let bench = Bench::new(20, counters);
+    let targets = bench.targets(&["d*"]);
+    let kept = Limits {
+        least: Level::Debug,
+        kept: usize::MAX,
+        ..Limits::default()
+    };
+    let runs: Vec<Run> = (0..RUNS).map(|_| bench.begin(kept)).collect();
+    let work = runs.iter().enumerate().map(|(number, run)| {
+        let targets = &targets;
+        async move {
+            let line = number.to_string();
+            run.over(targets, ACTION, async |job| {
+                job.context().notice(format!("run {line}"));
+                type_line(job, &line).await
+            })
+            .await
+        }
+    });
+    let ran = bench.engine.drive(join_all(work)).await;
+    assert!(
+        ran.iter()
+            .all(|ran| ran.is_well() && ran.statuses.len() == 20)
+    );
+    for (number, run) in runs.iter().enumerate() {
+        let mut follower = run.events().follow(0);
+        let (mut said, mut finished) = (0, 0);
+        for event in told(&mut follower) {
+            match &*event {
+                Event::Said(event) if event.level == Level::Notice => {
+                    assert_eq!(event.message, format!("run {number}"));
+                    said += 1;
+                }
+                Event::Finished { .. } => finished += 1,
+                _ => {}
+            }
+        }
+        assert_eq!([said, finished], [20, 20], "run {number}");
+    }
+    // Each line once, each device never by two.
+    let seen = locked(&bench.counters.seen);
+    let mut times = HashMap::new();
+    seen.lines
+        .iter()
+        .for_each(|line| *times.entry(line).or_insert(0) += 1);
+    assert_eq!(times.len(), RUNS * 20);
+    assert!(times.values().all(|times| *times == 1));
+    assert_eq!(bench.counters.most_writers.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
+    const RUNS: u64 = 200;
+    let counters = Counters {
+        takes: Duration::from_millis(300),
+        ..Counters::new()
+    };
+    let bench = Bench::new(5, counters);
+    let targets = bench.targets(&["d*"]);
+    // A sequence that is the same each time (Lehmer's).
+    let mut state = 42_u64;
+    let mut random = |below: u64| {
+        state = state * 48_271 % 0x7fff_ffff;
+        state % below
+    };
+    let plan: Vec<(u64, bool, usize)> = (0..RUNS)
+        .map(|_| {
+            (
+                random(60_000),
+                random(2) == 0,
+                usize::try_from(random(3)).expect("small"),
+            )
+        })
+        .collect();
+    let runs = plan
+        .iter()
+        .enumerate()
+        .map(|(number, &(after, cancels, again))| {
+            let (bench, targets) = (&bench, &targets);
+            async move {
+                let after = Duration::from_millis(after);
+                let run = bench.begin(Limits {
+                    concurrency: NonZeroUsize::new(3).expect("some"),
+                    deadline: (!cancels).then_some(after),
+                    ..Limits::default()
+                });
+                let work = run.over(targets, ACTION, async |job| {
+                    type_line(job, &format!("{number} {}", job.target)).await
+                });
+                let end = async {
+                    if cancels {
+                        pass(after).await;
+                        let reasons = [interrupted(), Reason::ClientGone, Reason::Shutdown];
+                        for reason in reasons.into_iter().take(again + 1) {
+                            run.cancel(reason);
+                            pass(Duration::from_millis(10)).await;
+                        }
+                    }
+                };
+                tokio::join!(work, end).0
+            }
+        });
+    let ran = bench.engine.drive(join_all(runs)).await;
+    let seen = locked(&bench.counters.seen);
+    let mut times = HashMap::new();
+    for (_, line) in &seen.lines {
+        *times.entry(line.clone()).or_insert(0) += 1;
+    }
+    assert!(
+        times.values().all(|times| *times == 1),
+        "a line was sent twice"
+    );
+    assert_eq!(bench.counters.most_writers.load(Ordering::SeqCst), 1);
+    // What is told as done was sent.
+    for (number, ran) in ran.iter().enumerate() {
+        assert_eq!(ran.statuses.len(), 5);
+        for (target, status) in &ran.statuses {
+            if *status == Status::Success {
+                assert!(times.contains_key(&format!("{number} {target}")));
+            }
+        }
+    }
+    // Whatever ended them, each session was closed.
+    let [logins, goodbyes] = bench.counters.counts();
+    assert!(
+        logins > 0 && logins == goodbyes,
+        "{logins} logins, {goodbyes} goodbyes"
+    );
+    let stopped = ran.iter().filter(|ran| ran.reason.is_some()).count();
+    assert!((20..200).contains(&stopped), "{stopped} runs were stopped");
+}
+
+/// Practice switches, reached over SSH as any device.
+async fn practice(count: usize) -> (Vec<Practice>, tempfile::TempDir, Bench) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut switches, mut known) = (Vec::new(), String::new());
+    let file = folder.path().join("known_hosts");
+    let mut text = format!(
+        "version: 2\nconfig:\n  transport: remote\n  remote:\n    remote-transport: practice\n    host: 127.0.0.1\n    \
+         user: admin\n    password: let-me-in\n    enable_password: let-me-configure\n    \
+         known_hosts_file: {}\ntargets:\n",
+        file.display()
+    );
+    for number in 0..count {
+        let switch = Practice::start(Settings::default())
+            .await
+            .expect("a switch");
+        let (port, key) = (switch.address().port(), switch.host_key());
+        let _ = writeln!(known, "[127.0.0.1]:{port} {key}");
+        let _ = writeln!(
+            text,
+            "- {{name: s{number}, config: {{remote: {{port: {port}}}}}}}"
+        );
+        switches.push(switch);
+    }
+    std::fs::write(file, known).expect("it can be written");
+    (switches, folder, Bench::of(&text, Counters::new()))
+}
+
+/// `DEVGATE_RUNS=1000` asks for more of them, and prints what they cost.
+#[tokio::test]
+async fn runs_at_once_reach_their_devices_over_ssh() {
+    const SWITCHES: usize = 20;
+    let wish = std::env::var("DEVGATE_RUNS")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    let runs = wish.unwrap_or(20);
+    let (switches, _folder, bench) = practice(SWITCHES).await;
+    let targets = bench.targets(&["s*"]);
+    let before = memory();
+    let begun = std::time::Instant::now();
+    let runs: Vec<Run> = (0..runs).map(|_| bench.begin(Limits::default())).collect();
+    let work = runs.iter().map(|run| async {
+        run.over(&targets, ACTION, async |job| {
+            session::within(job, Access::Read, async |ctx, transport| {
+                Ok(transport.verify(ctx).await?)
+            })
+            .await?;
+            Ok(Answer::success(json!({})))
+        })
+        .await
+    });
+    let ran = bench.engine.drive(join_all(work)).await;
+    let took = begun.elapsed();
+    assert!(
+        ran.iter()
+            .all(|ran| ran.is_well() && ran.statuses.len() == SWITCHES)
+    );
+    if wish.is_some() {
+        use std::io::Write as _;
+        let grown = memory().saturating_sub(before);
+        let runs = runs.len();
+        // Not captured: who asks for more wants the figures.
+        let _ = writeln!(
+            std::io::stderr(),
+            "{runs} runs x {SWITCHES} switches: {took:.2?}, {grown} KiB more at the peak"
+        );
+    }
+    for switch in switches {
+        switch.stop().await;
+    }
+}
+
+/// The most memory that this process has had, in KiB.
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.trim().parse().ok());
+    kibibytes.unwrap_or_default()
+}

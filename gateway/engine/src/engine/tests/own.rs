@@ -1,0 +1,364 @@
+//! What is each run's own: secrets, its end, its events, its request.
+
+use std::cell::Cell;
+use std::panic::AssertUnwindSafe;
+
+use devgate_schemas::Value;
+use tokio::time::timeout;
+
+use super::counter::pass;
+use super::*;
+use crate::engine::{Key, Request};
+use crate::operations::{How, Operation, Typing};
+use crate::run::Ran;
+use crate::workspace::Chosen;
+use devgate_core::lock::locked;
+use devgate_core::results::Status;
+use devgate_core::stop::Stage;
+
+/// Types a line on each target after a minute.
+async fn slowly(run: &Run, targets: &[Arc<Target>]) -> Ran {
+    run.over(targets, ACTION, async |job| {
+        tokio::select! {
+            () = pass(Duration::from_secs(60)) => {}
+            () = job.stop().reaches(Stage::End) => return Err(job.interrupted(true)),
+        }
+        type_line(job, "a").await
+    })
+    .await
+}
+
+fn statuses(ran: &Ran) -> Vec<(&str, Status)> {
+    let all = ran.statuses.iter();
+    all.map(|(name, status)| (name.as_str(), *status)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_secrets_of_a_run_are_its_own() {
+    let bench = Bench::new(1, Counters::new());
+    let targets = bench.targets(&["d0"]);
+    let runs = [
+        bench.begin(Limits::default()),
+        bench.begin(Limits::default()),
+    ];
+    let mut heard = [0, 1].map(|at| runs[at].events().follow(0));
+    let secret = Value::from("canary").into_sensitive();
+    let work = |at: usize, hides: bool| {
+        let secret = &secret;
+        runs[at].over(&targets, ACTION, async move |job| {
+            if hides {
+                job.hide([secret]);
+            }
+            pass(Duration::from_secs(1)).await;
+            job.context().notice("a canary");
+            pass(Duration::from_secs(1)).await;
+            Ok(Answer::success(json!({"said": "a canary"})))
+        })
+    };
+    tokio::join!(work(0, true), work(1, false));
+    for (at, expected) in ["a ********", "a canary"].into_iter().enumerate() {
+        let told = told(&mut heard[at]);
+        let said: Vec<_> = told
+            .iter()
+            .filter_map(|event| match &**event {
+                Event::Said(event) => Some(event.message.as_str()),
+                Event::Finished { answer, .. } => answer.value["said"].as_str(),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(said, [expected, expected]);
+    }
+}
+
+#[tokio::test]
+async fn what_one_target_shows_of_another_s_secrets_is_hidden() {
+    let text = "version: 2\ntargets:\n\
+                - {name: d0, config: {transport: remote, remote: {password: canary-0}}}\n\
+                - {name: d1, config: {transport: remote, remote: {password: canary-1}}}\n";
+    let bench = Bench::of(text, Counters::new());
+    let run = bench.one_by_one();
+    let mut heard = run.events().follow(0);
+    // One that is not begun yet, and one that is done.
+    let targets = bench.targets(&["d0", "d1"]);
+    let work = run.over(&targets, ACTION, async |_| {
+        run.events().wrote("canary-0 canary-1\n");
+        Ok(Answer::success(json!({"said": "canary-0 canary-1"})))
+    });
+    work.await;
+    let told = told(&mut heard);
+    let said: Vec<_> = told
+        .iter()
+        .filter_map(|event| match &**event {
+            Event::Wrote { line } => Some(line.trim_end()),
+            Event::Finished { answer, .. } => answer.value["said"].as_str(),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(said, ["******** ********"; 4]);
+}
+
+/// Who asks for the end must not be told one reason by the document and another by the exit code.
+#[tokio::test]
+async fn a_wish_that_came_unheard_is_why_a_run_has_failed_and_is_told_once() {
+    for (fails, expected) in [(true, Some(Reason::Signal(Signal::SIGINT))), (false, None)] {
+        let mut bench = Bench::new(1, Counters::new());
+        bench.engine = Engine::new(Means {
+            asked: || Some(Reason::Signal(Signal::SIGINT)),
+            ..Means::for_tests(Duration::ZERO)
+        });
+        let run = bench.begin(Limits::default());
+        let mut heard = run.events().follow(0);
+        let targets = bench.targets(&["d0"]);
+        let work = run.over(&targets, ACTION, async |job| match fails {
+            true => Err(job.interrupted(true)),
+            false => Ok(Answer::success(json!({}))),
+        });
+        assert_eq!(work.await.reason, expected);
+        let ended = told(&mut heard).pop().expect("it has told something");
+        assert!(matches!(&*ended, Event::Ended { reason } if *reason == expected));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_ends_a_run_ends_no_other() {
+    let bench = Bench::new(3, Counters::new());
+    let targets = bench.targets(&["d0", "d1", "d2"]);
+    let late = Limits {
+        concurrency: NonZeroUsize::MIN,
+        deadline: Some(Duration::from_secs(90)),
+        ..Limits::default()
+    };
+    let (cancelled, late, free) = (bench.one_by_one(), bench.begin(late), bench.one_by_one());
+    let mut heard = cancelled.events().follow(0);
+    let cancelling = async {
+        pass(Duration::from_secs(70)).await;
+        cancelled.cancel(interrupted());
+    };
+    let (first, second, third, ()) = tokio::join!(
+        slowly(&cancelled, &targets),
+        slowly(&late, &targets),
+        slowly(&free, &targets),
+        cancelling
+    );
+    let (well, failed) = (Status::Success, Status::Failure);
+    let cut = [("d0", well), ("d1", failed), ("d2", failed)];
+    assert_eq!(statuses(&first), cut);
+    assert_eq!(first.reason, Some(interrupted()));
+    assert_eq!(statuses(&second), cut);
+    assert_eq!(second.reason, Some(Reason::Deadline("90 s".to_owned())));
+    assert!(third.is_well());
+    let why = told(&mut heard)
+        .into_iter()
+        .filter_map(|event| match &*event {
+            Event::Finished { answer, .. } => answer
+                .value
+                .pointer("/_error/msg")?
+                .as_str()
+                .map(str::to_owned),
+            _ => None,
+        });
+    assert_eq!(
+        why.collect::<Vec<_>>(),
+        [
+            "interrupted: what had been done by then is not known",
+            "interrupted: nothing was done"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_a_transport_calls_secret_is_hidden_from_the_beginning() {
+    // `token` speaks for itself to nobody but the schema.
+    let text = "version: 2\nconfig: {transport: remote, remote: {remote-transport: counter, host: h}}\ntargets:\n\
+                - {name: d0}\n- {name: d1, config: {remote: {token: canary}}}\n";
+    let bench = Bench::of(text, Counters::new());
+    let run = bench.one_by_one();
+    let mut heard = run.events().follow(0);
+    let targets = bench.targets(&["d0", "d1"]);
+    run.over(&targets, ACTION, async |job| {
+        job.context().notice("a canary");
+        Ok(Answer::success(json!({})))
+    })
+    .await;
+    let told = told(&mut heard);
+    let said = told.iter().filter_map(|event| match &**event {
+        Event::Said(event) => Some(event.message.as_str()),
+        _ => None,
+    });
+    assert_eq!(said.collect::<Vec<_>>(), ["a ********"; 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_panics_has_told_what_became_of_each_target() {
+    let bench = Bench::new(2, Counters::new());
+    let (run, targets) = (bench.one_by_one(), bench.targets(&["d0", "d1"]));
+    let mut heard = run.events().follow(0);
+    let fails = async {
+        let work = run.over(&targets, ACTION, async |_| {
+            pass(Duration::from_secs(60)).await;
+            Ok(Answer::success(json!({})))
+        });
+        tokio::select! {
+            _ = work => {}
+            () = pass(Duration::from_secs(30)) => panic!("beside the work"),
+        }
+    };
+    assert!(AssertUnwindSafe(fails).catch_unwind().await.is_err());
+    let told = told(&mut heard);
+    let kinds = told.iter().filter_map(|event| match &**event {
+        Event::Finished { answer, .. } => answer.value.pointer("/_error/kind")?.as_str(),
+        Event::Ended { .. } => Some("ended"),
+        _ => None,
+    });
+    let kinds: Vec<_> = kinds.collect();
+    assert_eq!(kinds, ["devgate/bug", "devgate/bug", "ended"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_an_engine_ends_the_runs_that_are_under_way_and_waits_for_them() {
+    let counters = Counters {
+        takes: Duration::from_secs(3),
+        ..Counters::new()
+    };
+    let bench = Bench::new(1, counters);
+    let submit = || {
+        let request = Request {
+            key: None,
+            registry: Rc::clone(&bench.registry),
+            chosen: Chosen {
+                inventory: Rc::clone(&bench.inventory),
+                targets: bench.targets(&["d0"]),
+            },
+            operation: Operation::Command(Typing {
+                lines: vec!["a".to_owned()],
+                how: How::Configuration { save: false },
+                noop: false,
+            }),
+            limits: Limits::default(),
+        };
+        bench.engine.submit(request)
+    };
+    let local = tokio::task::LocalSet::new();
+    let work = async {
+        let handle = bench
+            .engine
+            .drive(async {
+                let handle = submit().expect("a run");
+                pass(Duration::from_secs(1)).await;
+                handle
+            })
+            .await;
+        // What was under way has come to its end, and its session was closed.
+        assert_eq!(locked(&bench.counters.seen).lines.len(), 1);
+        assert_eq!(bench.counters.counts(), [1, 1]);
+        let summary = handle.summary().await.expect("it was begun");
+        assert_eq!(summary.ran.reason, Some(Reason::Shutdown));
+        assert_eq!(statuses(&summary.ran), [("d0", Status::Success)]);
+        let refused = submit().expect_err("nothing is begun any more");
+        assert_eq!(refused.kind, "devgate/shutdown");
+    };
+    local.run_until(work).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_waits_for_a_follower_that_must_miss_nothing_and_tells_others_what_they_missed() {
+    const TARGETS: usize = 2_000;
+    let bench = Bench::new(TARGETS, Counters::new());
+    let targets = bench.targets(&["d*"]);
+    let run = bench.begin(Limits::default());
+    let (mut faithful, mut late) = (run.events().follow(0), run.events().watch(0));
+    let begun = Cell::new(0);
+    let work = run.over(&targets, ACTION, async |_| {
+        begun.set(begun.get() + 1);
+        Ok(Answer::success(json!({})))
+    });
+    let mut work = Box::pin(work);
+    assert!(timeout(Duration::from_secs(60), &mut work).await.is_err());
+    assert!(
+        begun.get() < 500,
+        "{} were begun that nobody heard of",
+        begun.get()
+    );
+    let hearing = async {
+        let mut finished = 0;
+        let mut number = 0;
+        while finished < TARGETS {
+            match faithful.next().await.expect("more") {
+                Heard::Event(at, event) => {
+                    assert_eq!(at, number);
+                    number += 1;
+                    finished += usize::from(matches!(*event, Event::Finished { .. }));
+                }
+                Heard::Missed(missed) => panic!("{missed} events were missed"),
+            }
+        }
+    };
+    let (ran, ()) = tokio::join!(work, hearing);
+    assert!(ran.is_well());
+    drop(faithful);
+    assert!(matches!(late.waiting(), Some(Heard::Missed(1..))));
+    drop(run);
+    assert!(late.next().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
+    let local = tokio::task::LocalSet::new();
+    local
+        .run_until(async {
+            let bench = Bench::new(1, Counters::new());
+            let request = |digest, name: &str| Request {
+                key: Some((
+                    Key {
+                        principal: "somebody".to_owned(),
+                        name: name.to_owned(),
+                    },
+                    [digest; 32],
+                )),
+                registry: Rc::clone(&bench.registry),
+                chosen: Chosen {
+                    inventory: Rc::clone(&bench.inventory),
+                    targets: bench.targets(&["d0"]),
+                },
+                operation: Operation::Verify,
+                limits: Limits {
+                    kept: usize::MAX,
+                    ..Limits::default()
+                },
+            };
+            let first = bench.engine.submit(request(1, "a")).expect("it is begun");
+            let id = first.run().id();
+            drop(first);
+            let again = bench.engine.submit(request(1, "a")).expect("it is known");
+            assert_eq!(again.run().id(), id);
+            let other = bench
+                .engine
+                .submit(request(2, "a"))
+                .expect_err("another request");
+            assert_eq!(other.kind, "devgate/key-in-use");
+            let summary = again.summary().await.expect("a summary");
+            assert!(summary.ran.is_well());
+            let another = bench.engine.submit(request(2, "b")).expect("it is begun");
+            assert_ne!(another.run().id(), id);
+            another.summary().await.expect("a summary");
+            // Who comes late hears it from the beginning, and that it is all.
+            let mut late = again.run().events().follow(0);
+            let mut last = None;
+            while let Some(heard) = late.next().await {
+                last = Some(heard);
+            }
+            let Some(Heard::Event(number, last)) = last else {
+                panic!("nothing was told");
+            };
+            assert!(number > 2 && matches!(*last, Event::Ended { reason: None }));
+            // And so it does without a key, and without anybody who waits.
+            let alone = Request {
+                key: None,
+                ..request(3, "c")
+            };
+            drop(bench.engine.submit(alone).expect("it is begun"));
+            pass(Duration::from_secs(1)).await;
+            assert_eq!(bench.counters.counts(), [3, 3]);
+        })
+        .await;
+}

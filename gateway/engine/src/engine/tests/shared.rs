@@ -1,0 +1,212 @@
+//! What runs share: sessions, devices, proxies, files.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+
+use futures_util::future::join_all;
+use tokio::time::timeout;
+
+use super::counter::pass;
+use super::*;
+use crate::hosts::{Budget, Hosts};
+use crate::run::Ran;
+use crate::session::Busy;
+use devgate_core::lock::locked;
+
+#[test]
+fn a_device_is_one_however_its_address_is_spelled() {
+    let text = "version: 2\nconfig: {transport: remote, remote: {remote-transport: counter}}\ntargets:\n\
+                - {name: a, config: {remote: {host: Switch}}}\n\
+                - {name: b, config: {remote: {host: switch, port: 7, proxyjump: none}}}\n\
+                - {name: c, config: {remote: {host: switch, run-on: 'localhost,p1'}}}\n\
+                - {name: d, config: {remote: {host: '2001:db8::1'}}}\n\
+                - {name: e, config: {remote: {host: '2001:DB8:0::1'}}}\n\
+                - {name: f, config: {remote: {host: switch, port: 8}}}\n\
+                - {name: g, config: {remote: {host: switch, run-on: p1}}}\n\
+                - {name: h, config: {remote: {host: switch, proxyjump: j}}}\n";
+    let bench = Bench::of(text, Counters::new());
+    let targets = bench.targets(&["a", "b", "c", "d", "e", "f", "g", "h"]);
+    let places: Vec<_> = targets
+        .iter()
+        .map(|target| bench.registry.place(target))
+        .collect();
+    assert_eq!([places[1], places[2]], [places[0]; 2]);
+    assert_eq!(places[4], places[3]);
+    let different: HashSet<_> = places.into_iter().collect();
+    assert_eq!(different.len(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_run_leaves_another_s_sessions_and_what_it_expects() {
+    let bench = Bench::new(1, Counters::new());
+    let targets = bench.targets(&["d0"]);
+    let twice = [targets.clone(), targets.clone()].concat();
+    let (short, long) = (bench.begin(Limits::default()), bench.one_by_one());
+    let short_work = short.over(&targets, ACTION, async |job| {
+        pass(Duration::from_secs(1)).await;
+        type_line(job, "a").await
+    });
+    // Between its two parts, the other run comes and ends.
+    let first = Cell::new(true);
+    let long_work = long.over(&twice, ACTION, async |job| {
+        if !first.replace(false) {
+            pass(Duration::from_secs(5)).await;
+        }
+        type_line(job, "b").await
+    });
+    let both = async { tokio::join!(short_work, long_work) };
+    let (short, long) = bench.engine.drive(both).await;
+    assert!(short.is_well() && long.is_well());
+    // One session for all of it, closed once.
+    assert_eq!(bench.counters.counts(), [1, 1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_runs_do_not_type_on_one_device_at_once() {
+    let counters = Counters {
+        takes: Duration::from_millis(100),
+        ..Counters::new()
+    };
+    let bench = Bench::new(1, counters);
+    let targets = bench.targets(&["d0"]);
+    let runs: Vec<Run> = (0..5).map(|_| bench.begin(Limits::default())).collect();
+    let work = runs
+        .iter()
+        .map(|run| run.over(&targets, ACTION, async |job| type_line(job, "a").await));
+    let ran = bench.engine.drive(join_all(work)).await;
+    assert!(ran.iter().all(Ran::is_well));
+    assert_eq!(bench.counters.most_writers.load(Ordering::SeqCst), 1);
+    assert_eq!(locked(&bench.counters.seen).lines.len(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_of_two_runs_take_turns_at_a_device_and_on_a_proxy() {
+    let bench = Bench::new(1, Counters::new());
+    let (device, proxy) = (&bench.targets(&["d0"])[0], &bench.targets(&["proxy"])[0]);
+    let device = bench.registry.place(device);
+    let runs = [
+        bench.begin(Limits::default()),
+        bench.begin(Limits::default()),
+    ];
+    let [one, other] = [0, 1].map(|at| Hosts::new(&bench.inventory, &runs[at]));
+    let soon = Duration::from_secs(10);
+    let turn = one.device(device, &Budget::default()).await;
+    let waiting = timeout(soon, other.device(device, &Budget::default())).await;
+    assert!(waiting.is_err(), "another run's task is at the device");
+    drop(turn);
+    let turn = timeout(soon, other.device(device, &Budget::default())).await;
+    assert!(turn.is_ok());
+    drop(turn);
+    assert_eq!(bench.engine.turns.len(), 0, "nobody is at a device");
+
+    let pools = [one.pool(proxy).await, other.pool(proxy).await].map(|pool| pool.expect("a pool"));
+    let seat = pools[0].seat().await.expect("a seat");
+    assert!(
+        timeout(soon, pools[1].seat()).await.is_err(),
+        "it has room for one"
+    );
+    drop(seat);
+    assert!(timeout(soon, pools[1].seat()).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn runs_take_turns_on_a_proxy_that_has_room_for_one() {
+    let bench = Bench::new(0, Counters::new());
+    let proxy = bench.targets(&["proxy"]);
+    let many = [proxy.clone(), proxy.clone(), proxy.clone(), proxy.clone()].concat();
+    let order = RefCell::new(Vec::new());
+    let runs = [bench.one_by_one(), bench.one_by_one()];
+    let work = [("long", &many), ("short", &proxy)];
+    let work = runs.iter().zip(work).map(async |(run, (name, targets))| {
+        let (hosts, order) = (&Hosts::new(&bench.inventory, run), &order);
+        let work = run.over(targets, ACTION, async |job| {
+            let seat = hosts.pool(job.target).await?.seat().await?;
+            order.borrow_mut().push(name);
+            pass(Duration::from_secs(1)).await;
+            drop(seat);
+            Ok(Answer::success(json!({})))
+        });
+        assert!(hosts.serve(work).await.is_well());
+    });
+    join_all(work).await;
+    assert_eq!(order.take(), ["long", "short", "long", "long", "long"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_that_a_run_changes_is_busy_for_another_of_this_process() {
+    // No other process changes a device of this name.
+    let host = format!("busy-{}", std::process::id());
+    let text = format!(
+        "version: 2\nconfig: {{transport: remote, remote: {{remote-transport: counter, host: {host}}}}}\n\
+         targets: [d0, d1]\n"
+    );
+    let bench = Bench::of(&text, Counters::new());
+    let targets = bench.targets(&["all"]);
+    let runs = [
+        bench.begin(Limits::default()),
+        bench.begin(Limits::default()),
+    ];
+    let [first, same, other] =
+        [(0, 0), (0, 1), (1, 0)].map(|(run, at)| runs[run].job(&targets[at]));
+    let claims = &bench.engine.claims;
+    let claim = claims
+        .take(&first, Busy::Refuse)
+        .await
+        .expect("nobody has it");
+    // Targets of one run in one place take turns in the pool.
+    let shared = claims
+        .take(&same, Busy::Refuse)
+        .await
+        .expect("it is the run's");
+    let refused = claims
+        .take(&other, Busy::Refuse)
+        .await
+        .expect_err("it is busy");
+    assert_eq!(refused.kind, "devgate/busy");
+    drop((claim, shared));
+    claims.take(&other, Busy::Refuse).await.expect("it is free");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_refused_in_a_run_is_not_tried_again_there_and_may_be_in_another() {
+    let counters = Counters {
+        refuses: true,
+        ..Counters::new()
+    };
+    let bench = Bench::new(1, counters);
+    let target = bench.targets(&["d0"]);
+    let thrice = [target.clone(), target.clone(), target.clone()].concat();
+    for logins in 1..3 {
+        let run = bench.one_by_one();
+        let ran = run.over(&thrice, ACTION, async |job| type_line(job, "a").await);
+        assert!(!bench.engine.drive(ran).await.is_well());
+        assert_eq!(bench.counters.counts(), [logins, 0]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_targets_are_worked_on_at_once_than_there_are_files_for_in_all_runs() {
+    let bench = Bench::new(20, Counters::new());
+    let engine = Engine::with_room(Means::for_tests(Duration::ZERO), 7);
+    let targets = bench.targets(&["all"]);
+    let (now, most) = (Cell::new(0), Cell::new(0));
+    let runs: Vec<Run> = (0..5)
+        .map(|_| engine.begin(&bench.registry, Limits::default()))
+        .collect();
+    let work = runs.iter().map(|run| {
+        run.over(&targets, ACTION, async |_| {
+            now.set(now.get() + 1);
+            most.set(now.get().max(most.get()));
+            pass(Duration::from_secs(1)).await;
+            now.set(now.get() - 1);
+            Ok(Answer::success(json!({})))
+        })
+    });
+    let ran = join_all(work).await;
+    assert!(
+        ran.iter()
+            .all(|ran| ran.is_well() && ran.statuses.len() == 21)
+    );
+    assert_eq!(most.get(), 7);
+}

@@ -1,0 +1,60 @@
+//! Turns at a device: tasks that act on it wait for each other, whichever runs they are of.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::inventory::Place;
+use devgate_core::lock::locked;
+
+/// The devices that somebody acts on, or waits for.
+#[derive(Debug, Default)]
+pub(crate) struct Turns(Mutex<HashMap<Place, Arc<Semaphore>>>);
+
+/// The right to act on a device, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Turn<'t> {
+    turns: &'t Turns,
+    place: Place,
+    /// There until it is given back.
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Turns {
+    /// Waits for a turn at a device, first come, first served. `at_once` can have one at a time; while there are
+    /// others, what the first of them said counts.
+    pub(crate) async fn take(&self, place: Place, at_once: usize) -> Turn<'_> {
+        let semaphore = Arc::clone(
+            locked(&self.0)
+                .entry(place)
+                .or_insert_with(|| Arc::new(Semaphore::new(at_once.min(Semaphore::MAX_PERMITS)))),
+        );
+        // There from here on: who stops waiting leaves nothing behind either.
+        let mut turn = Turn {
+            turns: self,
+            place,
+            permit: None,
+        };
+        let permit = semaphore.acquire_owned().await;
+        turn.permit = Some(permit.expect("nobody closes the semaphores of devices"));
+        turn
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        locked(&self.0).len()
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.permit = None;
+        let mut devices = locked(&self.turns.0);
+        // Each who waits or acts has one, too.
+        let is_last = |semaphore: &Arc<Semaphore>| Arc::strong_count(semaphore) == 1;
+        if devices.get(&self.place).is_some_and(is_last) {
+            devices.remove(&self.place);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What a program tells while it works: messages, and what became of resources.
+
+use devgate_schemas::{Hash, Level, Mask, Value};
+use devgate_transports::Context;
+
+/// What an event may say.
+const KEYS: [&str; 7] = [
+    "level",
+    "message",
+    "title",
+    "action",
+    "attribute",
+    "is",
+    "should",
+];
+
+const EXPECTED: &str = "an event is an object of `level` (debug, info, notice, warning, err), `message` \
+                        and perhaps the `title` (or titles) that it is about, or of `action` (created, \
+                        updated, deleted, unchanged, failed, attribute_changed), `title` and perhaps \
+                        `message`";
+
+/// Tells an event, without these secrets.
+///
+/// # Errors
+/// What an event must be, where this is none.
+pub(super) fn tell(ctx: &Context<'_>, mask: &Mask, event: &Value) -> Result<(), String> {
+    tell_known(ctx, mask, event).ok_or_else(|| EXPECTED.to_owned())
+}
+
+/// Tells the events of a list, as results have it.
+///
+/// # Errors
+/// What an event must be, where one is none.
+pub(super) fn tell_all(ctx: &Context<'_>, mask: &Mask, events: &Value) -> Result<(), String> {
+    let Value::Array(events) = events else {
+        return Err("expected `events` as a list".to_owned());
+    };
+    events.iter().try_for_each(|event| tell(ctx, mask, event))
+}
+
+fn tell_known(ctx: &Context<'_>, mask: &Mask, event: &Value) -> Option<()> {
+    let event = event.as_hash()?;
+    let is_known = |key: &str| KEYS.contains(&key);
+    if !event
+        .iter()
+        .all(|(key, _)| key.as_str().is_some_and(is_known))
+    {
+        return None;
+    }
+    // A text, if it is given; what is no text is no event.
+    let text = |key: &str| match event.get(key) {
+        None | Some(Value::Undef) => Some(None),
+        Some(value) => Some(Some(value.as_str()?)),
+    };
+    let titles = match event.get("title") {
+        Some(Value::Array(titles)) => titles.iter().map(Value::as_str).collect(),
+        _ => text("title").map(|title| title.into_iter().collect::<Vec<_>>()),
+    };
+    let (titles, message) = (titles?, text("message")?);
+    let message = message.map(|message| mask.text(message).into_owned());
+    match (text("action")?, text("level")?) {
+        (None, Some(level)) => {
+            let (level, message) = (level_of(level)?, message?);
+            if titles.is_empty() {
+                ctx.say(level, message);
+            } else {
+                ctx.say_of(level, &titles, message);
+            }
+        }
+        (Some(action), None) if !titles.is_empty() => {
+            acted(ctx, mask, action, &titles, message.as_deref(), event)?;
+        }
+        (Some(_), None) => return None,
+        (None, None) | (Some(_), Some(_)) => return None,
+    }
+    Some(())
+}
+
+fn acted(
+    ctx: &Context<'_>,
+    mask: &Mask,
+    action: &str,
+    titles: &[&str],
+    message: Option<&str>,
+    event: &Hash,
+) -> Option<()> {
+    match (action, message) {
+        ("created", message) => ctx.acted(message.unwrap_or("Created"), titles),
+        ("updated", message) => ctx.acted(message.unwrap_or("Updated"), titles),
+        ("deleted", message) => ctx.acted(message.unwrap_or("Deleted"), titles),
+        ("unchanged", _) => ctx.unchanged(titles),
+        ("failed", message) => {
+            let message = message?;
+            titles.iter().for_each(|title| ctx.failed(title, message));
+        }
+        ("attribute_changed", message) => {
+            let &[title] = titles else { return None };
+            let value = |key: &str| event.get(key).cloned().map(|value| mask.value(value));
+            let (is, should) = (value("is"), value("should"));
+            let attribute = event.get("attribute")?.as_str()?;
+            ctx.attribute_changed(title, attribute, is.as_ref(), should.as_ref(), message);
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+fn level_of(word: &str) -> Option<Level> {
+    Some(match word {
+        "debug" => Level::Debug,
+        "info" => Level::Info,
+        "notice" => Level::Notice,
+        "warning" => Level::Warning,
+        "err" => Level::Err,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use devgate_schemas::{Event, Listen, TypeSchema, yaml};
+    use devgate_transports::{Mode, Patience, Resources};
+    use serde_json::json;
+
+    use super::*;
+    use devgate_core::lock::locked;
+
+    #[derive(Default)]
+    struct Heard(Mutex<Vec<String>>);
+
+    impl Listen for Heard {
+        fn hear(&self, event: Event) {
+            let subject = event.subject.unwrap_or_default();
+            let line = format!("{} {subject}: {}", event.level, event.message);
+            locked(&self.0).push(line);
+        }
+    }
+
+    /// What is heard of an event, and which titles failed by it.
+    fn told(event: serde_json::Value) -> (Result<(), String>, Vec<String>, Vec<String>) {
+        let definition =
+            "{name: port, desc: x, attributes: {name: {type: String, behaviour: namevar}}}";
+        let definition = yaml::parse(definition).expect("YAML").to_value();
+        let schema = TypeSchema::register(&definition).expect("a type");
+        let resources = Resources::new(&schema, Mode::Enforce).asked(["a", "c"]);
+        let (heard, patience) = (Heard::default(), Patience::new());
+        let ctx = Context::new("panel", &heard, &patience);
+        let mask = Mask::new(&[Value::from("canary").into_sensitive()]);
+        let outcome = tell(&ctx.for_resources(&resources), &mask, &Value::from(event));
+        let failed = resources
+            .failed()
+            .into_iter()
+            .map(|one| one.title)
+            .collect();
+        (outcome, locked(&heard.0).clone(), failed)
+    }
+
+    #[test]
+    fn messages_and_actions_are_told_as_those_of_any_provider_without_secrets() {
+        for (event, line) in [
+            (
+                json!({"level": "info", "message": "hello"}),
+                "info port: hello",
+            ),
+            (
+                json!({"level": "warning", "message": "got canary", "title": "a"}),
+                "warning port[a]: got ********",
+            ),
+            (
+                json!({"action": "created", "title": "a"}),
+                "notice port: Created: a",
+            ),
+            (
+                json!({"action": "updated", "title": "a", "message": "Moved"}),
+                "notice port: Moved: a",
+            ),
+            (
+                json!({"action": "unchanged", "title": "a"}),
+                "debug port: Unchanged: a",
+            ),
+            (
+                json!({"level": "info", "message": "hello", "title": ["a", "c"]}),
+                "info port[a, c]: hello",
+            ),
+            (
+                json!({"action": "created", "title": ["a", "c"]}),
+                "notice port: Created: [\"a\", \"c\"]",
+            ),
+            (
+                json!({"action": "attribute_changed", "title": "a", "attribute": "x", "is": 1, "should": 2}),
+                "notice port: a: attribute 'x' changed from 1 to 2",
+            ),
+        ] {
+            let (outcome, lines, failed) = told(event);
+            assert_eq!((outcome, failed), (Ok(()), Vec::new()));
+            assert_eq!(lines, [line]);
+        }
+        let (_, lines, failed) = told(json!({"action": "failed", "title": "a", "message": "no"}));
+        assert_eq!(
+            (lines, failed),
+            (vec!["err port[a]: no".to_owned()], vec!["a".to_owned()])
+        );
+        let (outcome, _, failed) = told(json!({"action": "deleted", "title": "b"}));
+        assert_eq!((outcome, failed), (Ok(()), vec!["b".to_owned()]));
+    }
+
+    #[test]
+    fn what_is_no_event_is_refused_and_tells_nothing() {
+        for event in [
+            json!("hello"),
+            json!({}),
+            json!({"level": "loud", "message": "x"}),
+            json!({"level": "info"}),
+            json!({"level": "info", "message": 5}),
+            json!({"level": "info", "message": "x", "titel": "a"}),
+            json!({"action": "created"}),
+            json!({"action": "created", "title": []}),
+            json!({"action": "created", "title": ["a", 1]}),
+            json!({"action": "attribute_changed", "title": ["a", "c"], "attribute": "x"}),
+            json!({"action": "failed", "title": "a"}),
+            json!({"action": "painted", "title": "a"}),
+            json!({"action": "created", "level": "info", "title": "a"}),
+        ] {
+            let (outcome, lines, _) = told(event.clone());
+            assert!(outcome.is_err() && lines.is_empty(), "{event}: {lines:?}");
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Modules for Puppet in Ruby: what their files say without Ruby, and what they say themselves when
+//! somebody needs to know. They are asked by a program of ours, the host, as docs/external.md has it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::slice;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use devgate_schemas::{Feature, Hash, TransportSchema, TypeSchema, Value};
+use devgate_transports::reading;
+use indexmap::IndexMap;
+use tempfile::TempDir;
+use tokio::task::spawn_blocking;
+
+use super::action::Action;
+use super::folder::{SETTINGS, name_of, told, unfit};
+use super::program::Program;
+use super::resource_type::ExternalType;
+use super::results::Problem;
+use super::session::{Asked, Reaching, Way};
+use crate::process::{GRACE, Limits};
+use crate::registry::Family;
+use devgate_core::trust;
+
+/// A transport in Ruby, which has not been asked yet what it is.
+#[derive(Clone, Debug)]
+pub(crate) struct RubyTransport {
+    name: String,
+    /// Its schema, by whose name it is known.
+    file: PathBuf,
+    modules: Arc<Modules>,
+}
+
+/// The folders in which Ruby is looked for, and what is in them.
+#[derive(Debug)]
+struct Modules {
+    libs: Vec<PathBuf>,
+    /// The files of all types, by their names: read when a type is asked for.
+    types: OnceLock<IndexMap<String, PathBuf>>,
+    /// The host's own folder, once it is needed.
+    host: OnceLock<Result<TempDir, String>>,
+}
+
+/// The files of the host.
+const HOST: [(&str, &str); 7] = [
+    ("start.rb", include_str!("ruby/start.rb")),
+    ("host.rb", include_str!("ruby/host.rb")),
+    ("plain.rb", include_str!("ruby/plain.rb")),
+    ("context.rb", include_str!("ruby/context.rb")),
+    ("loaded.rb", include_str!("ruby/loaded.rb")),
+    ("modules.rb", include_str!("ruby/modules.rb")),
+    ("target.rb", include_str!("ruby/target.rb")),
+];
+
+/// Where modules have the schemas of transports.
+const SCHEMAS: &str = "puppet/transport/schema";
+
+/// What modules may take to say what they are: a second, where nobody else wants the processor.
+const LIMITS: Limits = Limits {
+    time: Some(Duration::from_secs(60)),
+    stdout: 50 * 1024 * 1024,
+    stderr: 64 * 1024,
+    grace: GRACE,
+    respite: Duration::ZERO,
+    drain: Duration::from_secs(1),
+};
+
+/// Who is asked, and of which types.
+struct Question {
+    program: Program,
+    types: Vec<Value>,
+    /// Why others are not asked for.
+    left_out: IndexMap<String, String>,
+}
+
+impl RubyTransport {
+    /// The transports of a module path, and of a folder like `lib` of a module, which comes first. Of
+    /// modules with one name, the first counts.
+    pub(crate) fn all(modulepath: &[PathBuf], libdir: Option<&Path>) -> Vec<Self> {
+        let mut modules: IndexMap<String, PathBuf> = IndexMap::new();
+        for module in modulepath.iter().flat_map(|root| entries(root)) {
+            let lib = module.join("lib");
+            if lib.is_dir() {
+                modules.entry(name_of(&module)).or_insert(lib);
+            }
+        }
+        let libs = libdir.map(Path::to_owned).into_iter();
+        let libs = libs.chain(modules.into_values());
+        // A module may change its directory, and must find its files all the same.
+        let absolute = |lib: PathBuf| std::path::absolute(&lib).unwrap_or(lib);
+        let libs: Vec<PathBuf> = libs.map(absolute).collect();
+        let transports = named(&libs, SCHEMAS);
+        let modules = Arc::new(Modules {
+            libs,
+            types: OnceLock::new(),
+            host: OnceLock::new(),
+        });
+        let transports = transports.into_iter().map(|(name, file)| Self {
+            name,
+            file,
+            modules: Arc::clone(&modules),
+        });
+        transports.collect()
+    }
+
+    /// The transport's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where its schema is.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The names of what may be types for its devices.
+    pub(crate) fn type_names(&self) -> impl Iterator<Item = &str> {
+        let names = self.modules.types().keys();
+        names
+            .map(String::as_str)
+            .filter(|name| self.has_provider(name))
+    }
+
+    /// Whether there is a provider of a type: one for this transport, or one for all.
+    fn has_provider(&self, type_name: &str) -> bool {
+        let [own, common] =
+            [&self.name, type_name].map(|name| format!("puppet/provider/{type_name}/{name}.rb"));
+        let mut libs = self.modules.libs.iter();
+        libs.any(|lib| {
+            lib.join(&own).is_file() || (lib.join(&common).is_file() && self.is_served_by(lib))
+        })
+    }
+
+    /// Whether what a folder has for all devices is for those of this transport. A module that brings
+    /// transports means its own.
+    fn is_served_by(&self, lib: &PathBuf) -> bool {
+        let brought = named(slice::from_ref(lib), SCHEMAS);
+        brought.is_empty() || brought.contains_key(&self.name)
+    }
+
+    /// Asks the transport and all types what they are.
+    ///
+    /// # Errors
+    /// That there is no Ruby for modules, or what is wrong with the transport. A type that is wrong is
+    /// left out, for types are everybody's.
+    pub(crate) async fn ask(&self) -> Result<Family, String> {
+        let own = self.clone();
+        // A module path may have many files.
+        let question = spawn_blocking(move || own.question()).await;
+        let question = question.expect("files do not panic")?;
+        let types = Value::Array(question.types.clone());
+        let input = [("types", types)].into_iter().collect();
+        let reply = question.program.once(Action::Schema, input, &LIMITS).await;
+        self.family(question, reply.results)
+    }
+
+    /// Who is asked, and of which types.
+    fn question(&self) -> Result<Question, String> {
+        self.modules.trusted()?;
+        let host = self.modules.host().map_err(|problem| {
+            format!("the host of Ruby modules has no place of its own: {problem}")
+        })?;
+        let libs = std::env::join_paths(&self.modules.libs).map_err(|error| error.to_string())?;
+        let words = [
+            "ruby".into(),
+            "--disable-gems".into(),
+            host.into_os_string(),
+            self.name.clone().into(),
+            libs,
+        ];
+        let program = Program::hosted(&self.file, words.to_vec());
+        let mut left_out = IndexMap::new();
+        let mut types = Vec::new();
+        for (name, file) in self.modules.types() {
+            match self.unfit_to_ask(name, file) {
+                None => types.push(Value::from(name.as_str())),
+                Some(why) => drop(left_out.insert(name.clone(), why)),
+            }
+        }
+        Ok(Question {
+            program,
+            types,
+            left_out,
+        })
+    }
+
+    /// What the answer makes of it.
+    fn family(&self, question: Question, results: Result<Hash, Problem>) -> Result<Family, String> {
+        let Question {
+            program,
+            mut left_out,
+            ..
+        } = question;
+        let mut results = results.map_err(|problem| told(&program, problem))?;
+        let definition = results.remove("transport").unwrap_or(Value::Undef);
+        let schema = TransportSchema::register_foreign(&definition);
+        let schema = schema.map_err(|problems| unfit(&program, &problems))?;
+        let asked = Asked {
+            program,
+            stays: true,
+        };
+        let described = match results.remove("types") {
+            Some(Value::Hash(described)) => described,
+            _ => Hash::new(),
+        };
+        let (mut types, mut warnings) = (Vec::new(), IndexMap::new());
+        for (name, described) in described {
+            let name = name.to_string();
+            match type_of(&name, described) {
+                Ok((schema, warned)) => {
+                    let asked = asked.of_type(&name);
+                    types.push(ExternalType { schema, asked });
+                    warnings.insert(name, warned);
+                }
+                Err(why) => drop(left_out.insert(name, why)),
+            }
+        }
+        let connect = Arc::new(Reaching {
+            schema: schema.with(&SETTINGS),
+            way: Way::Program(asked),
+        });
+        Ok(Family::of_ruby(connect, types, left_out, warnings))
+    }
+
+    /// Why a type need not be asked what it is.
+    fn unfit_to_ask(&self, name: &str, file: &Path) -> Option<String> {
+        let text = match reading::bytes(file) {
+            Ok(text) => text,
+            Err(error) => return Some(format!("{}: {error}", file.display())),
+        };
+        if !text.windows(11).any(|word| word == b"ResourceApi") {
+            return Some(format!(
+                "{} is a type of Puppet's old kind: devgate manages those of the Resource API \
+                 (`Puppet::ResourceApi.register_type`)",
+                file.display()
+            ));
+        }
+        (!self.has_provider(name)).then(|| {
+            format!(
+                "there is neither a provider for `{transport}` (puppet/provider/{name}/{transport}.rb) \
+                 nor one for all devices (puppet/provider/{name}/{name}.rb, in its own module or in one \
+                 without transports)",
+                transport = self.name
+            )
+        })
+    }
+}
+
+/// A type as the host has described it, and the gem's warnings of it.
+fn type_of(name: &str, described: Value) -> Result<(TypeSchema, Vec<String>), String> {
+    let Value::Hash(mut described) = described else {
+        return Err("the host says nothing of it".to_owned());
+    };
+    if let Some(error) = described.remove("error") {
+        return Err(error.as_str().unwrap_or_default().to_owned());
+    }
+    let definition = described.remove("definition").unwrap_or(Value::Undef);
+    match TypeSchema::register_foreign(&definition) {
+        Ok((schema, _)) if schema.name() != name => {
+            Err(format!("it calls itself `{}`", schema.name()))
+        }
+        Ok((schema, _)) if !schema.has(Feature::RemoteResource) => Err(
+            "it manages hosts, not devices: its definition lacks the feature `remote_resource`"
+                .to_owned(),
+        ),
+        Ok(known) => Ok(known),
+        Err(problems) => {
+            let problems = problems.iter().map(|problem| problem.message.clone());
+            Err(problems.collect::<Vec<_>>().join("; "))
+        }
+    }
+}
+
+impl Modules {
+    /// Looks whether somebody else could change what Ruby loads: it may be any file of any of the folders.
+    ///
+    /// # Errors
+    /// For root: who could; a link that leads out of the module path.
+    fn trusted(&self) -> Result<(), String> {
+        // A module, and the folder of the module path that it is in.
+        let folders = self
+            .libs
+            .iter()
+            .flat_map(|lib| lib.ancestors().skip(1).take(2));
+        let roots = trust::roots(folders);
+        let mut libs = self.libs.iter();
+        libs.try_for_each(|lib| trust::check_all(lib, &roots))
+    }
+
+    fn types(&self) -> &IndexMap<String, PathBuf> {
+        self.types.get_or_init(|| named(&self.libs, "puppet/type"))
+    }
+
+    /// The host's main file, in a folder that nobody else can enter.
+    fn host(&self) -> Result<PathBuf, String> {
+        let written = self
+            .host
+            .get_or_init(|| written().map_err(|error| error.to_string()));
+        let folder = written.as_ref().map_err(String::clone)?;
+        Ok(folder.path().join(HOST[0].0))
+    }
+}
+
+fn written() -> io::Result<TempDir> {
+    let folder = tempfile::Builder::new()
+        .prefix("devgate-ruby-")
+        .permissions(fs::Permissions::from_mode(0o700))
+        .tempdir()?;
+    for (name, text) in HOST {
+        fs::write(folder.path().join(name), text)?;
+    }
+    Ok(folder)
+}
+
+/// The files of Ruby in one folder of each of these, by their names; the first of a name counts.
+fn named(libs: &[PathBuf], folder: &str) -> IndexMap<String, PathBuf> {
+    let mut found = IndexMap::new();
+    for file in libs.iter().flat_map(|lib| entries(&lib.join(folder))) {
+        let is_ruby = file.extension().is_some_and(|extension| extension == "rb");
+        if let (true, Some(name)) = (is_ruby, file.file_stem().and_then(|name| name.to_str())) {
+            found.entry(name.to_owned()).or_insert(file);
+        }
+    }
+    found
+}
+
+/// What is in a folder, sorted, so that every run is alike.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    entries.sort();
+    entries
+}

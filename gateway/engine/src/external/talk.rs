@@ -1,0 +1,248 @@
+//! Programs that stay: one process each, for as long as a session, asked by lines of JSON.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use devgate_schemas::task::Captured;
+use devgate_schemas::{Hash, MOST_VALUES, Value, read_json, values};
+use devgate_transports::ssh_host::Exit;
+use futures_util::future::join_all;
+use tokio::sync::Mutex as Turn;
+use tokio::time::timeout;
+
+use super::action::Action;
+use super::program::{Program, Reply, revealed, timed_out};
+use super::results::{self, Problem};
+use crate::process::{Broken, Dialogue, Limits};
+use devgate_core::lock::locked;
+
+/// The processes of a session, by their files.
+#[derive(Debug, Default)]
+pub(super) struct Talks(Mutex<HashMap<PathBuf, Arc<Turn<Option<Talk>>>>>);
+
+/// A process that is asked one thing after the other.
+#[derive(Debug)]
+struct Talk {
+    dialogue: Dialogue,
+    /// The number of the last request.
+    last: i64,
+}
+
+const EXPECTED: &str = "expected a line of JSON, `{id, event}`, `{id, results}` or `{id, error}`, with the \
+                        request's id; words for people go to stderr";
+
+impl Talks {
+    /// Asks a program in its process, which is started if it does not run; `tell` hears its events.
+    pub(super) async fn ask(
+        &self,
+        program: &Program,
+        action: Action,
+        input: Hash,
+        limits: &Limits,
+        tell: impl FnMut(&Value) -> Result<(), String>,
+    ) -> Reply {
+        let place = locked(&self.0)
+            .entry(program.real().to_owned())
+            .or_default()
+            .clone();
+        let mut place = place.lock().await;
+        // It is put back when it has answered: one that was left in the middle is asked nothing more.
+        let mut talk = match Talk::going(place.take(), program).await {
+            Ok(talk) => talk,
+            Err(error) => {
+                return Reply::failed(program.not_started(&error), Captured::default());
+            }
+        };
+        let asked = talk.ask(action, program.input(input), limits, tell);
+        let answer = match limits.time {
+            None => Ok(asked.await),
+            Some(limit) => timeout(limit, asked).await,
+        };
+        let stderr = talk.dialogue.stderr();
+        match answer {
+            Ok(Ok(answer)) => {
+                *place = Some(talk);
+                Reply {
+                    results: answer,
+                    stderr,
+                }
+            }
+            Ok(Err(why)) => {
+                let message = why.told(&stderr, limits);
+                talk.dialogue.kill().await;
+                Reply::failed(message, stderr)
+            }
+            Err(_) => {
+                talk.dialogue.kill().await;
+                Reply::failed(timed_out(action, limits), stderr)
+            }
+        }
+    }
+
+    /// Lets all processes end.
+    pub(super) async fn end(self) {
+        let places = self.0.into_inner();
+        let places = places.unwrap_or_else(PoisonError::into_inner);
+        let ends = places.into_values().map(|place| async move {
+            if let Some(talk) = place.lock().await.take() {
+                talk.dialogue.end().await;
+            }
+        });
+        join_all(ends).await;
+    }
+}
+
+/// Why a process that was asked is of no more use.
+#[derive(Debug)]
+enum Why {
+    Broken(Broken),
+    /// It did not do as it must.
+    Misfit(String),
+}
+
+impl Talk {
+    /// This one, if it still runs; else a new one.
+    async fn going(known: Option<Self>, program: &Program) -> io::Result<Self> {
+        if let Some(mut known) = known
+            && !known.dialogue.has_ended()
+        {
+            return Ok(known);
+        }
+        let dialogue = Dialogue::begin(&program.started(Action::Serve)).await?;
+        Ok(Self { dialogue, last: 0 })
+    }
+
+    /// Asks it one thing; the answer may be that it failed.
+    async fn ask(
+        &mut self,
+        action: Action,
+        input: Value,
+        limits: &Limits,
+        mut tell: impl FnMut(&Value) -> Result<(), String>,
+    ) -> Result<Result<Hash, Problem>, Why> {
+        self.last += 1;
+        let id = self.last;
+        let request = [
+            ("id", Value::from(id)),
+            ("action", Value::from(action.name())),
+            ("input", input),
+        ];
+        let request = revealed(&Value::Hash(request.into_iter().collect()));
+        let hear = |line: &[u8]| match Line::read(line, id) {
+            Ok(Line::Event(event)) => tell(&event).err().map(Err),
+            Ok(Line::Answer(answer)) => Some(Ok(answer)),
+            Err(problem) => Some(Err(problem)),
+        };
+        match self.dialogue.ask(&request, limits, hear).await {
+            Ok(answer) => answer.map_err(Why::Misfit),
+            Err(broken) => Err(Why::Broken(broken)),
+        }
+    }
+}
+
+impl Why {
+    fn told(self, stderr: &Captured, limits: &Limits) -> String {
+        match self {
+            Self::Misfit(problem) => problem,
+            Self::Broken(Broken::TooLong) => format!(
+                "it wrote a line of more than {} bytes (`output-limit`)",
+                limits.stdout
+            ),
+            Self::Broken(Broken::Unread) => {
+                "it answered before it had read the request to its end".to_owned()
+            }
+            Self::Broken(Broken::Ended(exit)) => {
+                let how = match exit {
+                    Exit::Code(code) => format!("it ended with exit code {code}"),
+                    Exit::Signal(signal) => format!("it was ended by SIG{signal}"),
+                    Exit::Unsaid => "it ended".to_owned(),
+                };
+                results::ended(&format!("{how} instead of answering"), stderr)
+            }
+        }
+    }
+}
+
+/// A line that a program has written.
+#[derive(Debug)]
+enum Line {
+    Event(Value),
+    Answer(Result<Hash, Problem>),
+}
+
+impl Line {
+    /// Reads a line that is about the request with this number.
+    ///
+    /// # Errors
+    /// What was expected; the line is not quoted, for it may hold a secret.
+    fn read(line: &[u8], id: i64) -> Result<Self, String> {
+        if values(line) > MOST_VALUES {
+            return Err(format!("{EXPECTED}; it has more than {MOST_VALUES} values"));
+        }
+        let Ok(Value::Hash(mut said)) = read_json(line).map(Value::from) else {
+            return Err(EXPECTED.to_owned());
+        };
+        match said.get("id") {
+            Some(Value::Integer(said)) if *said == id => {}
+            _ => {
+                return Err(format!(
+                    "{EXPECTED}: the request is {id}, the line has another"
+                ));
+            }
+        }
+        let parts = ["event", "results", "error"].map(|key| said.remove(key));
+        match parts {
+            [Some(event), None, None] => Ok(Self::Event(event)),
+            [None, Some(Value::Hash(results)), None] => Ok(Self::Answer(Ok(results))),
+            [None, None, Some(error)] => Ok(Self::Answer(Err(results::said(&error)))),
+            _ => Err(EXPECTED.to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_an_event_an_answer_or_an_error_with_the_requests_number() {
+        let read = |line: &str| Line::read(line.as_bytes(), 7);
+        assert!(matches!(
+            read(r#"{"id": 7, "event": {}}"#),
+            Ok(Line::Event(_))
+        ));
+        assert!(matches!(
+            read(r#"{"id": 7, "results": {}}"#),
+            Ok(Line::Answer(Ok(_)))
+        ));
+        match read(r#"{"id": 7, "error": {"msg": "no", "kind": "a/b"}}"#) {
+            Ok(Line::Answer(Err(problem))) => {
+                assert_eq!(
+                    (problem.message.as_str(), problem.kind.as_deref()),
+                    ("no", Some("a/b"))
+                );
+            }
+            other => panic!("expected an error, got {other:?}"),
+        }
+        for wrong in [
+            "",
+            "canary",
+            "{\"id\": 7, \"canary",
+            "[7]",
+            r#"{"results": {}}"#,
+            r#"{"id": "7", "results": {}}"#,
+            r#"{"id": 6, "results": {}}"#,
+            r#"{"id": 7}"#,
+            r#"{"id": 7, "results": ["canary"]}"#,
+            r#"{"id": 7, "results": {}, "event": {}}"#,
+        ] {
+            let problem = read(wrong).expect_err(wrong);
+            assert!(
+                problem.contains("line of JSON") && !problem.contains("canary"),
+                "{problem}"
+            );
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! This node as a host, as who we are: its processes run tasks, from files laid out once for a run.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+
+use super::stage::{Cleanup, Stages};
+use super::words::{PWSH, words};
+use super::{Budget, Order, Settings, TaskOutput};
+use crate::process::{self, Ended, Failure, Program, found};
+use crate::tasks::{Invocation, Said, TaskError};
+use devgate_core::stop::Stop;
+use devgate_core::trust;
+
+/// This node, for as long as one run.
+#[derive(Debug)]
+pub(crate) struct Local {
+    settings: Settings,
+    features: BTreeSet<String>,
+    stages: Stages,
+}
+
+impl Local {
+    /// This node; its features are what is there: a shell, PowerShell, and Puppet's own Ruby.
+    pub(crate) fn new(settings: Settings) -> Self {
+        let there = [
+            ("shell", Path::new("/bin/sh").exists()),
+            (
+                "powershell",
+                found(PWSH).is_some() || settings.interpreter("ps1").is_some(),
+            ),
+            (
+                "puppet-agent",
+                Path::new("/opt/puppetlabs/puppet/bin/ruby").is_file(),
+            ),
+        ];
+        let there = there.into_iter().filter(|(_, there)| *there);
+        Self {
+            settings,
+            features: there.map(|(feature, _)| feature.to_owned()).collect(),
+            stages: Stages::default(),
+        }
+    }
+
+    pub(super) fn features(&self) -> &BTreeSet<String> {
+        &self.features
+    }
+
+    pub(super) fn budget(&self) -> &Budget {
+        &self.settings.budget
+    }
+
+    /// Runs a task on this node. When this future is dropped, the task's whole process group is
+    /// killed.
+    pub(super) async fn run(
+        &self,
+        invocation: Invocation,
+        order: Order<'_>,
+    ) -> Result<TaskOutput, TaskError> {
+        let task = invocation.task();
+        let base = self
+            .settings
+            .tmpdir
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("/tmp"));
+        let cleanup = if self.settings.cleanup {
+            Cleanup::Remove
+        } else {
+            Cleanup::Keep
+        };
+        let stage = self
+            .stages
+            .of(invocation.implementation(), &base, cleanup)
+            .await;
+        let stage = stage.map_err(|error| TaskError::Copy {
+            task: task.to_owned(),
+            path: base,
+            error,
+        })?;
+        let stage = stage.get().expect("it was laid out");
+        let input = invocation.input(stage.installdir())?;
+        let mut program = Program {
+            words: words(
+                invocation.implementation(),
+                stage.executable(),
+                &self.settings,
+            ),
+            environment: input.environment,
+            stdin: input.stdin,
+        };
+        let before = program
+            .words
+            .iter()
+            .take_while(|word| **word != *stage.executable());
+        for path in before.filter_map(found) {
+            trust::check(&path).map_err(|problem| TaskError::Files {
+                kind: "devgate/untrusted",
+                problems: vec![problem],
+            })?;
+        }
+        let Order { limits, stop, hear } = order;
+        let mut ended = process::run(&program, limits, stop, hear).await;
+        if let Err(Failure::Start(error)) = &ended
+            && Errno::from_raw(error.raw_os_error().unwrap_or_default()) == Errno::ENOEXEC
+            && program.words.len() == 1
+            && is_text(stage.executable())
+        {
+            // A script without a first line that names its interpreter is the shell's, as it would
+            // be had a shell been asked to run it.
+            program.words.insert(0, OsString::from("/bin/sh"));
+            ended = process::run(&program, limits, stop, hear).await;
+        }
+        let outcome = ended.map_err(|failure| match failure {
+            Failure::Start(error) => {
+                unexecutable(&invocation, &program, stage.executable(), &error)
+            }
+            Failure::Ended(ended) => ended_early(task, *ended, order.stop),
+        })?;
+        Ok(TaskOutput {
+            exit: outcome.exit,
+            stderr: outcome.stderr.text(),
+            value: outcome.into_value(task),
+        })
+    }
+}
+
+/// A task that was ended before it ended by itself.
+fn ended_early(task: &str, ended: Ended, stop: &Stop) -> TaskError {
+    let Ended {
+        limit,
+        stdout,
+        stderr,
+        left,
+    } = ended;
+    if !left.is_empty() {
+        tracing::warn!("task {task}: these processes cannot be killed, and still live: {left:?}");
+    }
+    let (task, said) = (task.to_owned(), Said::new(stdout, stderr));
+    match limit {
+        Some(limit) => TaskError::TimedOut { task, limit, said },
+        None => TaskError::Stopped {
+            task,
+            stopped: stop.told_of_part(),
+            said,
+        },
+    }
+}
+
+/// Why the operating system did not run a task, with the most frequent cause: the interpreter.
+fn unexecutable(
+    invocation: &Invocation,
+    program: &Program,
+    executable: &Path,
+    error: &io::Error,
+) -> TaskError {
+    let interpreter = match program.words.as_slice() {
+        [interpreter, _, ..] => Some(format!("its interpreter {}", interpreter.to_string_lossy())),
+        _ => first_line(executable).map(|line| format!("its first line {line:?}")),
+    };
+    let reason = match (
+        error.kind(),
+        Errno::from_raw(error.raw_os_error().unwrap_or_default()),
+    ) {
+        (io::ErrorKind::NotFound, _) => match interpreter {
+            Some(interpreter) => format!("{interpreter} names no program on this host"),
+            None => error.to_string(),
+        },
+        (_, Errno::ENOEXEC) => "it is neither a script nor a program for this host".to_owned(),
+        (_, Errno::E2BIG) => "its parameters together are too long for the environment; let the \
+                              task use input_method stdin"
+            .to_owned(),
+        (io::ErrorKind::PermissionDenied, _) => format!(
+            "{error}; is {} on a file system without programs (noexec)? Set tmpdir to another",
+            executable.display()
+        ),
+        _ => error.to_string(),
+    };
+    TaskError::Unexecutable {
+        task: invocation.task().to_owned(),
+        file: invocation.implementation().file_name().to_owned(),
+        reason,
+    }
+}
+
+/// A script's line `#!…`, as far as it is text.
+fn first_line(executable: &Path) -> Option<String> {
+    let head = head(executable);
+    let line = head.split(|byte| *byte == b'\n').next()?;
+    line.starts_with(b"#!")
+        .then(|| String::from_utf8_lossy(line).into_owned())
+}
+
+/// Whether a file may be a script: programs have NUL bytes at their beginning.
+fn is_text(executable: &Path) -> bool {
+    !head(executable).contains(&0)
+}
+
+fn head(executable: &Path) -> Vec<u8> {
+    let mut head = Vec::new();
+    let read = fs::File::open(executable).and_then(|file| file.take(256).read_to_end(&mut head));
+    if read.is_err() {
+        head.clear();
+    }
+    head
+}

@@ -1,0 +1,307 @@
+//! One host of a run: opened when it is first needed, once for all, and given up once for all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use devgate_transports::HostSettings;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
+
+use super::Host;
+use super::settings::{Budget, Settings};
+use super::shell::Shell;
+use super::teller::Teller;
+use crate::engine::{Load, Ticket};
+use devgate_core::failure::Failure;
+use devgate_core::lock::locked;
+
+/// A host that a run may use.
+pub(super) struct Member<'v> {
+    pub(super) teller: Arc<Teller<'v>>,
+    access: Option<Access>,
+    /// How many tasks may run there at once.
+    limit: Option<NonZeroUsize>,
+    /// How many run there, of all runs.
+    load: Arc<Load>,
+    state: Mutex<State<'v>>,
+    opener: mpsc::UnboundedSender<Arc<Self>>,
+    changed: Arc<Notify>,
+}
+
+struct State<'v> {
+    health: Health,
+    /// What was opened: also of a host that was given up, for its files are still there.
+    host: Option<Arc<Host<'v>>>,
+    /// When it was begun to connect to it.
+    asked: Option<Instant>,
+}
+
+/// What is known of a host.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Health {
+    /// Nobody has needed it yet.
+    Untried,
+    /// It is being connected to.
+    Opening,
+    /// It has been connected to, and may have the run's directory from now on.
+    Preparing,
+    /// Tasks can run there.
+    Up,
+    /// It is not used any more in this run.
+    Down(Failure),
+}
+
+/// How a host is opened.
+#[derive(Debug)]
+pub(super) enum Access {
+    /// As this node.
+    Local(Settings),
+    /// Over SSH.
+    Ssh(Box<HostSettings>, Settings),
+}
+
+/// Room for one task on a host, until it is dropped.
+pub(crate) struct Seat<'v> {
+    member: Arc<Member<'v>>,
+    host: Arc<Host<'v>>,
+}
+
+/// What is known of a host before anybody connects to it.
+#[derive(Debug)]
+pub(crate) struct Outlook {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub address: String,
+    /// Whether it is this node.
+    pub(crate) is_local: bool,
+    /// What it has: of another node only what every host has.
+    pub features: BTreeSet<String>,
+    /// As whom tasks run, where that is not who logs in.
+    pub run_as: Option<String>,
+    /// Where tasks are laid out, where somebody says so.
+    pub tmpdir: Option<String>,
+    /// Whether what was laid out is removed.
+    pub cleanup: bool,
+    /// What runs files, by extension.
+    pub(crate) interpreters: BTreeMap<String, Vec<String>>,
+    /// What tasks may take.
+    pub budget: Budget,
+    /// Why it cannot be used.
+    pub fault: Option<Failure>,
+}
+
+/// How many tasks a host counts as made for, where nobody says: as many as one connection to
+/// OpenSSH's server carries, unless that is configured.
+const USUAL: f64 = 10.0;
+
+/// How long connecting takes where all is well.
+const ARRIVING: Duration = Duration::from_secs(1);
+
+impl<'v> Member<'v> {
+    pub(super) fn new(
+        teller: Teller<'v>,
+        access: Result<Access, Failure>,
+        load: Arc<Load>,
+        opener: mpsc::UnboundedSender<Arc<Self>>,
+        changed: Arc<Notify>,
+    ) -> Self {
+        let (access, health) = match access {
+            Ok(access) => (Some(access), Health::Untried),
+            Err(why) => (None, Health::Down(why)),
+        };
+        let limit = access
+            .as_ref()
+            .and_then(|access| access.settings().budget.concurrency);
+        let state = Mutex::new(State {
+            health,
+            host: None,
+            asked: None,
+        });
+        Self {
+            teller: Arc::new(teller),
+            access,
+            limit,
+            load,
+            state,
+            opener,
+            changed,
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.teller.name()
+    }
+
+    pub(super) fn health(&self) -> Health {
+        self.state().health.clone()
+    }
+
+    /// What is known before anybody connects to it.
+    pub(super) fn outlook(&self) -> Outlook {
+        let fault = match self.health() {
+            Health::Down(why) => Some(why),
+            Health::Untried | Health::Opening | Health::Preparing | Health::Up => None,
+        };
+        let settings = self.access.as_ref().map(Access::settings);
+        let settings = settings.cloned().unwrap_or_default();
+        let (is_local, address, features) = match &self.access {
+            Some(Access::Local(settings)) => {
+                let host = Host::local(settings.clone());
+                (true, "this node".to_owned(), host.features().clone())
+            }
+            Some(Access::Ssh(connection, _)) => {
+                let address = format!("ssh {}@{}", connection.user(), connection.peer());
+                (false, address, BTreeSet::from(["shell".to_owned()]))
+            }
+            None => (false, "unknown".to_owned(), BTreeSet::new()),
+        };
+        Outlook {
+            name: self.name().to_owned(),
+            address,
+            is_local,
+            features,
+            run_as: settings.run_as.map(|run_as| run_as.user),
+            tmpdir: settings.tmpdir.map(|dir| dir.display().to_string()),
+            cleanup: settings.cleanup,
+            interpreters: settings.interpreters.into_iter().collect(),
+            budget: settings.budget,
+            fault,
+        }
+    }
+
+    /// Has the host opened, unless it was tried already.
+    pub(super) fn open(self: &Arc<Self>) {
+        let mut state = self.state();
+        match (&self.access, &state.health) {
+            (Some(Access::Local(settings)), Health::Untried) if settings.run_as.is_none() => {
+                state.host = Some(Arc::new(Host::local(settings.clone())));
+                state.health = Health::Up;
+            }
+            (_, Health::Untried) => {
+                state.health = Health::Opening;
+                state.asked = Some(Instant::now());
+                // Where nobody opens hosts any more, the run has ended.
+                drop(self.opener.send(Arc::clone(self)));
+            }
+            (_, Health::Opening | Health::Preparing | Health::Up | Health::Down(_)) => {}
+        }
+    }
+
+    /// Connects to the host; its health is known afterwards.
+    pub(super) async fn connect(&self) {
+        let teller = Arc::clone(&self.teller);
+        let opened = async {
+            let mut shell = match &self.access {
+                Some(Access::Ssh(connection, settings)) => {
+                    let connection = HostSettings::clone(connection);
+                    Shell::over_ssh(teller, connection, settings.clone()).await?
+                }
+                Some(Access::Local(settings)) => Shell::here(teller, settings.clone())?,
+                None => return Ok(None),
+            };
+            self.state().health = Health::Preparing;
+            shell.prepare().await?;
+            Ok(Some(shell))
+        }
+        .await;
+        let mut state = self.state();
+        match opened {
+            Ok(None) => return,
+            Ok(Some(shell)) => {
+                state.host = Some(Arc::new(Host::Shell(Box::new(shell))));
+                state.health = Health::Up;
+            }
+            Err(why) => state.health = Health::Down(why),
+        }
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// Room for one more task, where the host is up; `None` where there is none, or another run waits for it since
+    /// before this ticket.
+    pub(super) fn seat(self: &Arc<Self>, ticket: &Ticket) -> Option<Seat<'v>> {
+        let state = self.state();
+        if state.health != Health::Up {
+            ticket.leave(&self.load);
+            return None;
+        }
+        if let Some(limit) = self.limit
+            && !(ticket.is_next_for(&self.load) && self.load.tasks() < limit.get())
+        {
+            return None;
+        }
+        let host = state.host.clone()?;
+        drop(state);
+        self.load.add();
+        let member = Arc::clone(self);
+        Some(Seat { member, host })
+    }
+
+    /// How much of the host is in use: what is compared when one of several is chosen.
+    pub(super) fn share(&self) -> f64 {
+        let limit = self.limit.map_or(USUAL, |limit| limit.get() as f64);
+        self.load.tasks() as f64 / limit
+    }
+
+    /// Whether it is only now being connected to, and may well be up in a moment.
+    pub(super) fn is_arriving(&self) -> bool {
+        let state = self.state();
+        matches!(state.health, Health::Opening | Health::Preparing)
+            && state.asked.is_some_and(|asked| asked.elapsed() < ARRIVING)
+    }
+
+    /// Leaves the host for good.
+    pub(super) async fn close(&self) {
+        let host = self.state().host.take();
+        if let Some(host) = host {
+            host.close().await;
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<'v>> {
+        locked(&self.state)
+    }
+}
+
+impl Access {
+    fn settings(&self) -> &Settings {
+        match self {
+            Self::Local(settings) | Self::Ssh(_, settings) => settings,
+        }
+    }
+}
+
+impl<'v> Seat<'v> {
+    /// The host's name.
+    pub(crate) fn name(&self) -> &str {
+        self.member.name()
+    }
+
+    /// Where the task runs.
+    pub(crate) fn host(&self) -> &Host<'v> {
+        &self.host
+    }
+
+    /// The host cannot start tasks: nobody uses it any more in this run.
+    pub(crate) fn give_up(self, why: Failure) {
+        self.member.state().health = Health::Down(why);
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        self.member.load.take_off();
+        self.member.changed.notify_waiters();
+    }
+}
+
+impl std::fmt::Debug for Member<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Member")
+            .field("name", &self.name())
+            .finish_non_exhaustive()
+    }
+}

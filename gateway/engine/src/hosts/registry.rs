@@ -1,0 +1,184 @@
+//! All hosts of one run: each is one, whoever uses it, and all are left at the run's end.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use devgate_schemas::Level;
+use devgate_transports::{Environment, HostSettings};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use tokio::sync::{Mutex as AsyncMutex, Notify, mpsc};
+use tokio::time::timeout;
+
+use super::member::{Access, Health, Member};
+use super::pool::Pool;
+use super::run_on;
+use super::settings::{Budget, Settings};
+use super::teller::Teller;
+use crate::engine;
+use crate::inventory::{Inventory, Kind, Place, Target};
+use crate::run::Run;
+use devgate_core::failure::Failure;
+use devgate_core::lock::locked;
+
+/// How long a host may take to make the run's directory, when it is not needed any more.
+const PREPARING: Duration = Duration::from_secs(10);
+
+/// The hosts that a run uses.
+pub(crate) struct Hosts<'v> {
+    run: &'v Run,
+    inventory: &'v Inventory,
+    members: Mutex<HashMap<String, Arc<Member<'v>>>>,
+    /// By what `run-on` says.
+    pools: AsyncMutex<HashMap<String, Result<Arc<Pool<'v>>, Failure>>>,
+    opener: mpsc::UnboundedSender<Arc<Member<'v>>>,
+    to_open: AsyncMutex<mpsc::UnboundedReceiver<Arc<Member<'v>>>>,
+    changed: Arc<Notify>,
+}
+
+impl<'v> Hosts<'v> {
+    /// The hosts of one run on targets of this inventory.
+    pub(crate) fn new(inventory: &'v Inventory, run: &'v Run) -> Self {
+        let (opener, to_open) = mpsc::unbounded_channel();
+        Self {
+            run,
+            inventory,
+            members: Mutex::default(),
+            pools: AsyncMutex::default(),
+            opener,
+            to_open: AsyncMutex::new(to_open),
+            changed: run.engine.loads.changed(),
+        }
+    }
+
+    /// Does what needs hosts, connects to them meanwhile, and leaves them behind it: in any case,
+    /// unless this is dropped.
+    pub(crate) async fn serve<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut to_open = self.to_open.lock().await;
+        let mut opening = FuturesUnordered::new();
+        let mut work = pin!(work);
+        let done = loop {
+            tokio::select! {
+                done = &mut work => break done,
+                Some(member) = to_open.recv() => {
+                    opening.push(async move { member.connect().await });
+                }
+                Some(()) = opening.next() => {}
+            }
+        };
+        let members: Vec<_> = locked(&self.members).values().cloned().collect();
+        // A directory that is being made has to be there before it can be removed.
+        let prepared = async {
+            let is_preparing = |member: &Arc<Member<'_>>| member.health() == Health::Preparing;
+            while members.iter().any(is_preparing) && opening.next().await.is_some() {}
+        };
+        let in_time = timeout(PREPARING, prepared).await.is_ok();
+        drop(opening);
+        for member in &members {
+            let ctx = member.teller.ctx();
+            match member.health() {
+                Health::Opening => {
+                    ctx.notice("it was not reached before all was done: no task has run here");
+                }
+                Health::Preparing if !in_time => ctx.warning(format!(
+                    "it has not answered for {PREPARING:?}: an empty directory devgate-* may be left"
+                )),
+                _ => {}
+            }
+        }
+        futures_util::future::join_all(members.iter().map(|member| member.close())).await;
+        done
+    }
+
+    /// Where a target's tasks run: a remote target's proxies, or the target itself.
+    ///
+    /// # Errors
+    /// What `run-on` names is no host that can run tasks, or the target is none.
+    pub(crate) async fn pool(&self, target: &Target) -> Result<Arc<Pool<'v>>, Failure> {
+        let key = match &target.kind {
+            Kind::Remote { run_on, .. } => run_on.as_str(),
+            Kind::Local | Kind::Ssh => {
+                let members = vec![self.member(target)];
+                let loads = &self.run.engine.loads;
+                return Ok(Arc::new(Pool::new(String::new(), members, loads)));
+            }
+            Kind::Other(_) => return Err(run_on::no_runner(target)),
+        };
+        let mut pools = self.pools.lock().await;
+        let known = match pools.get(key) {
+            Some(known) => known.clone(),
+            None => {
+                let pool = self.gather(key).await;
+                pools.insert(key.to_owned(), pool.clone());
+                pool
+            }
+        };
+        known.map_err(|why| run_on::of_target(why, target))
+    }
+
+    async fn gather(&self, run_on: &str) -> Result<Arc<Pool<'v>>, Failure> {
+        let hosts = run_on::hosts(self.inventory, run_on).await?;
+        let members = hosts.iter().map(|host| self.member(host)).collect();
+        let label = match hosts.as_slice() {
+            [_] => String::new(),
+            _ => format!("run-on {run_on}: "),
+        };
+        let loads = &self.run.engine.loads;
+        Ok(Arc::new(Pool::new(label, members, loads)))
+    }
+
+    fn member(&self, host: &Target) -> Arc<Member<'v>> {
+        let mut members = locked(&self.members);
+        if let Some(member) = members.get(&host.name) {
+            return Arc::clone(member);
+        }
+        let patience = self.run.limits().patience;
+        let teller = Teller::new(&host.name, self.run.sink(), patience);
+        let access = access(host, &teller, &self.run.engine.environment);
+        let (opener, changed) = (self.opener.clone(), Arc::clone(&self.changed));
+        let load = self.run.engine.loads.of(self.run.registry.place(host));
+        let member = Arc::new(Member::new(teller, access, load, opener, changed));
+        members.insert(host.name.clone(), Arc::clone(&member));
+        member
+    }
+
+    /// The right to act on a remote target's device (its [`Place`]), of which there are as
+    /// many as the `concurrency` of the first who asks, in whichever run; 1 where nothing is said.
+    pub(crate) async fn device(&self, place: Place, budget: &Budget) -> engine::Turn<'v> {
+        let count = budget.concurrency.map_or(1, usize::from);
+        self.run.engine.turns.take(place, count).await
+    }
+}
+
+/// What a host's own options say of how to use it.
+fn access(
+    host: &Target,
+    teller: &Teller<'_>,
+    environment: &Environment,
+) -> Result<Access, Failure> {
+    let ctx = teller.ctx();
+    let tell = |level: Level, message: String| ctx.say(level, message);
+    let invalid = |why| crate::inventory::invalid_connection_info(host, &why);
+    match &host.kind {
+        Kind::Local => {
+            let settings = Settings::local(host, environment, tell).map_err(invalid)?;
+            teller.hide(settings.secrets());
+            Ok(Access::Local(settings))
+        }
+        Kind::Ssh => {
+            let (settings, info) = Settings::ssh(host, tell).map_err(invalid)?;
+            teller.hide(info.secrets());
+            let connection = HostSettings::read(&info, environment, tell)?;
+            Ok(Access::Ssh(Box::new(connection), settings))
+        }
+        Kind::Remote { .. } | Kind::Other(_) => Err(run_on::no_runner(host)),
+    }
+}
+
+impl std::fmt::Debug for Hosts<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hosts").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,98 @@
+//! What `run-on` names: hosts that can run programs, or why not.
+
+use std::sync::Arc;
+
+use crate::inventory::{Inventory, Kind, Listed, Overrides, Target};
+use devgate_core::failure::Failure;
+
+/// The hosts that `run-on` names: this node, targets, groups, patterns, or a list of these.
+///
+/// # Errors
+/// Names that are none, no name at all, and targets that run no programs.
+pub(super) async fn hosts(
+    inventory: &Inventory,
+    run_on: &str,
+) -> Result<Vec<Arc<Target>>, Failure> {
+    let mut words = run_on.split([',', ' ', '\n']).map(str::trim);
+    if words.any(|word| word == "-" || word.starts_with('@')) {
+        let message = format!(
+            "`run-on: {run_on}` is expected to name targets or groups; `-` and `@file` are for the \
+             command line"
+        );
+        return Err(Failure::new("devgate/no-proxy", message));
+    }
+    // What a command line says is about the targets that it names, not about their proxies.
+    let selected = inventory
+        .select(&[run_on.to_owned()], &Overrides::default())
+        .await;
+    let hosts = selected.map_err(Failure::from)?;
+    if hosts.is_empty() {
+        let message = format!("`run-on: {run_on}` names no target: its group is empty");
+        return Err(Failure::new("devgate/no-proxy", message));
+    }
+    for host in &hosts {
+        if let Some(fault) = &host.fault {
+            let message = format!(
+                "`run-on: {run_on}` names {}, which cannot be used: {fault}",
+                host.name
+            );
+            return Err(Failure::new("devgate/no-proxy", message));
+        }
+        let has_scheme = host.uri.as_ref().is_some_and(|uri| uri.scheme.is_some());
+        if host.listed == Listed::No && !has_scheme {
+            let message = format!(
+                "`run-on: {run_on}` names {}, which is not in the inventory; `devgate inventory \
+                 show` names what is",
+                host.name
+            );
+            return Err(Failure::new("devgate/unknown-target", message));
+        }
+        if let Kind::Other(transport) = host.kind {
+            return Err(Failure::new(
+                "devgate/no-runner",
+                other(&host.name, transport),
+            ));
+        }
+        if let Kind::Remote { .. } = host.kind {
+            let failure = Failure::new(REMOTE, "it is remote");
+            return Err(failure.with("proxy", host.name.as_str()));
+        }
+    }
+    Ok(hosts)
+}
+
+/// Bolt's kind of a proxy that is itself remote.
+const REMOTE: &str = "bolt/invalid-remote-target";
+
+/// The same failure of one of the targets that have this proxy: Bolt names both.
+pub(super) fn of_target(why: Failure, target: &Target) -> Failure {
+    let proxy = why.details.get("proxy").and_then(serde_json::Value::as_str);
+    let msg = match proxy {
+        Some(proxy) if why.kind == REMOTE => format!(
+            "{proxy} is not a valid run-on target for {} since is also remote.",
+            target.name
+        ),
+        _ => format!("{}: {why}", target.name),
+    };
+    Failure { msg, ..why }
+}
+
+/// Why a target runs no tasks of its own.
+pub(super) fn no_runner(target: &Target) -> Failure {
+    if target.listed == Listed::No {
+        return crate::inventory::unknown_target(target);
+    }
+    Failure::new("devgate/no-runner", other(&target.name, target.kind.name()))
+}
+
+fn other(name: &str, transport: &str) -> String {
+    let what = match transport {
+        "winrm" => "hosts with Windows are not supported",
+        "pcp" => "Puppet's orchestrator is not supported",
+        _ => "containers are not supported",
+    };
+    format!(
+        "{name} has the transport `{transport}`: {what}; tasks run on this node (`local`) and on \
+         hosts with an SSH server and a POSIX shell (`ssh`)"
+    )
+}

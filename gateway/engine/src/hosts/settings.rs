@@ -1,0 +1,303 @@
+//! What an inventory says of a host: the options of its transport that are about running tasks.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use devgate_schemas::{
+    ConnectionInfo, Hash, InvalidConnectionInfo, Level, TransportSchema, Unread, Value,
+};
+use devgate_transports::Environment;
+use devgate_transports::HostSettings;
+use nix::unistd::{Uid, User};
+
+use crate::inventory::{Kind, Target};
+
+/// How tasks run on a host: one form for this node and for those behind SSH.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where the directories of tasks are made; the host's own place if nothing is said.
+    pub tmpdir: Option<PathBuf>,
+    /// Whether they are removed.
+    pub cleanup: bool,
+    /// What runs files, by their extension without its dot.
+    pub(crate) interpreters: Vec<(String, Vec<String>)>,
+    /// As whom tasks run, if not as who is logged in.
+    pub(crate) run_as: Option<RunAs>,
+    /// What tasks may take.
+    pub(crate) budget: Budget,
+}
+
+/// What changes the user.
+#[derive(Clone, Debug)]
+pub(crate) struct RunAs {
+    /// The user as whom tasks run.
+    pub user: String,
+    /// What is run instead of sudo and its options, before the user and the command.
+    pub command: Option<Vec<String>>,
+    /// The program that changes the user.
+    pub sudo: String,
+    /// What it is told when it asks: a hidden text.
+    pub password: Option<Value>,
+}
+
+impl RunAs {
+    /// Whether this is who runs devgate: then nobody needs to be changed.
+    fn is_us(&self) -> bool {
+        let user = User::from_name(&self.user).ok().flatten();
+        user.is_some_and(|user| user.uid == Uid::effective())
+    }
+}
+
+/// What tasks may take, of a host or for a target behind one; what is not said is not limited here.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Budget {
+    /// The time of one task.
+    pub time: Option<Duration>,
+    /// The bytes of stdout that are kept of one task.
+    pub output: Option<usize>,
+    /// The tasks at once.
+    pub concurrency: Option<NonZeroUsize>,
+}
+
+/// How tasks run on a host: all that is said of this node.
+static LOCAL: LazyLock<TransportSchema> =
+    LazyLock::new(|| TransportSchema::built_in(include_str!("settings.yaml")));
+
+/// What is said of a host behind SSH: how it is reached, too.
+static SSH: LazyLock<TransportSchema> = LazyLock::new(|| HostSettings::schema().with(&LOCAL));
+
+/// What a remote target's options tell the gateway: no transport knows them.
+static REMOTE: LazyLock<TransportSchema> = LazyLock::new(|| {
+    LOCAL
+        .only(&TransportSchema::GATEWAYS)
+        .renamed("remote", "The gateway's own options of a remote target.")
+});
+
+impl Settings {
+    /// The settings of this node, of a target whose transport is `local`. `tell` hears of keys that
+    /// nobody knows.
+    ///
+    /// # Errors
+    /// Everything that has a wrong type.
+    pub fn local(
+        target: &Target,
+        environment: &Environment,
+        tell: impl FnMut(Level, String),
+    ) -> Result<Self, InvalidConnectionInfo> {
+        let info = LOCAL.read(target.connection_info(), tell)?;
+        let mut settings = Self::of(&info);
+        settings.run_as = settings.run_as.filter(|run_as| !run_as.is_us());
+        settings
+            .tmpdir
+            .get_or_insert_with(|| environment.temporary());
+        Ok(settings)
+    }
+
+    /// What is said of a host behind SSH: its settings, and all of it for who connects. `tell` hears
+    /// of keys that nobody knows.
+    ///
+    /// # Errors
+    /// Everything that has a wrong type or is missing.
+    pub fn ssh(
+        target: &Target,
+        tell: impl FnMut(Level, String),
+    ) -> Result<(Self, ConnectionInfo), InvalidConnectionInfo> {
+        let info = SSH.read(target.connection_info(), tell)?;
+        let mut settings = Self::of(&info);
+        if let Some(run_as) = &mut settings.run_as {
+            // As in Bolt, sudo is told what the login was.
+            let password = || info.get("password").cloned();
+            run_as.password = run_as.password.take().or_else(password);
+        }
+        Ok((settings, info))
+    }
+
+    /// What may be said of a target that is a host.
+    pub fn schema(target: &Target) -> Option<&'static TransportSchema> {
+        match target.kind {
+            Kind::Local => Some(&LOCAL),
+            Kind::Ssh => Some(&SSH),
+            Kind::Remote { .. } | Kind::Other(_) => None,
+        }
+    }
+
+    fn of(info: &ConnectionInfo) -> Self {
+        let text = |name: &str| info.text(name).map(str::to_owned);
+        Self {
+            tmpdir: info.text("tmpdir").map(PathBuf::from),
+            cleanup: info.boolean("cleanup").unwrap_or(true),
+            interpreters: info
+                .get("interpreters")
+                .map(interpreters)
+                .unwrap_or_default(),
+            run_as: text("run-as").map(|user| RunAs {
+                user,
+                command: info.get("run-as-command").map(words),
+                sudo: text("sudo-executable").unwrap_or_else(|| "sudo".to_owned()),
+                password: info.get("sudo-password").cloned(),
+            }),
+            budget: Budget::of(info),
+        }
+    }
+
+    /// What runs a file with this extension, where something is to.
+    pub(crate) fn interpreter(&self, extension: &str) -> Option<&[String]> {
+        let mut all = self.interpreters.iter();
+        let found = all.find(|(known, _)| known.eq_ignore_ascii_case(extension))?;
+        Some(&found.1)
+    }
+
+    /// What nobody may see.
+    pub fn secrets(&self) -> impl Iterator<Item = &Value> {
+        self.run_as
+            .iter()
+            .filter_map(|run_as| run_as.password.as_ref())
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            tmpdir: None,
+            cleanup: true,
+            interpreters: Vec::new(),
+            run_as: None,
+            budget: Budget::default(),
+        }
+    }
+}
+
+impl Budget {
+    /// Of which of a remote target's options this is made.
+    pub(crate) fn schema() -> &'static TransportSchema {
+        &REMOTE
+    }
+
+    /// What a remote target's own options say.
+    ///
+    /// # Errors
+    /// Everything that has a wrong type.
+    pub(crate) fn remote(target: &Target) -> Result<Self, InvalidConnectionInfo> {
+        let options = target.connection_info().into_hash().into_iter();
+        let ours: Hash = options
+            .filter(|(key, _)| REMOTE.connection_info().contains_key(&key.to_string()))
+            .collect();
+        let info = REMOTE.read(Unread::new(ours), |_, _| {})?;
+        Ok(Self::of(&info))
+    }
+
+    fn of(info: &ConnectionInfo) -> Self {
+        let count = |name: &str| {
+            let count = info.integer(name)?;
+            NonZeroUsize::new(usize::try_from(count).unwrap_or(usize::MAX))
+        };
+        Self {
+            // More seconds than there are mean no limit.
+            time: info
+                .number("task-timeout")
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            output: count("output-limit").map(NonZeroUsize::get),
+            concurrency: count("concurrency"),
+        }
+    }
+}
+
+fn interpreters(value: &Value) -> Vec<(String, Vec<String>)> {
+    let pairs = value.as_hash().into_iter().flat_map(Hash::iter);
+    pairs
+        .map(|(extension, program)| {
+            let extension = extension.to_string();
+            (extension.trim_start_matches('.').to_owned(), words(program))
+        })
+        .collect()
+}
+
+/// A text as one word, a list as its words.
+fn words(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(words).collect(),
+        one => one.as_str().map(str::to_owned).into_iter().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(options: serde_json::Value) -> (Result<Settings, String>, Vec<String>) {
+        let Value::Hash(options) = Value::from(options) else {
+            panic!("options are an object");
+        };
+        let mut told = Vec::new();
+        let info = LOCAL.read(Unread::new(options), |level, message| {
+            told.push(format!("{level:?} {message}"));
+        });
+        let settings = info.map(|info| Settings::of(&info));
+        (settings.map_err(|error| error.to_string()), told)
+    }
+
+    #[test]
+    fn every_setting_is_read() {
+        let (settings, told) = read(json!({
+            "tmpdir": "/var/tmp", "cleanup": false, "run-as": "root", "sudo-password": "canary",
+            "run-as-command": ["doas", "-u"], "sudo-executable": "/bin/sudo",
+            "interpreters": {".rb": "/usr/bin/ruby", "pp": ["puppet", "apply"]},
+            "task-timeout": 1.5, "output-limit": 1000, "concurrency": 3,
+        }));
+        let settings = settings.expect("settings");
+        assert!(told.is_empty(), "{told:?}");
+        assert!(!settings.cleanup && settings.tmpdir == Some("/var/tmp".into()));
+        assert_eq!(
+            settings.interpreter("rb"),
+            Some(&["/usr/bin/ruby".to_owned()][..])
+        );
+        assert_eq!(settings.interpreter("pp").map(<[_]>::len), Some(2));
+        assert_eq!(settings.interpreter("sh"), None);
+        assert_eq!(settings.budget.time, Some(Duration::from_millis(1500)));
+        assert_eq!(settings.budget.output, Some(1000));
+        assert_eq!(settings.budget.concurrency, NonZeroUsize::new(3));
+        assert_eq!(settings.secrets().count(), 1);
+        assert!(!format!("{settings:?}").contains("canary"));
+        let run_as = settings.run_as.expect("a user");
+        assert_eq!(
+            run_as.command,
+            Some(vec!["doas".to_owned(), "-u".to_owned()])
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_at_once_and_what_is_unknown_in_one_warning() {
+        let (settings, told) = read(json!({
+            "tmpdir": 5, "task-timeout": 0, "sudo-password": ["canary"], "tmpdri": "/", "clean-up": 1,
+        }));
+        let error = settings.expect_err("three wrong types");
+        for key in ["tmpdir", "task-timeout", "sudo-password"] {
+            assert!(error.contains(key), "{error}");
+        }
+        assert!(!error.contains("canary"), "{error}");
+        let [warning] = told.as_slice() else {
+            panic!("expected one warning, got {told:?}");
+        };
+        for word in ["tmpdri", "tmpdir", "clean-up", "cleanup"] {
+            assert!(warning.contains(word), "{warning}");
+        }
+    }
+
+    #[test]
+    fn a_host_behind_ssh_has_every_setting_once() {
+        let (connection, tasks) = (HostSettings::schema(), &LOCAL);
+        let twice: Vec<_> = tasks
+            .connection_info()
+            .keys()
+            .filter(|name| connection.connection_info().contains_key(*name))
+            .collect();
+        assert!(twice.is_empty(), "{twice:?}");
+        assert!(SSH.connection_info().contains_key("run-as") && SSH.name() == "ssh");
+        let limits: Vec<_> = REMOTE.connection_info().keys().collect();
+        assert_eq!(limits.len(), 3, "{limits:?}");
+    }
+}

@@ -1,0 +1,82 @@
+//! A task's files on the way to a host, once a run for each layout.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use devgate_transports::SshHost;
+use devgate_transports::ssh_host::{Source, Upload};
+use tokio::time::timeout;
+
+use super::script::Script;
+use super::way::Way;
+use super::{SHORT, Shell};
+use crate::hosts::Ended;
+use crate::tasks::{Implementation, TaskError};
+use devgate_core::failure::Failure;
+use devgate_core::lock::locked;
+
+/// How long a task's files may be on their way.
+const UPLOADING: Duration = Duration::from_secs(300);
+
+impl Shell<'_> {
+    /// Brings a layout there, unless it is; where it is.
+    pub(super) async fn upload(
+        &self,
+        task: &str,
+        implementation: &Implementation,
+    ) -> Result<String, Ended> {
+        let layout = &implementation.layout;
+        let unreadable = |error| TaskError::Copy {
+            task: task.to_owned(),
+            path: layout.executable().path.clone(),
+            error,
+        };
+        let digest = layout.digest().map_err(unreadable)?;
+        let dir = format!("{}/{}", self.dir, &digest[..16]);
+        let upload = {
+            let mut uploads = locked(&self.uploads);
+            Arc::clone(uploads.entry(digest.to_owned()).or_default())
+        };
+        let bring = async {
+            let mut files = Vec::new();
+            for file in layout.files() {
+                files.push(Upload {
+                    from: Source::File(file.path.clone()),
+                    to: format!("{dir}/{}", file.name),
+                    mode: layout.mode(file).map_err(unreadable)?,
+                });
+            }
+            self.put(&files).await.map_err(Ended::NotStarted)
+        };
+        upload.get_or_try_init(|| bring).await?;
+        Ok(dir)
+    }
+
+    /// Writes files, as whom tasks run.
+    async fn put(&self, files: &[Upload]) -> Result<(), Failure> {
+        let ctx = self.teller.ctx();
+        let put = async {
+            if let (Way::Ssh(lines), None) = (&self.way, &self.settings.run_as) {
+                let put = async |host: &SshHost| host.put(files).await;
+                lines.start(&ctx, put).await?;
+                return Ok(());
+            }
+            for Upload { from, to, mode } in files {
+                let Source::File(path) = from else { continue };
+                let content = tokio::fs::read(path).await.map_err(|error| {
+                    let message = format!("{}: {error}", path.display());
+                    Failure::new("puppetlabs.tasks/task_file_error", message)
+                })?;
+                self.ask(&Script::write(to, *mode, &content), SHORT).await?;
+            }
+            Ok(())
+        };
+        match timeout(UPLOADING, put).await {
+            Ok(put) => put,
+            Err(_) => Err(Failure::new(
+                "puppetlabs.tasks/task_file_error",
+                format!("it has not taken the task's files for {UPLOADING:?}"),
+            )),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The connections to one host: one for as many programs as the host lets it carry, further ones
+//! only when there are more, opened one after another.
+//!
+//! How many that is (`MaxSessions` of OpenSSH's server) is learnt from the first refusal, and kept.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use devgate_transports::{Context, Error, HostSettings, Result, SshHost};
+use tokio::sync::{Mutex as Turn, Notify};
+
+use devgate_core::lock::locked;
+
+/// The connections to one host.
+pub(super) struct Lines {
+    settings: HostSettings,
+    state: Mutex<State>,
+    /// Connections are opened by one after the other: servers refuse bursts of them (`MaxStartups`).
+    opening: Turn<()>,
+    changed: Notify,
+}
+
+struct State {
+    lines: Vec<Arc<Line>>,
+    /// How many programs a connection carries, as far as is known.
+    carries: usize,
+    /// The most that one has carried.
+    most: usize,
+    /// The host takes no further connection.
+    full: bool,
+}
+
+/// One connection.
+struct Line {
+    host: SshHost,
+    /// Programs that run on it, and those that are being started.
+    used: AtomicUsize,
+    /// Programs that run on it.
+    open: AtomicUsize,
+}
+
+/// Room for one program on a connection, until it is dropped.
+pub(super) struct Lease<'a> {
+    lines: &'a Lines,
+    line: Arc<Line>,
+    is_open: bool,
+}
+
+/// How often a program is refused before that counts as the host's last word: a host may need a
+/// moment to see that a program on a connection has ended.
+const REFUSALS: u32 = 20;
+
+/// How often a connection may turn out to have ended when a program is to be started on it.
+const LOSSES: u32 = 3;
+
+impl Lines {
+    pub(super) fn new(settings: HostSettings) -> Self {
+        Self {
+            settings,
+            state: Mutex::new(State {
+                lines: Vec::new(),
+                carries: usize::MAX,
+                most: 0,
+                full: false,
+            }),
+            opening: Turn::default(),
+            changed: Notify::new(),
+        }
+    }
+
+    /// Starts something on a connection that has room for it, opening one where none has.
+    ///
+    /// # Errors
+    /// No connection can be made, or it was not started for another reason than lack of room.
+    pub(super) async fn start<T>(
+        &self,
+        ctx: &Context<'_>,
+        start: impl AsyncFn(&SshHost) -> Result<T>,
+    ) -> Result<(T, Lease<'_>)> {
+        let (mut refusals, mut losses) = (0, 0);
+        loop {
+            let mut lease = self.lease(ctx).await?;
+            match start(&lease.line.host).await {
+                Ok(started) => {
+                    lease.opened();
+                    return Ok((started, lease));
+                }
+                Err(error @ Error::NoMoreSessions { .. }) => {
+                    refusals += 1;
+                    if !lease.refused(refusals) {
+                        return Err(error);
+                    }
+                }
+                Err(error) if lease.line.host.is_closed() => {
+                    losses += 1;
+                    if losses == LOSSES {
+                        return Err(error);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Opens the first connection.
+    ///
+    /// # Errors
+    /// None can be made.
+    pub(super) async fn reach(&self, ctx: &Context<'_>) -> Result<()> {
+        self.lease(ctx).await.map(drop)
+    }
+
+    async fn lease(&self, ctx: &Context<'_>) -> Result<Lease<'_>> {
+        loop {
+            let changed = self.changed.notified();
+            if let Some(lease) = self.free() {
+                return Ok(lease);
+            }
+            tokio::select! {
+                () = changed => {}
+                _turn = self.opening.lock(), if !self.state().full => {
+                    // Whoever waited for the turn may find that another has made room.
+                    if let Some(lease) = self.free() {
+                        return Ok(lease);
+                    }
+                    if !self.state().full {
+                        self.open(ctx).await?;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn open(&self, ctx: &Context<'_>) -> Result<()> {
+        match SshHost::connect(ctx, &self.settings).await {
+            Ok(host) => {
+                let mut state = self.state();
+                state.lines.push(Arc::new(Line::new(host)));
+                ctx.debug(format!("connection {} is open", state.lines.len()));
+            }
+            Err(error) if self.state().lines.is_empty() => return Err(error),
+            Err(error) => {
+                self.state().full = true;
+                ctx.notice(format!(
+                    "no further connection can be opened, tasks wait for room on those that are: \
+                     {error}"
+                ));
+            }
+        }
+        self.changed.notify_waiters();
+        Ok(())
+    }
+
+    fn free(&self) -> Option<Lease<'_>> {
+        let mut state = self.state();
+        state.lines.retain(|line| !line.host.is_closed());
+        state.full &= !state.lines.is_empty();
+        let carries = state.carries;
+        let has_room = |line: &&Arc<Line>| line.used.load(Ordering::Relaxed) < carries;
+        let line = state.lines.iter().find(has_room)?;
+        line.used.fetch_add(1, Ordering::Relaxed);
+        Some(Lease {
+            lines: self,
+            line: Arc::clone(line),
+            is_open: false,
+        })
+    }
+
+    /// How many connections are open.
+    pub(super) fn count(&self) -> usize {
+        self.state().lines.len()
+    }
+
+    /// Says goodbye on all connections at once.
+    pub(super) async fn close(&self) {
+        let lines = std::mem::take(&mut self.state().lines);
+        let closing = lines.into_iter().filter_map(Arc::into_inner);
+        futures_util::future::join_all(closing.map(|line| line.host.close())).await;
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        locked(&self.state)
+    }
+}
+
+impl Line {
+    fn new(host: SshHost) -> Self {
+        Self {
+            host,
+            used: AtomicUsize::new(0),
+            open: AtomicUsize::new(0),
+        }
+    }
+}
+
+impl Lease<'_> {
+    fn opened(&mut self) {
+        self.is_open = true;
+        let open = self.line.open.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut state = self.lines.state();
+        state.most = state.most.max(open);
+        // The answers to a burst of requests need not be seen in the order in which they came.
+        state.carries = state.carries.max(open);
+    }
+
+    /// Learns from a refusal; `false` when the host allows nothing at all.
+    fn refused(&self, times: u32) -> bool {
+        let open = self.line.open.load(Ordering::Relaxed);
+        let mut state = self.lines.state();
+        if open > 0 && (open >= state.most || times > REFUSALS) {
+            state.carries = open;
+        }
+        open > 0 || times <= REFUSALS
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        self.line.used.fetch_sub(1, Ordering::Relaxed);
+        if self.is_open {
+            self.line.open.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.lines.changed.notify_one();
+    }
+}

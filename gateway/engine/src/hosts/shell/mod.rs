@@ -1,0 +1,326 @@
+//! A host that is spoken to through its shell, behind SSH or on this node as another user: a task's
+//! files are there once a run, its input is in no command line and on no disk, and it is ended with all
+//! its processes.
+//!
+//! All that is done there, from making the run's directory to removing it, is done as the user as
+//! whom tasks run.
+
+mod files;
+mod lines;
+mod running;
+mod script;
+mod talk;
+mod way;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use devgate_schemas::task::{Captured, Exit, Outcome};
+use devgate_transports::ssh_host;
+use devgate_transports::{Error, HostSettings, Patience};
+use tokio::sync::OnceCell;
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use self::lines::Lines;
+use self::running::Running;
+use self::script::Script;
+use self::talk::{Stuck, Talk};
+use self::way::Way;
+use super::settings::{Budget, Settings};
+use super::teller::Teller;
+use super::words::words;
+use super::{Ended, Order, TaskOutput};
+use crate::process::Stream;
+use crate::tasks::{Invocation, Said, TaskError};
+use devgate_core::failure::Failure;
+use devgate_core::lock::locked;
+use devgate_core::stop::Stage;
+
+/// A host that is open, with the run's own directory.
+pub(crate) struct Shell<'v> {
+    teller: Arc<Teller<'v>>,
+    settings: Settings,
+    way: Way,
+    /// The run's directory there.
+    dir: String,
+    features: BTreeSet<String>,
+    /// The layouts that are there, by their digests.
+    uploads: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
+    /// Tasks of which nobody knows that they have ended: their marks and process groups.
+    running: Mutex<HashMap<String, Option<u32>>>,
+}
+
+/// How long a short script may take: sudo waits a few seconds before it refuses.
+const SHORT: Duration = Duration::from_secs(30);
+
+/// How much a short script may say.
+const MOST_SAID: usize = 4096;
+
+/// How long more of a short script's words is awaited when it has ended.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// How long processes that were killed are waited for, behind their grace.
+const KILLING: Duration = Duration::from_secs(10);
+
+/// How long the host may take to be left.
+const LEAVING: Duration = Duration::from_secs(10);
+
+impl<'v> Shell<'v> {
+    /// Connects to a host behind SSH.
+    ///
+    /// # Errors
+    /// Why no task can run there.
+    pub(super) async fn over_ssh(
+        teller: Arc<Teller<'v>>,
+        connection: HostSettings,
+        settings: Settings,
+    ) -> Result<Self, Failure> {
+        let way = Way::Ssh(Box::new(Lines::new(connection)));
+        let shell = Self::new(teller, way, settings)?;
+        shell.way.reach(&shell.teller.ctx()).await?;
+        Ok(shell)
+    }
+
+    /// Becomes another user on this node, as the settings say.
+    ///
+    /// # Errors
+    /// The settings cannot be used.
+    pub(super) fn here(teller: Arc<Teller<'v>>, settings: Settings) -> Result<Self, Failure> {
+        Self::new(teller, Way::Here, settings)
+    }
+
+    fn new(teller: Arc<Teller<'v>>, way: Way, settings: Settings) -> Result<Self, Failure> {
+        let base = settings
+            .tmpdir
+            .as_deref()
+            .unwrap_or_else(|| Path::new("/tmp"));
+        let dir = format!("{}/devgate-{}", base.display(), Uuid::new_v4());
+        if !dir.starts_with('/') || dir.contains('\n') {
+            let message =
+                format!("expected tmpdir to be an absolute path on one line, found {base:?}");
+            return Err(Failure::new("devgate/invalid-connection-info", message));
+        }
+        Ok(Self {
+            teller,
+            settings,
+            way,
+            dir,
+            features: BTreeSet::new(),
+            uploads: Mutex::default(),
+            running: Mutex::default(),
+        })
+    }
+
+    /// Makes the run's directory and asks for the host's features.
+    ///
+    /// # Errors
+    /// Why no task can run there; the connection is closed.
+    pub(super) async fn prepare(&mut self) -> Result<(), Failure> {
+        match self.ask(&Script::prepare(&self.dir), SHORT).await {
+            Ok(features) => {
+                self.features = features.split(' ').map(str::to_owned).collect();
+                if self.settings.interpreter("ps1").is_some() {
+                    self.features.insert("powershell".to_owned());
+                }
+                Ok(())
+            }
+            Err(mut why) => {
+                self.way.close(&self.teller.ctx()).await;
+                if why.msg.contains(&self.dir) {
+                    why.msg
+                        .push_str("; set `tmpdir` to a place where tasks may write and run");
+                }
+                Err(why)
+            }
+        }
+    }
+
+    pub(super) fn features(&self) -> &BTreeSet<String> {
+        &self.features
+    }
+
+    pub(super) fn budget(&self) -> &Budget {
+        &self.settings.budget
+    }
+
+    /// Runs a task.
+    ///
+    /// # Errors
+    /// It was not started, or could not be executed, or did not come to its end.
+    pub(super) async fn run(
+        &self,
+        invocation: &Invocation,
+        order: Order<'_>,
+    ) -> Result<TaskOutput, Ended> {
+        let task = invocation.task();
+        let implementation = invocation.implementation();
+        let dir = self.upload(task, implementation).await?;
+        let executable = Path::new(&dir).join(&implementation.layout.executable().name);
+        let installdir = implementation
+            .layout
+            .has_installdir()
+            .then_some(Path::new(&dir));
+        let input = invocation.input(installdir)?;
+        let words: Vec<String> = words(implementation, &executable, &self.settings)
+            .into_iter()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect();
+        let script = Script::run(&words, &input.environment, input.stdin.as_ref());
+        let mut running = Running::new(self, &script.mark);
+        let begun = tokio::select! {
+            begun = timeout(SHORT, self.begin(&script)) => begun,
+            () = order.stop.reaches(Stage::End) => {
+                let ended = running.stop(task, None, order).await;
+                return Err(ended(Said::default()).into());
+            }
+        };
+        let mut talk = match begun {
+            Ok(Ok(talk)) => talk,
+            Ok(Err(Stuck::NotBegun(why))) => {
+                running.is_over();
+                return Err(Ended::NotStarted(why));
+            }
+            Ok(Err(Stuck::Lost(error))) => {
+                return Err(self.lost(task, &error, Said::default()).into());
+            }
+            Err(_) => {
+                let ended = running.stop(task, Some(SHORT), order).await;
+                return Err(ended(Said::default()).into());
+            }
+        };
+        running.in_group(&talk.first);
+        let outcome = running.watch(&mut talk, task, order).await?;
+        if let Some(reason) = refused(&outcome, &script.mark) {
+            return Err(Ended::Task(TaskError::Unexecutable {
+                task: task.to_owned(),
+                file: implementation.file_name().to_owned(),
+                reason,
+            }));
+        }
+        Ok(TaskOutput {
+            exit: outcome.exit,
+            stderr: outcome.stderr.text(),
+            value: outcome.into_value(task),
+        })
+    }
+
+    async fn begin(&self, script: &Script) -> Result<Talk<'_>, Stuck> {
+        let run_as = self.settings.run_as.as_ref();
+        Talk::begin(&self.way, &self.teller.ctx(), script, run_as).await
+    }
+
+    /// Runs a short script; what it says.
+    async fn ask(&self, script: &Script, limit: Duration) -> Result<String, Failure> {
+        let talk = async {
+            let mut talk = self.begin(script).await?;
+            let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
+            let said = |stream, bytes: &[u8]| match stream {
+                Stream::Stdout => stdout.keep(bytes, MOST_SAID),
+                Stream::Stderr => stderr.keep(bytes, MOST_SAID),
+            };
+            let ended = talk.end(DRAIN, said).await;
+            let [said, complaint] = [stdout, stderr].map(|output| output.text().trim().to_owned());
+            match ended {
+                Ok(ssh_host::Exit::Code(0)) => Ok(said),
+                Ok(_) => Err(Stuck::NotBegun(Failure::new(
+                    "puppetlabs.tasks/remote-task-error",
+                    complaint,
+                ))),
+                Err(error) => Err(Stuck::Lost(error)),
+            }
+        };
+        // Connecting has limits of its own.
+        match timeout(limit + Patience::LIMIT, talk).await {
+            Ok(Ok(said)) => Ok(said),
+            Ok(Err(Stuck::NotBegun(why))) => Err(why),
+            Ok(Err(Stuck::Lost(error))) => Err(error.into()),
+            Err(_) => Err(self.slow()),
+        }
+    }
+
+    /// Ends what still runs, removes the run's directory and closes the connections.
+    pub(super) async fn close(&self) {
+        let ctx = self.teller.ctx();
+        let work = async {
+            let running: Vec<_> = self.running().drain().collect();
+            for (mark, group) in running {
+                match self.end(&mark, group, Duration::ZERO).await {
+                    Ok(left) if left.is_empty() => {}
+                    Ok(left) => ctx.warning(format!("processes of a task still live: {left}")),
+                    Err(why) => ctx.warning(format!("processes of a task may still live: {why}")),
+                }
+            }
+            if !self.settings.cleanup {
+                ctx.notice(format!("{} is kept: `cleanup` is false", self.dir));
+            } else if let Err(why) = self.ask(&Script::remove(&self.dir), SHORT).await {
+                ctx.warning(format!("{} could not be removed: {why}", self.dir));
+            }
+        };
+        if timeout(LEAVING, work).await.is_err() {
+            ctx.warning(format!(
+                "{} may still be there: the host has not answered for {LEAVING:?}",
+                self.dir
+            ));
+        }
+        self.way.close(&ctx).await;
+    }
+
+    /// Ends all processes of a task, and says which still live.
+    async fn end(
+        &self,
+        mark: &str,
+        group: Option<u32>,
+        grace: Duration,
+    ) -> Result<String, Failure> {
+        let tenths = u64::try_from(grace.as_millis() / 100).unwrap_or_default();
+        let script = Script::end(group, mark, tenths);
+        self.ask(&script, grace + KILLING).await
+    }
+
+    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, Option<u32>>> {
+        locked(&self.running)
+    }
+
+    fn slow(&self) -> Failure {
+        Failure::new(
+            "puppetlabs.tasks/connect-error",
+            format!("it has not begun what it was sent for {SHORT:?}"),
+        )
+    }
+
+    fn lost(&self, task: &str, error: &Error, said: Said) -> TaskError {
+        TaskError::Lost {
+            task: task.to_owned(),
+            host: self.teller.name().to_owned(),
+            error: error.to_string(),
+            said: Box::new(said),
+        }
+    }
+}
+
+impl std::fmt::Debug for Shell<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shell")
+            .field("name", &self.teller.name())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why the host's shell could not execute a task: it says so itself, with the mark before it.
+fn refused(outcome: &Outcome, mark: &str) -> Option<String> {
+    if !matches!(outcome.exit, Exit::Code(126 | 127)) || !outcome.stdout.bytes.is_empty() {
+        return None;
+    }
+    let said = String::from_utf8_lossy(&outcome.stderr.bytes);
+    let (_, reason) = said.split_once(&format!("{mark}: "))?;
+    let reason = reason.lines().next().unwrap_or_default();
+    // The file has the right to be executed: it was given it.
+    let next = match outcome.exit {
+        Exit::Code(126) => "; where `tmpdir` is mounted `noexec`, set it to another place",
+        _ => "",
+    };
+    Some(format!("{reason}{next}"))
+}

@@ -1,0 +1,251 @@
+//! One script on a host, from its start to its end: past what the login shell says, and past sudo.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use devgate_schemas::{Value, shortened};
+use devgate_transports::ssh_host::{Exit, Piece};
+use devgate_transports::{Context, Error};
+
+use tokio::time::{Instant, timeout_at};
+
+use super::super::settings::RunAs;
+use super::script::{Script, Unspeakable};
+use super::way::{Output, Stdin, Way};
+use crate::process::Stream;
+use devgate_core::failure::Failure;
+
+/// A script that has begun: it has told its mark.
+pub(super) struct Talk<'a> {
+    /// What stands behind the mark on its line.
+    pub(super) first: String,
+    /// What it has written already behind that line.
+    pub(super) rest: Vec<u8>,
+    output: Output<'a>,
+}
+
+/// Why a script has not begun, or may not have.
+#[derive(Debug)]
+pub(super) enum Stuck {
+    /// It has not: nothing was done.
+    NotBegun(Failure),
+    /// The connection was lost when it may have.
+    Lost(Error),
+}
+
+/// How much is read of a login shell before it is told that this is no answer.
+const MOST_NOISE: usize = 256 * 1024;
+
+/// How much of what a host said in place of an answer is quoted.
+const QUOTED: usize = 120;
+
+impl<'a> Talk<'a> {
+    /// Starts a script as the user who is logged in, or as another.
+    pub(super) async fn begin(
+        way: &'a Way,
+        ctx: &Context<'_>,
+        script: &Script,
+        run_as: Option<&RunAs>,
+    ) -> Result<Self, Stuck> {
+        let prompt = format!("{},", script.mark);
+        let before = run_as.map(|run_as| words(run_as, &prompt));
+        let before = before.as_deref().unwrap_or_default();
+        let started = way.start(ctx, script, before).await;
+        let (mut stdin, output) =
+            started.map_err(|why| Stuck::NotBegun(not_changed(run_as, why)))?;
+        let mut talk = Self {
+            first: String::new(),
+            rest: Vec::new(),
+            output,
+        };
+        // What a user may be changed by reads before the script does, so that one has to be heard first.
+        let Some(run_as) = run_as else {
+            feed(stdin, script);
+            talk.greeting(script, async |_| Ok(())).await?;
+            return Ok(talk);
+        };
+        let mut asked = 0;
+        let answer = async |said: &[u8]| {
+            let asks = count(said, prompt.as_bytes());
+            if asks == asked {
+                return Ok(());
+            }
+            asked = asks;
+            let password = match &run_as.password {
+                _ if asks > 1 => return Err(bad_password(run_as)),
+                None => return Err(no_password(run_as)),
+                Some(password) => password,
+            };
+            // Where it ends meanwhile, its output says why.
+            drop(stdin.write_all(line(password)).await);
+            Ok(())
+        };
+        talk.greeting(script, answer)
+            .await
+            .map_err(|stuck| match stuck {
+                Stuck::NotBegun(why) => Stuck::NotBegun(not_changed(Some(run_as), why)),
+                // It has not been sent what it shall do.
+                Stuck::Lost(error) => Stuck::NotBegun(error.into()),
+            })?;
+        feed(stdin, script);
+        Ok(talk)
+    }
+
+    /// Reads up to the mark; `hear` gets all that came on stderr so far, whenever there is more.
+    async fn greeting(
+        &mut self,
+        script: &Script,
+        mut hear: impl AsyncFnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Stuck> {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        loop {
+            match self.output.next().await {
+                Ok(Piece::Stdout(bytes)) => {
+                    out.extend_from_slice(&bytes);
+                    if let Some((first, rest)) = behind(&out, script.mark.as_bytes()) {
+                        self.first = String::from_utf8_lossy(first).trim().to_owned();
+                        self.rest = rest.to_vec();
+                        return Ok(());
+                    }
+                }
+                Ok(Piece::Stderr(bytes)) => {
+                    err.extend_from_slice(&bytes);
+                    hear(&err).await.map_err(Stuck::NotBegun)?;
+                }
+                Ok(Piece::Ended(_)) => {}
+                Ok(Piece::Exit(exit)) => {
+                    return Err(Stuck::NotBegun(silent(script, &exit, &out, &err)));
+                }
+                Err(error @ Error::Lost { .. }) => return Err(Stuck::Lost(error)),
+                Err(error) => return Err(Stuck::NotBegun(error.into())),
+            }
+            if out.len() + err.len() > MOST_NOISE {
+                let unsaid = Exit::Unsaid;
+                return Err(Stuck::NotBegun(silent(script, &unsaid, &out, &err)));
+            }
+        }
+    }
+
+    /// Reads to the end; how it ended. Output that others keep open is awaited so long.
+    pub(super) async fn end(
+        &mut self,
+        drain: Duration,
+        mut take: impl FnMut(Stream, &[u8]),
+    ) -> Result<Exit, Error> {
+        take(Stream::Stdout, &std::mem::take(&mut self.rest));
+        let mut ended = None;
+        loop {
+            let next = match &ended {
+                None => self.output.next().await,
+                Some((exit, until)) => match timeout_at(*until, self.output.next()).await {
+                    Ok(next) => next,
+                    Err(_) => return Ok(Exit::clone(exit)),
+                },
+            };
+            match next? {
+                Piece::Stdout(bytes) => take(Stream::Stdout, &bytes),
+                Piece::Stderr(bytes) => take(Stream::Stderr, &bytes),
+                Piece::Ended(exit) => ended = Some((exit, Instant::now() + drain)),
+                Piece::Exit(exit) => return Ok(exit),
+            }
+        }
+    }
+}
+
+/// Sends a script its input; it is the reader's affair how it ended.
+fn feed(mut stdin: Stdin, script: &Script) {
+    let input = Bytes::copy_from_slice(script.input.reveal());
+    tokio::spawn(async move { drop(stdin.write_all(input).await) });
+}
+
+/// The words that change the user, before the command.
+fn words(run_as: &RunAs, prompt: &str) -> Vec<String> {
+    let user = run_as.user.clone();
+    match &run_as.command {
+        Some(words) => words.iter().cloned().chain([user]).collect(),
+        None => [&run_as.sudo, "-S", "-H", "-u", &user, "-p", prompt, "--"]
+            .map(str::to_owned)
+            .to_vec(),
+    }
+}
+
+/// What stands behind a mark on its line, and behind that line.
+fn behind<'a>(out: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    let at = out.windows(mark.len()).position(|window| window == mark)?;
+    let line = &out[at + mark.len()..];
+    let end = line.iter().position(|byte| *byte == b'\n')?;
+    Some((&line[..end], &line[end + 1..]))
+}
+
+fn count(text: &[u8], word: &[u8]) -> usize {
+    text.windows(word.len())
+        .filter(|window| *window == word)
+        .count()
+}
+
+fn line(password: &Value) -> Bytes {
+    let text = password.reveal_json();
+    Bytes::from(format!("{}\n", text.as_str().unwrap_or_default()).into_bytes())
+}
+
+/// The kind of failure of a host that ends a script before it has begun.
+pub(super) const SILENT: &str = "puppetlabs.tasks/remote-task-error";
+
+fn silent(script: &Script, exit: &Exit, out: &[u8], err: &[u8]) -> Failure {
+    let prompt = format!("{},", script.mark);
+    let text = |text: &[u8]| String::from_utf8_lossy(text).replace(&prompt, "");
+    let said = [err, out].map(|said| text(said).trim().to_owned());
+    let said = said.iter().find(|text| !text.is_empty());
+    let said = said.map_or_else(
+        || "nothing".to_owned(),
+        |text| format!("{:?}", shortened(text, QUOTED)),
+    );
+    let ended = match exit {
+        Exit::Code(code) => format!("it ended with exit code {code}"),
+        Exit::Signal(name) => format!("it was ended by SIG{name}"),
+        Exit::Unsaid => "it went on otherwise".to_owned(),
+    };
+    Failure::new(
+        SILENT,
+        format!("expected its shell to run what it was sent, but {ended}; it said {said}"),
+    )
+}
+
+impl From<Unspeakable> for Failure {
+    fn from(Unspeakable: Unspeakable) -> Self {
+        Self::new(
+            "devgate/invalid-connection-info",
+            "expected `run-as`, `run-as-command` and `sudo-executable` without quotes, backslashes, \
+             exclamation marks and line ends",
+        )
+    }
+}
+
+fn escalate(code: &str, message: String) -> Failure {
+    Failure::new("puppetlabs.tasks/escalate-error", message).with("issue_code", code)
+}
+
+fn no_password(RunAs { user, .. }: &RunAs) -> Failure {
+    let message = format!(
+        "sudo asks for a password to become {user}, and none is configured: set `sudo-password`, or \
+         let sudoers say NOPASSWD"
+    );
+    escalate("NO_PASSWORD", message)
+}
+
+fn bad_password(RunAs { user, .. }: &RunAs) -> Failure {
+    let message =
+        format!("sudo does not take the password to become {user}: check `sudo-password`");
+    escalate("BAD_PASSWORD", message)
+}
+
+/// Where a user was to be changed and nothing has begun, what changes users has the last word.
+fn not_changed(run_as: Option<&RunAs>, why: Failure) -> Failure {
+    match run_as {
+        Some(RunAs { user, .. }) if why.kind == SILENT => escalate(
+            "SUDO_DENIED",
+            format!("the user cannot be changed to {user}: {why}"),
+        ),
+        _ => why,
+    }
+}

@@ -1,0 +1,114 @@
+//! How a host's shell is started, written to and heard: over SSH, or as a child on this node.
+
+use std::io;
+
+use bytes::Bytes;
+use devgate_transports::ssh_host::{self, Exec, Piece};
+use devgate_transports::{Context, Error, SshHost};
+use tokio::io::AsyncWriteExt;
+use tokio::process::ChildStdin;
+
+use super::lines::{Lease, Lines};
+use super::script::Script;
+use super::talk::SILENT;
+use crate::process::{self, Pieces};
+use devgate_core::failure::Failure;
+
+/// How a host's shell is reached.
+pub(super) enum Way {
+    Ssh(Box<Lines>),
+    /// It is this node's.
+    Here,
+}
+
+/// The standard input of a script that was started; it ends when this is dropped.
+pub(super) enum Stdin {
+    Ssh(ssh_host::Stdin),
+    Here(ChildStdin),
+}
+
+/// What a script that was started writes, and how it ends. Dropped before, it leaves the script: on
+/// this node it is killed as far as we may.
+pub(super) enum Output<'a> {
+    Ssh {
+        output: ssh_host::Output,
+        _lease: Lease<'a>,
+    },
+    Here(Box<Pieces>),
+}
+
+impl Way {
+    /// Makes the first connection, where one is needed.
+    ///
+    /// # Errors
+    /// None can be made.
+    pub(super) async fn reach(&self, ctx: &Context<'_>) -> Result<(), Failure> {
+        match self {
+            Self::Ssh(lines) => Ok(lines.reach(ctx).await?),
+            Self::Here => Ok(()),
+        }
+    }
+
+    /// Starts a script behind the words that change the user.
+    ///
+    /// # Errors
+    /// It was not started.
+    pub(super) async fn start(
+        &self,
+        ctx: &Context<'_>,
+        script: &Script,
+        before: &[String],
+    ) -> Result<(Stdin, Output<'_>), Failure> {
+        match self {
+            Self::Ssh(lines) => {
+                let command = script.command(before)?;
+                let start = async |host: &SshHost| host.exec(&command).await;
+                let (Exec { stdin, output }, _lease) = lines.start(ctx, start).await?;
+                Ok((Stdin::Ssh(stdin), Output::Ssh { output, _lease }))
+            }
+            Self::Here => {
+                let words: Vec<_> = script.line(before).map(Into::into).collect();
+                let started = process::piped(words).await;
+                let (stdin, pieces) = started.map_err(|error| {
+                    let program = script.line(before).next().unwrap_or_default();
+                    Failure::new(SILENT, format!("{program}: {error}"))
+                })?;
+                Ok((Stdin::Here(stdin), Output::Here(Box::new(pieces))))
+            }
+        }
+    }
+
+    /// Leaves the host.
+    pub(super) async fn close(&self, ctx: &Context<'_>) {
+        if let Self::Ssh(lines) = self {
+            ctx.debug(format!("closing {} connections", lines.count()));
+            lines.close().await;
+        }
+    }
+}
+
+impl Stdin {
+    /// Writes bytes, however long their reader takes.
+    ///
+    /// # Errors
+    /// Nobody reads them any more; the output tells why.
+    pub(super) async fn write_all(&mut self, bytes: Bytes) -> io::Result<()> {
+        match self {
+            Self::Ssh(stdin) => stdin.write_all(bytes).await,
+            Self::Here(stdin) => stdin.write_all(&bytes).await,
+        }
+    }
+}
+
+impl Output<'_> {
+    /// The next piece; it may be dropped while it waits.
+    ///
+    /// # Errors
+    /// The connection was lost: whether the script still runs is not known.
+    pub(super) async fn next(&mut self) -> Result<Piece, Error> {
+        match self {
+            Self::Ssh { output, .. } => output.next().await,
+            Self::Here(pieces) => Ok(pieces.next().await),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Where tasks' files lie on this node: a private directory for each implementation, laid out once
+//! and shared by all targets of a run.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use tempfile::TempDir;
+use tokio::sync::OnceCell;
+
+use crate::process;
+use crate::tasks::{Implementation, named};
+use devgate_core::lock::locked;
+
+/// The stages of one run.
+#[derive(Debug, Default)]
+pub(super) struct Stages(Mutex<Vec<Of>>);
+
+/// The stage of one implementation, once it is there.
+#[derive(Debug)]
+struct Of {
+    implementation: Arc<Implementation>,
+    stage: Arc<OnceCell<Stage>>,
+}
+
+/// A directory with the files of an implementation: removed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Stage {
+    /// None where it is kept.
+    dir: Option<TempDir>,
+    executable: PathBuf,
+    installdir: Option<PathBuf>,
+}
+
+/// What happens to a stage when nobody needs it any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cleanup {
+    Remove,
+    /// For who wants to look at it.
+    Keep,
+}
+
+impl Stages {
+    /// The stage of an implementation, laid out in `base` by whoever asks first.
+    pub(super) async fn of(
+        &self,
+        implementation: &Arc<Implementation>,
+        base: &Path,
+        cleanup: Cleanup,
+    ) -> io::Result<Arc<OnceCell<Stage>>> {
+        let cell = {
+            let mut stages = locked(&self.0);
+            let known = stages
+                .iter()
+                .find(|of| Arc::ptr_eq(&of.implementation, implementation));
+            if let Some(of) = known {
+                Arc::clone(&of.stage)
+            } else {
+                let stage = Arc::default();
+                stages.push(Of {
+                    implementation: Arc::clone(implementation),
+                    stage: Arc::clone(&stage),
+                });
+                stage
+            }
+        };
+        cell.get_or_try_init(async || {
+            let (implementation, base) = (Arc::clone(implementation), base.to_owned());
+            tokio::task::spawn_blocking(move || Stage::lay_out(&implementation, &base, cleanup))
+                .await
+                .map_err(io::Error::other)
+                .flatten()
+        })
+        .await?;
+        Ok(cell)
+    }
+}
+
+impl Stage {
+    fn lay_out(implementation: &Implementation, base: &Path, cleanup: Cleanup) -> io::Result<Self> {
+        let dir = tempfile::Builder::new()
+            .prefix("devgate-task-")
+            .permissions(Permissions::from_mode(0o700))
+            // A task may change its directory, and must find `_installdir` all the same.
+            .tempdir_in(std::path::absolute(base)?)?;
+        let layout = &implementation.layout;
+        for file in layout.files() {
+            let to = dir.path().join(&file.name);
+            let mode = layout.mode(file)?;
+            copy(&file.path, &to, mode).map_err(|error| named(&file.path, &error))?;
+        }
+        let executable = dir.path().join(&layout.executable().name);
+        let installdir = layout.has_installdir().then(|| dir.path().to_owned());
+        let dir = match cleanup {
+            Cleanup::Remove => Some(dir),
+            Cleanup::Keep => {
+                tracing::warn!("the task's files are kept in {}", dir.keep().display());
+                None
+            }
+        };
+        Ok(Self {
+            dir,
+            executable,
+            installdir,
+        })
+    }
+
+    /// What is run.
+    pub(super) fn executable(&self) -> &Path {
+        &self.executable
+    }
+
+    /// The task's `_installdir`.
+    pub(super) fn installdir(&self) -> Option<&Path> {
+        self.installdir.as_deref()
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if let Some(dir) = self.dir.take() {
+            let path = dir.path().to_owned();
+            if let Err(error) = dir.close() {
+                tracing::warn!("{} could not be removed: {error}", path.display());
+            }
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path, mode: u32) -> io::Result<()> {
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let _writing = process::writing_executables();
+    fs::copy(from, to)?;
+    fs::set_permissions(to, Permissions::from_mode(mode))
+}

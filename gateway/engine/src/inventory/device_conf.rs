@@ -1,0 +1,310 @@
+//! Devices of a `device.conf` as targets: what `puppet device` reaches, every command does.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use devgate_schemas::device_conf::{self, DeviceEntry};
+use devgate_schemas::{Hash, Key, Value, hocon};
+use devgate_transports::{Environment, reading};
+
+use super::target::{LOCALHOST, REMOTE_TRANSPORT};
+use super::uri::Uri;
+use super::{Inventory, InventoryError, Kind, Overrides, Problem, Target};
+use crate::registry::Registry;
+
+/// A device that a `device.conf` lists.
+#[derive(Debug)]
+pub struct Device {
+    name: String,
+    type_name: String,
+    /// May hold a password; it is never shown as it is.
+    url: String,
+    /// Where its transport is looked up when it is used: some must be asked what they are.
+    registry: Rc<Registry>,
+}
+
+/// How the address of a credential file begins.
+const FILE: &str = "file://";
+
+/// Names of credential files, as modules for Puppet have them, and of transports here.
+const ALIASES: [(&str, &str); 3] = [
+    ("address", "host"),
+    ("hostname", "host"),
+    ("username", "user"),
+];
+
+/// Where `puppet device` has its file: root's, of Puppet's packages and of Debian's; or the user's.
+pub fn default_file(environment: &Environment) -> Option<PathBuf> {
+    let places = if nix::unistd::Uid::effective().is_root() {
+        ["/etc/puppetlabs/puppet", "/etc/puppet"]
+            .map(PathBuf::from)
+            .to_vec()
+    } else {
+        let home = environment.home();
+        home.map(|home| home.join(".puppetlabs/etc/puppet"))
+            .into_iter()
+            .collect()
+    };
+    let mut files = places.into_iter().map(|place| place.join("device.conf"));
+    files.find(|file| file.exists())
+}
+
+/// Reads a `device.conf`; the credentials are read when a device is used.
+///
+/// # Errors
+/// That it cannot be read, or everything that is wrong with it, in Puppet's words.
+pub(crate) fn read(path: &Path, registry: &Rc<Registry>) -> Result<Vec<Device>, String> {
+    let shown = path.display().to_string();
+    if !path.exists() {
+        return Err(format!("No device found in {shown}: there is no such file"));
+    }
+    let text = reading::text(path).map_err(|error| {
+        format!("Configuration error: Cannot read {shown}; cannot serve: {error}")
+    })?;
+    let entries = device_conf::parse(&text, &shown).map_err(|wrong| wrong.join("\n"))?;
+    Ok(entries
+        .into_iter()
+        .map(|entry| Device::new(entry, registry))
+        .collect())
+}
+
+impl Device {
+    fn new(entry: DeviceEntry, registry: &Rc<Registry>) -> Self {
+        Self {
+            registry: Rc::clone(registry),
+            name: entry.name,
+            type_name: entry.type_name,
+            url: entry.url,
+        }
+    }
+
+    /// Learns what its transport is, where a file says how it is reached.
+    pub(super) async fn prepare(&self) {
+        if self.url.starts_with(FILE) {
+            self.registry.ask([self.type_name.as_str()]).await;
+        }
+    }
+
+    /// The device as a target.
+    pub(super) fn target(&self, overrides: &Overrides) -> Target {
+        match self.reached(self.bare()) {
+            Ok(target) => {
+                let options = overrides.over("remote", target.options.clone());
+                Target { options, ..target }
+            }
+            Err(message) => {
+                let message = format!("the device {}: {message}", self.name);
+                self.bare()
+                    .broken(InventoryError::Invalid(vec![Problem::nowhere(message)]))
+            }
+        }
+    }
+
+    /// What its section says, but for how it is reached.
+    fn bare(&self) -> Target {
+        let options = [(REMOTE_TRANSPORT, Value::from(self.type_name.as_str()))];
+        Target {
+            name: self.name.clone(),
+            groups: vec!["all".to_owned()],
+            kind: Kind::Remote {
+                transport: Some(self.type_name.clone()),
+                run_on: LOCALHOST.to_owned(),
+            },
+            options: options.into_iter().collect(),
+            ..Target::default()
+        }
+    }
+
+    /// How it is reached: as its URL says, or the file to which that leads.
+    fn reached(&self, target: Target) -> Result<Target, String> {
+        let Some(file) = self.url.strip_prefix(FILE) else {
+            let uri = Uri::parse(&self.url).map_err(str::to_owned)?;
+            return Ok(Target {
+                uri: Some(uri),
+                ..target
+            });
+        };
+        if !file.starts_with('/') {
+            return Err(format!(
+                "Unexpected url '{}' found. Only file:/// URLs for configuration supported at the \
+                 moment.",
+                self.url
+            ));
+        }
+        let path = Path::new(file);
+        if !path.exists() {
+            return Err(format!(
+                "Trying to load config from '{file}, but file does not exist."
+            ));
+        }
+        let text = reading::text(path).map_err(|error| format!("cannot read {file}: {error}"))?;
+        let info = hocon::parse(&text).map_err(|error| format!("{file}: {error}"))?;
+        let mut warnings = Vec::new();
+        if fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o004 != 0) {
+            warnings.push(format!(
+                "{file} may be read by everybody on this node, and holds credentials: chmod 640"
+            ));
+        }
+        let options = self.renamed(info).into_iter().chain(target.options);
+        Ok(Target {
+            options: options.collect(),
+            warnings,
+            ..target
+        })
+    }
+
+    /// The names in credential files stand for others, where the transport has none of its own.
+    fn renamed(&self, info: Hash) -> Hash {
+        let transport = self.registry.known(&self.type_name).ok().flatten();
+        let has = |name: &str| {
+            transport.is_some_and(|it| it.schema().connection_info().contains_key(name))
+        };
+        let mut renamed = Hash::new();
+        for (key, value) in info {
+            let alias = ALIASES
+                .iter()
+                .find(|(alias, _)| key.as_str() == Some(alias) && !has(alias));
+            match alias {
+                // What has the right name already counts.
+                Some((_, name)) if renamed.get(name).is_some() => {}
+                Some((_, name)) => {
+                    renamed.insert(Key::from(*name), value);
+                }
+                None => {
+                    renamed.insert(key, value);
+                }
+            }
+        }
+        renamed
+    }
+}
+
+impl Inventory {
+    /// Adds the devices of a `device.conf`. They are in the group `all` and in no other; a name that the
+    /// inventory has, too, is the inventory's: those are given back.
+    pub(crate) fn add_devices(&mut self, devices: Vec<Device>) -> Vec<String> {
+        let (ours, new): (Vec<Device>, Vec<Device>) = devices
+            .into_iter()
+            .partition(|device| self.tree.entries.contains_key(&device.name));
+        let named = new.into_iter().map(|device| (device.name.clone(), device));
+        self.devices.extend(named);
+        ours.into_iter().map(|device| device.name).collect()
+    }
+
+    /// The names of all targets of a group, those of its groups included; some more than once.
+    pub(super) fn all_members(&self, group: usize) -> Vec<&str> {
+        let mut names = self.tree.members(group);
+        if group == 0 {
+            names.extend(self.device_names());
+        }
+        names
+    }
+
+    /// The names of the devices of a `device.conf`, in its order.
+    pub fn device_names(&self) -> impl Iterator<Item = &str> {
+        self.devices.keys().map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use devgate_core::events;
+
+    fn device(url: &str) -> Device {
+        let registry = Registry::load(&[], None, &events::silence());
+        let registry = registry.expect("built-in families are sound");
+        Device {
+            registry: Rc::new(registry),
+            name: "sw1".to_owned(),
+            type_name: "frr".to_owned(),
+            url: url.to_owned(),
+        }
+    }
+
+    fn info(url: &str) -> Hash {
+        let target = device(url).target(&Overrides::default());
+        assert!(target.fault.is_none(), "{:?}", target.fault);
+        target.connection_info().into_hash()
+    }
+
+    fn fault(url: &str) -> String {
+        let target = device(url).target(&Overrides::default());
+        let fault = target.fault.expect("it cannot be used");
+        fault.to_string()
+    }
+
+    #[test]
+    fn credentials_have_the_names_of_transports_here() -> std::io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("sw1.conf");
+        fs::write(
+            &path,
+            "address = 192.0.2.1\nusername = admin, port = 2022\npassword = a-canary\n",
+        )?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644))?;
+        let url = format!("file://{}", path.display());
+        let info = info(&url);
+        let text = |key: &str| {
+            info.get(key)
+                .and_then(|value| value.as_str().map(str::to_owned))
+        };
+        assert_eq!(text("host").as_deref(), Some("192.0.2.1"));
+        assert_eq!(text("user").as_deref(), Some("admin"));
+        assert!(info.get("address").is_none());
+        let target = device(&url).target(&Overrides::default());
+        assert!(
+            target.warnings[0].contains("chmod 640"),
+            "{:?}",
+            target.warnings
+        );
+        fs::write(&path, "password = ca!nary")?;
+        let fault = fault(&url);
+        assert!(fault.contains("sw1.conf: line 1, column 14"), "{fault}");
+        assert!(!fault.contains("nary"), "{fault}");
+        Ok(())
+    }
+
+    #[test]
+    fn addresses_of_old_are_taken_apart() {
+        let url = "ssh://admin:a%2Fcanary@192.0.2.1:2022/";
+        let info = info(url);
+        assert_eq!(
+            info.get("password").and_then(|it| it.as_str()),
+            Some("a/canary")
+        );
+        let json = Value::Hash(info).to_json();
+        assert_eq!(json["host"], "192.0.2.1");
+        assert_eq!(
+            (&json["user"], &json["port"]),
+            (&"admin".into(), &2022.into())
+        );
+        let target = device(url).target(&Overrides::default());
+        let shown = format!("{target:?} {}", target.address());
+        assert!(
+            shown.ends_with("ssh://192.0.2.1:2022") && !shown.contains("canary"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told_in_puppets_words_and_without_secrets() {
+        for (url, expected) in [
+            (
+                "file:///nowhere/sw1.conf",
+                "Trying to load config from '/nowhere/sw1.conf, but file does not exist.",
+            ),
+            (
+                "file://sw1.conf",
+                "Unexpected url 'file://sw1.conf' found. Only file:/// URLs",
+            ),
+            ("ssh://admin:a/canary@h", "expected `/`, `?` and `#`"),
+        ] {
+            let fault = fault(url);
+            assert!(fault.contains(expected), "{url}: {fault}");
+            assert!(!fault.contains("canary"), "{url}: {fault}");
+        }
+    }
+}

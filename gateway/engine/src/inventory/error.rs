@@ -1,0 +1,242 @@
+//! What can be wrong with an inventory, or with the words that choose from it.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use devgate_schemas::{InvalidConnectionInfo, yaml};
+use serde_json::{Value, json};
+
+use super::Target;
+use devgate_core::failure::{Failure, with_causes};
+
+/// Why there is no inventory, or no such targets.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InventoryError {
+    /// Both an inventory file and the environment variable were given, as in Bolt.
+    #[error(
+        "expected either an inventory file or BOLT_INVENTORY in the environment, found both; unset one"
+    )]
+    TwoSources,
+    /// A file could not be read.
+    #[error("cannot read {what} {}", path.display())]
+    Unreadable {
+        /// What the file is for: "the inventory file".
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The words on standard input could not be read.
+    #[error("cannot read targets from standard input")]
+    Stdin(#[source] io::Error),
+    /// The file is not YAML.
+    #[error("{file}: {error}")]
+    Syntax {
+        /// The file, or `BOLT_INVENTORY`.
+        file: String,
+        /// Where and why.
+        error: yaml::Error,
+    },
+    /// The inventory says what it must not; all of it at once.
+    #[error("{}", lines(.0))]
+    Invalid(Vec<Problem>),
+    /// A plugin does not give what the inventory leaves to it.
+    #[error("{problem}")]
+    Plugin {
+        /// What kind of error of plugins it is.
+        kind: &'static str,
+        /// Where the reference is, and why it stands for nothing.
+        problem: Problem,
+    },
+    /// One target is wrong, and nothing is to be done with the others either.
+    #[error("{0}")]
+    Strict(Arc<Self>),
+    /// Somebody did not want to wait for plugins any longer.
+    #[error("interrupted while plugins were asked: nothing was done")]
+    Interrupted,
+    /// No target matches a pattern.
+    #[error("found no target that matches {}; check the pattern and the inventory", .0.join(", "))]
+    NoMatch(Vec<String>),
+    /// A word names neither a target nor a place.
+    #[error("target word {number}: {message}")]
+    InvalidWord {
+        /// Which word, from 1: the word itself may hold a password.
+        number: usize,
+        /// What was expected.
+        message: &'static str,
+    },
+    /// A target's transport does not exist.
+    #[error("target {target}: unknown transport {transport}, expected one of {}{hint}", .known.join(", "))]
+    UnknownTransport {
+        /// The target's name.
+        target: String,
+        /// What its URI or config says.
+        transport: String,
+        /// What there is.
+        known: &'static [&'static str],
+        /// What was probably meant, to end the message with.
+        hint: String,
+    },
+}
+
+/// A place in an inventory and what is wrong there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file, or `BOLT_INVENTORY`.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+    /// The group and the groups around it, outermost first.
+    pub path: Vec<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl InventoryError {
+    /// The kind under which a caller finds this error, Bolt's where Bolt has one.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::TwoSources => "bolt/cli-error",
+            Self::Unreadable { .. } | Self::Stdin(_) => "bolt/file-error",
+            Self::Syntax { .. } => "bolt/parse-error",
+            Self::Invalid(_) | Self::InvalidWord { .. } => "bolt.inventory/validation-error",
+            Self::Plugin { kind, .. } => kind,
+            Self::Strict(error) => error.kind(),
+            Self::Interrupted => "devgate/interrupted",
+            Self::NoMatch(_) => "bolt.inventory/wildcard-error",
+            Self::UnknownTransport { .. } => "bolt/unknown-transport",
+        }
+    }
+
+    /// The details that go with the kind: for an invalid inventory the path of the first problem's
+    /// group, as in Bolt, and all problems.
+    pub fn details(&self) -> Value {
+        match self {
+            Self::Invalid(problems) => {
+                let all: Vec<Value> = problems.iter().map(Problem::to_json).collect();
+                let mut details = json!({ "problems": all });
+                if let Some(first) = problems.first().filter(|first| first.line > 0) {
+                    details["path"] = json!(first.path);
+                }
+                details
+            }
+            Self::Syntax { file, error } => {
+                json!({ "file": file, "line": error.line, "column": error.column })
+            }
+            Self::Plugin { problem, .. } => problem.to_json(),
+            Self::Strict(error) => error.details(),
+            Self::Unreadable { path, .. } => json!({ "path": path }),
+            Self::NoMatch(patterns) => json!({ "patterns": patterns }),
+            Self::UnknownTransport { target, .. } => json!({ "target": target }),
+            Self::TwoSources | Self::Stdin(_) | Self::InvalidWord { .. } | Self::Interrupted => {
+                json!({})
+            }
+        }
+    }
+}
+
+impl Problem {
+    /// The place, as the name of what has no other.
+    pub(super) fn place(&self) -> String {
+        let file = self.file.rsplit('/').next().unwrap_or_default();
+        format!("{file}:{}:{}", self.line, self.column)
+    }
+
+    /// What is wrong at no place that somebody wrote.
+    pub(super) fn nowhere(message: String) -> Self {
+        Self {
+            file: String::new(),
+            line: 0,
+            column: 0,
+            path: Vec::new(),
+            message,
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        if self.line == 0 {
+            return json!({ "msg": self.message });
+        }
+        json!({
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+            "path": self.path,
+            "msg": self.message,
+        })
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line > 0 {
+            write!(
+                f,
+                "{}: line {}, column {}: ",
+                self.file, self.line, self.column
+            )?;
+        }
+        if !self.path.is_empty() {
+            write!(f, "in group {}: ", self.path.join("/"))?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+fn lines(problems: &[Problem]) -> String {
+    problems
+        .iter()
+        .map(Problem::to_string)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// That a target's connection info does not fit its transport.
+pub fn invalid_connection_info(target: &Target, why: &InvalidConnectionInfo) -> Failure {
+    Failure::new(
+        "devgate/invalid-connection-info",
+        format!("{}: {why}", target.name),
+    )
+}
+
+/// That a name on the command line is no target's, and no address that can be used as it is.
+pub fn unknown_target(target: &Target) -> Failure {
+    let name = &target.name;
+    let why = match &target.namesake {
+        Some(other) => format!(
+            " by this name (a URI is the name of a target that has no other); did you mean \
+             `{other}`, which has this URI?"
+        ),
+        None if name.contains("://") => {
+            "; what the group `all` says counts for a URI, and that names no transport of devices"
+                .to_owned()
+        }
+        None => String::new(),
+    };
+    let message =
+        format!("{name} is not in the inventory{why}; `devgate inventory show` names what is");
+    Failure::new("devgate/unknown-target", message)
+}
+
+impl From<InventoryError> for Failure {
+    fn from(error: InventoryError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&InventoryError> for Failure {
+    fn from(error: &InventoryError) -> Self {
+        Self {
+            kind: error.kind().to_owned(),
+            msg: with_causes(error),
+            details: error.details().as_object().cloned().unwrap_or_default(),
+        }
+    }
+}

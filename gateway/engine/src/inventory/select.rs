@@ -1,0 +1,201 @@
+//! From the words of `-t` to targets.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use devgate_schemas::did_you_mean;
+use indexmap::IndexMap;
+
+use super::entry::target_name;
+use super::glob::{Glob, TOO_MANY, is_glob};
+use super::group::Entry;
+use super::uri::Uri;
+use super::words::split;
+use super::{Inventory, InventoryError, Listed, Overrides, Target};
+
+/// Of how many strangers it is looked up whom they were meant to be: each is compared with every name.
+const GUESSES: usize = 10;
+
+impl Inventory {
+    /// The targets that words choose, each once, in the order of the words.
+    ///
+    /// A word is the name of a group, of a target or an alias, a pattern over targets and aliases
+    /// (`r*`, `{r,sw}[1-3]`), or the URI of a target that the inventory need not know. Lists are
+    /// separated by commas or space. Names other than groups' are compared without regard to case.
+    ///
+    /// The overrides are laid over what the inventory configures for each of them.
+    ///
+    /// # Errors
+    ///
+    /// Patterns that match nothing, and words that are no URI. What is wrong with one target is in its [`fault`](Target::fault), unless the inventory was read strictly.
+    pub async fn select(
+        &self,
+        words: &[String],
+        overrides: &Overrides,
+    ) -> Result<Vec<Arc<Target>>, InventoryError> {
+        let chosen = self.choose(words)?;
+        let mut targets = self.targets(chosen, overrides).await?;
+        self.warn_of_strangers(&mut targets);
+        self.find_namesakes(&mut targets);
+        Ok(targets)
+    }
+
+    /// The targets that words choose, as far as they can be told without asking plugins.
+    ///
+    /// # Errors
+    ///
+    /// As [`select`](Self::select).
+    pub fn glance(&self, words: &[String]) -> Result<Vec<Arc<Target>>, InventoryError> {
+        let chosen = self.choose(words)?;
+        Ok(self.seen(&chosen))
+    }
+
+    /// Has it told of strangers that they are probably mistyped. Names and addresses need not be in an inventory,
+    /// so that this refuses nothing.
+    fn warn_of_strangers(&self, targets: &mut [Arc<Target>]) {
+        let is_word = |name: &str| {
+            name.chars()
+                .all(|c| c.is_alphanumeric() || "-_".contains(c))
+        };
+        let strangers = targets
+            .iter_mut()
+            .filter(|target| target.listed == Listed::No && is_word(&target.name));
+        for target in strangers.take(GUESSES).filter_map(Arc::get_mut) {
+            let groups = self.names.groups.keys();
+            let names = groups.chain(self.tree.entries.keys());
+            let names = names.chain(self.names.aliases.keys()).map(String::as_str);
+            let hint = did_you_mean(&target.name, names.chain(self.device_names()));
+            if !hint.is_empty() {
+                target
+                    .warnings
+                    .push(format!("it is not in the inventory{hint}"));
+            }
+        }
+    }
+
+    /// Notes which targets are where strangers are: who names an address may mean one of them.
+    fn find_namesakes(&self, targets: &mut [Arc<Target>]) {
+        let strangers = targets.iter_mut();
+        let strangers = strangers.filter(|target| target.listed == Listed::No);
+        for stranger in strangers.take(GUESSES).filter_map(Arc::get_mut) {
+            let Some(uri) = &stranger.uri else { continue };
+            let is_there = |entry: &Entry| {
+                let mut uris = entry.said().filter_map(|data| data.uri.as_deref());
+                uris.any(|other| uri.is_same_place(other))
+            };
+            let mut entries = self.tree.entries.iter();
+            let namesake = entries.find(|(_, entry)| is_there(entry));
+            stranger.namesake = namesake.map(|(name, _)| name.clone());
+        }
+    }
+
+    /// The names that words choose, each once, in the order of the words; the URI of those that the
+    /// inventory does not know.
+    pub(super) fn choose(
+        &self,
+        words: &[String],
+    ) -> Result<IndexMap<String, Option<Uri>>, InventoryError> {
+        let mut chosen: IndexMap<String, Option<Uri>> = IndexMap::new();
+        let mut unmatched = Vec::new();
+        let words: Vec<String> = words.iter().flat_map(|words| split(words)).collect();
+        for (index, word) in words.iter().enumerate() {
+            let invalid = |message| InventoryError::InvalidWord {
+                number: index + 1,
+                message,
+            };
+            if word == "-" || word.starts_with('@') {
+                return Err(invalid("`-` and `@FILE` are for command lines"));
+            }
+            let names = self.named(word).ok_or_else(|| invalid(TOO_MANY))?;
+            if !names.is_empty() {
+                names.into_iter().for_each(|name| {
+                    chosen.entry(name.to_owned()).or_insert(None);
+                });
+            } else if self.names.groups.contains_key(word) {
+                // An empty group chooses nothing, and says so by choosing nothing.
+            } else if is_glob(word) {
+                // What may be a URI may hold a password.
+                let shown = word
+                    .rsplit_once('@')
+                    .filter(|(before, _)| before.contains(':'));
+                unmatched.push(shown.map_or_else(|| word.clone(), |(_, host)| format!("…@{host}")));
+            } else {
+                let uri = Uri::parse(word).map_err(invalid)?;
+                let name = target_name(word)
+                    .map_err(|_| invalid("expected a name in ASCII without control characters"))?;
+                chosen.entry(name).or_insert(Some(uri));
+            }
+        }
+        if unmatched.is_empty() {
+            Ok(chosen)
+        } else {
+            Err(InventoryError::NoMatch(unmatched))
+        }
+    }
+
+    /// The targets of the inventory that a word names; nothing, where it is a pattern that stands for too many.
+    fn named(&self, word: &str) -> Option<Vec<&str>> {
+        if let Some(group) = self.names.groups.get(word) {
+            return Some(self.all_members(*group));
+        }
+        let name = target_name(word).unwrap_or_default();
+        if let Some((name, _)) = self.tree.entries.get_key_value(&name) {
+            return Some(vec![name]);
+        }
+        if let Some((name, _)) = self.devices.get_key_value(&name) {
+            return Some(vec![name]);
+        }
+        let folded = self
+            .folded
+            .get(&name.to_lowercase())
+            .map_or(&[][..], Vec::as_slice);
+        if !folded.is_empty() || !is_glob(word) {
+            return Some(folded.iter().map(|at| self.entry(*at).0).collect());
+        }
+        let glob = Glob::new(word)?;
+        let groups = self.tree.groups.iter().enumerate();
+        let groups = groups.filter(|(_, group)| glob.matches(&group.name));
+        let members = groups.flat_map(|(group, _)| self.all_members(group));
+        let names = self
+            .tree
+            .members(0)
+            .into_iter()
+            .filter(|name| glob.matches(name));
+        let aliases = self
+            .names
+            .aliases
+            .iter()
+            .filter(|(alias, _)| glob.matches(alias));
+        let found = members
+            .chain(names)
+            .chain(aliases.map(|(_, name)| name.as_str()))
+            .chain(self.device_names().filter(|name| glob.matches(name)));
+        Some(found.collect())
+    }
+
+    fn entry(&self, at: usize) -> (&str, &Entry) {
+        let (name, entry) = self
+            .tree
+            .entries
+            .get_index(at)
+            .expect("the index was made of the entries");
+        (name, entry)
+    }
+}
+
+/// Names of targets and aliases without case: where they stand among the entries.
+pub(super) fn folded(
+    entries: &IndexMap<String, Entry>,
+    aliases: &IndexMap<String, String>,
+) -> HashMap<String, Vec<usize>> {
+    let mut folded: HashMap<String, Vec<usize>> = HashMap::with_capacity(entries.len());
+    for (at, name) in entries.keys().enumerate() {
+        folded.entry(name.to_lowercase()).or_default().push(at);
+    }
+    for (alias, name) in aliases {
+        if let Some(at) = entries.get_index_of(name) {
+            folded.entry(alias.to_lowercase()).or_default().push(at);
+        }
+    }
+    folded
+}

@@ -1,0 +1,71 @@
+//! Where an inventory comes from.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use devgate_schemas::Sensitive;
+use devgate_transports::reading;
+
+use super::InventoryError;
+
+/// The place that an inventory is read from.
+#[derive(Clone)]
+pub enum Source {
+    /// A file that someone named: it must be there.
+    File(PathBuf),
+    /// The project's file: where it is not, the inventory is empty.
+    Default(PathBuf),
+    /// The inventory itself, in the environment variable `BOLT_INVENTORY`.
+    Environment(String),
+    /// The inventory itself, of the configuration of a PXP module.
+    Configuration(Sensitive<String>),
+}
+
+impl Source {
+    /// The environment's inventory, the one that somebody named, or the project's, as Bolt chooses.
+    ///
+    /// # Errors
+    ///
+    /// When one is named although the environment has an inventory.
+    pub fn choose(
+        named: Option<Self>,
+        environment: Option<Self>,
+        default: PathBuf,
+    ) -> Result<Self, InventoryError> {
+        match (named, environment) {
+            (Some(_), Some(_)) => Err(InventoryError::TwoSources),
+            (Some(named), None) => Ok(named),
+            (None, Some(environment)) => Ok(environment),
+            (None, None) => Ok(Self::Default(default)),
+        }
+    }
+
+    /// The name for messages, and the text.
+    pub(super) fn text(self) -> Result<(String, String), InventoryError> {
+        let path = match self {
+            Self::Environment(text) => return Ok(("BOLT_INVENTORY".to_owned(), text)),
+            Self::Configuration(text) => {
+                return Ok(("configuration.inventory".to_owned(), text.reveal().clone()));
+            }
+            Self::File(path) | Self::Default(path) => path,
+        };
+        match reading::text(&path) {
+            Ok(text) => Ok((path.display().to_string(), text)),
+            Err(source) => Err(InventoryError::Unreadable {
+                what: "the inventory file",
+                path,
+                source,
+            }),
+        }
+    }
+}
+
+/// An inventory may hold secrets.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) | Self::Default(path) => f.debug_tuple("Source").field(path).finish(),
+            Self::Environment(_) | Self::Configuration(_) => f.write_str("Source(..)"),
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! A target: its name, what is said of it, and the connection info that a transport gets.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use devgate_schemas::{Hash, Key, Unread, Value, did_you_mean};
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+
+use super::redact::redacted;
+use super::uri::Uri;
+use super::{InventoryError, Problem};
+
+/// Every transport that an inventory may name, as in Bolt.
+pub(super) const TRANSPORTS: [&str; 9] = [
+    "ssh", "winrm", "local", "docker", "lxd", "podman", "jail", "pcp", "remote",
+];
+
+/// The option that names a remote target's family or protocol.
+pub(super) const REMOTE_TRANSPORT: &str = "remote-transport";
+
+/// The option that names the proxies of a remote target.
+const RUN_ON: &str = "run-on";
+
+/// What an operator names, with all that the inventory says of it.
+///
+/// Shown by its name alone: config, vars and facts may hold secrets that no schema has read yet.
+#[derive(Default)]
+pub struct Target {
+    /// The name, without a password where it is a URI.
+    pub name: String,
+    /// Other names.
+    pub aliases: Vec<String>,
+    /// The groups it is in, innermost first.
+    pub groups: Vec<String>,
+    /// Whether the inventory lists it, or a command line alone named it.
+    pub listed: Listed,
+    /// The target of the inventory that has its URI, where it is none itself.
+    pub namesake: Option<String>,
+    /// Where it is, where an entry says so.
+    pub(crate) uri: Option<Uri>,
+    /// How it is reached.
+    pub kind: Kind,
+    /// Variables for plans and templates.
+    pub vars: Hash,
+    /// Facts that are known beforehand.
+    pub facts: Hash,
+    /// What tasks may require.
+    pub features: BTreeSet<String>,
+    /// Hooks of plugins, by name: kept, not run.
+    pub plugin_hooks: Hash,
+    /// Why it cannot be used: whatever is asked of it fails with this.
+    pub fault: Option<Arc<InventoryError>>,
+    /// What is to be told when it is used.
+    pub warnings: Vec<String>,
+    /// The options of its own transport (`config.ssh` of an SSH target).
+    pub(super) options: Hash,
+    /// The options that are left to plugins which nobody has asked. With `remote-transport` among them
+    /// all are.
+    pub(super) open: Vec<String>,
+}
+
+/// Who knows of a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Listed {
+    /// The inventory, or it is `localhost`, which needs no entry.
+    #[default]
+    Yes,
+    /// Only who named it on the command line: a URI, or a name with a mistake in it.
+    No,
+}
+
+/// How a target is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// As a process of this host.
+    Local,
+    /// Over SSH.
+    Ssh,
+    /// Through a program on a proxy.
+    Remote {
+        /// The family or protocol that `remote-transport` names.
+        transport: Option<String>,
+        /// The proxies: a name, or anything else that selects targets.
+        run_on: String,
+    },
+    /// By a transport that exists in Bolt and not here, or nobody can tell which.
+    Other(&'static str),
+}
+
+/// Shown as a number that says nothing but that, the same in every release.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+/// Where a target is: two in the same place are one device, whatever they are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Place(u128);
+
+impl Default for Kind {
+    fn default() -> Self {
+        Self::Other("unknown")
+    }
+}
+
+impl Target {
+    /// The same target, which cannot be used. What is known of it can be shown.
+    pub(super) fn broken(self, why: InventoryError) -> Self {
+        Self {
+            fault: Some(Arc::new(why)),
+            ..self
+        }
+    }
+
+    /// The same target, of which a plugin has said something that does not fit.
+    pub(super) fn wrong(self, key: &str, expected: &str) -> Self {
+        let message = format!(
+            "the target {}: expected {key} to be {expected}, a plugin gave something else",
+            self.name
+        );
+        self.broken(InventoryError::Invalid(vec![Problem::nowhere(message)]))
+    }
+
+    /// The same target, reached by a transport with these options: `remote` by the URI or by the
+    /// config, whatever the scheme; else the scheme, else the config, else SSH. (Bolt:
+    /// `Target#transport`.)
+    pub(super) fn reached(
+        self,
+        configured: Option<&str>,
+        options: impl FnOnce(&str) -> Option<Hash>,
+    ) -> Self {
+        let scheme = self.uri.as_ref().and_then(|uri| uri.scheme.as_deref());
+        let default = if self.name == LOCALHOST {
+            "local"
+        } else {
+            "ssh"
+        };
+        let transport = match (scheme, configured) {
+            (_, Some("remote")) => "remote",
+            (Some(scheme), _) => scheme,
+            (None, Some(configured)) => configured,
+            (None, None) => default,
+        };
+        let Some(transport) = TRANSPORTS.into_iter().find(|known| *known == transport) else {
+            let error = InventoryError::UnknownTransport {
+                target: self.name.clone(),
+                transport: transport.to_owned(),
+                known: &TRANSPORTS,
+                hint: meant_transport(transport),
+            };
+            return self.broken(error);
+        };
+        let Some(options) = options(transport) else {
+            return self.wrong(&format!("config.{transport}"), "a mapping");
+        };
+        let text = |key: &str| match options.get(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(format!("config.remote.{key}")),
+        };
+        let kind = match transport {
+            "local" => Kind::Local,
+            "ssh" => Kind::Ssh,
+            "remote" => match (text(REMOTE_TRANSPORT), options.get(RUN_ON).map(selection)) {
+                (Err(key), _) => return self.wrong(&key, "a text"),
+                (Ok(_), Some(None)) => {
+                    return self.wrong("config.remote.run-on", "a text or a list of texts");
+                }
+                (Ok(transport), run_on) => Kind::Remote {
+                    transport,
+                    run_on: run_on.flatten().unwrap_or_else(|| LOCALHOST.to_owned()),
+                },
+            },
+            other => Kind::Other(other),
+        };
+        Self {
+            kind,
+            options,
+            ..self
+        }
+    }
+
+    /// All that is said of it as Bolt shows it, without secrets: what came as one, what
+    /// `is_sensitive` says of its options, and what may be one by its key.
+    pub fn detail(&self, is_sensitive: impl Fn(&str) -> bool) -> Json {
+        let option = |(key, value): (Key, Value)| {
+            let secret = key.as_str().is_some_and(&is_sensitive);
+            let value = if secret {
+                value.into_sensitive()
+            } else {
+                value
+            };
+            (key, value)
+        };
+        let options = self.options.clone().into_iter().map(option).collect();
+        let json = |hash: Hash| Value::Hash(redacted(hash)).to_json();
+        let mut config = json!({});
+        // Of one that is wrong this may not be known.
+        if self.fault.is_none() || self.kind != Kind::default() {
+            let transport = self.kind.name();
+            config = json!({ "transport": transport, transport: json(options) });
+        }
+        json!({
+            "name": self.name,
+            "uri": self.uri.as_ref().map(Uri::to_string),
+            "alias": self.aliases,
+            "config": config,
+            "vars": json(self.vars.clone()),
+            "features": self.features,
+            "facts": json(self.facts.clone()),
+            "plugin_hooks": json(self.plugin_hooks.clone()),
+            "groups": self.groups,
+        })
+    }
+
+    /// Everything that is known to be secret: what plugins gave as such, and passwords.
+    pub fn secrets(&self) -> Vec<Value> {
+        let mut secrets = Vec::new();
+        for hash in [&self.vars, &self.facts] {
+            secrets.extend(hash.secrets().cloned());
+        }
+        let info = self.connection_info();
+        secrets.extend(info.conventional_secrets().cloned());
+        secrets
+    }
+
+    /// The family or protocol by which a remote target is reached.
+    pub fn remote_transport(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Remote { transport, .. } => transport.as_deref(),
+            Kind::Local | Kind::Ssh | Kind::Other(_) => None,
+        }
+    }
+
+    /// The proxy that runs programs for a remote target; `localhost` where nothing is said.
+    pub fn run_on(&self) -> &str {
+        match &self.kind {
+            Kind::Remote { run_on, .. } => run_on,
+            Kind::Local | Kind::Ssh | Kind::Other(_) => LOCALHOST,
+        }
+    }
+
+    /// Whether this node is among those that reach it.
+    pub(crate) fn is_near(&self) -> bool {
+        let mut words = self.run_on().split([',', ' ', '\n']).map(str::trim);
+        words.any(|word| word == LOCALHOST)
+    }
+
+    /// Where it is: what leads there, as it is declared, with its host and port; without a host, its name. `usual` is
+    /// the port where nobody names one; names are not resolved.
+    pub(crate) fn place(&self, usual: Option<i64>) -> Place {
+        let text = |key: &str| self.options.get(key).and_then(Value::as_str);
+        let host = self.host();
+        let host = host.as_ref().and_then(Value::as_str).map(canonical);
+        let port = self.port().and_then(|port| port.as_integer()).or(usual);
+        let port = port.map(|port| port.to_string());
+        let last = match host {
+            None => ["name", &self.name, ""],
+            // Who knows no port knows no more than how it is spoken to.
+            Some(ref host) => [
+                "host",
+                host,
+                port.as_deref()
+                    .or_else(|| self.remote_transport())
+                    .unwrap_or(""),
+            ],
+        };
+        // Whatever stands beside it: this node reaches it.
+        let site = if self.is_near() {
+            LOCALHOST
+        } else {
+            self.run_on()
+        };
+        // OpenSSH's word for none.
+        let jumps = text("proxyjump").filter(|jumps| *jumps != "none");
+        let way = [site, jumps.unwrap_or("")];
+        let mut place = Sha256::new();
+        for part in way.into_iter().chain(last) {
+            place.update(part.as_bytes());
+            // No part of a place holds one.
+            place.update([0]);
+        }
+        let mut bytes = [0; size_of::<Place>()];
+        bytes.copy_from_slice(&place.finalize()[..size_of::<Place>()]);
+        Place(u128::from_be_bytes(bytes))
+    }
+
+    /// Where it is, for people, without credentials.
+    pub fn address(&self) -> String {
+        let info = self.connection_info();
+        let text = |key: &str| info.get(key).and_then(Value::as_str);
+        let port = info.get("port").and_then(Value::as_integer);
+        let port = port.map_or_else(String::new, |port| format!(":{port}"));
+        let way = text("protocol").filter(|way| *way != self.kind.name());
+        let way = way.or_else(|| self.remote_transport()).unwrap_or_default();
+        let host = text("host").unwrap_or(&self.name);
+        format!("{way}://{host}{port}")
+    }
+
+    /// The options of which nothing is known, because no plugin was asked; nothing where none is.
+    pub fn open(&self) -> Option<&[String]> {
+        let all = self.open.iter().any(|name| name == REMOTE_TRANSPORT);
+        (!all).then_some(&self.open)
+    }
+
+    /// How it is spoken to: the URI's scheme, unless that only says which transport is meant, or the option.
+    pub fn protocol(&self) -> Value {
+        let scheme = self.uri.as_ref().and_then(|uri| uri.scheme.as_deref());
+        let is_way =
+            |scheme: &&str| *scheme == self.kind.name() || Some(*scheme) == self.remote_transport();
+        scheme
+            .filter(|scheme| !is_way(scheme))
+            .map(Value::from)
+            .or_else(|| self.options.get("protocol").cloned())
+            .or_else(|| scheme.map(Value::from))
+            .unwrap_or_else(|| Value::from(self.kind.name()))
+    }
+
+    /// These of its transport's options.
+    pub(crate) fn options_of<'n>(&self, names: impl Iterator<Item = &'n str>) -> Unread {
+        let option = |name: &'n str| Some((name, self.options.get(name)?.clone()));
+        Unread::new(names.filter_map(option).collect())
+    }
+
+    /// The host: the URI's, or the option.
+    pub fn host(&self) -> Option<Value> {
+        let host = self.uri.as_ref().and_then(|uri| uri.host.as_deref());
+        host.map(Value::from)
+            .or_else(|| self.options.get("host").cloned())
+    }
+
+    /// The port: the URI's, or the option.
+    pub fn port(&self) -> Option<Value> {
+        let port = self.uri.as_ref().and_then(|uri| uri.port);
+        port.map(|port| Value::Integer(port.into()))
+            .or_else(|| self.options.get("port").cloned())
+    }
+
+    /// What a task gets as `_target` and a transport as connection info: the transport's options,
+    /// then seven keys that override them, without what is not known; `run-on` is always there, as in Bolt.
+    ///
+    /// As in Bolt, but that a `protocol` option counts where the URI has no scheme, or one that only
+    /// says which transport is meant (`remote://`, `rest://`). The URI's path and query are not passed on
+    /// their own.
+    pub fn connection_info(&self) -> Unread {
+        let options = self.options.clone();
+        let uri = self.uri.as_ref();
+        let option = |key: &str| options.get(key).cloned();
+        let text = |text: &Option<String>| text.as_deref().map(Value::from);
+        let facts_of_uri = [
+            ("name", Some(Value::from(self.name.as_str()))),
+            ("uri", uri.map(Uri::to_value)),
+            ("protocol", Some(self.protocol())),
+            (
+                "user",
+                uri.and_then(|uri| text(&uri.user))
+                    .or_else(|| option("user")),
+            ),
+            (
+                "password",
+                uri.and_then(Uri::password_value)
+                    .or_else(|| option("password")),
+            ),
+            ("host", self.host()),
+            ("port", self.port()),
+        ];
+        let mut info = options;
+        for (key, value) in facts_of_uri {
+            info.insert(key, value.unwrap_or(Value::Undef));
+        }
+        if matches!(self.kind, Kind::Remote { .. }) && info.get(RUN_ON).is_none() {
+            info.insert(RUN_ON, Value::from(self.run_on()));
+        }
+        Unread::new(
+            info.into_iter()
+                .filter(|(_, value)| !value.is_undef())
+                .collect(),
+        )
+    }
+}
+
+/// An address in the one form that all its spellings have in common; a name is not resolved.
+fn canonical(host: &str) -> String {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let address = bare.parse::<IpAddr>();
+    address.map_or_else(
+        |_| host.to_lowercase(),
+        |address| address.to_canonical().to_string(),
+    )
+}
+
+impl Kind {
+    /// The transport's name in an inventory.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Ssh => "ssh",
+            Self::Remote { .. } => "remote",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Target")
+            .field("name", &self.name)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The target that is always there, and the proxy of who names none.
+pub const LOCALHOST: &str = "localhost";
+
+/// What somebody probably meant who names a transport that is none of an inventory's: a way to devices is named one
+/// level below.
+pub(super) fn meant_transport(named: &str) -> String {
+    let protocols = devgate_transports::all().iter();
+    let mut ways = protocols
+        .map(|connect| connect.schema().name())
+        .chain(devgate_devices::all().map(devgate_devices::BuiltIn::name));
+    if ways.any(|way| way == named) {
+        return format!(
+            "; to reach a device by `{named}`, write `transport: remote` and `remote: \
+             {{remote-transport: {named}}}`"
+        );
+    }
+    did_you_mean(named, TRANSPORTS)
+}
+
+/// What selects targets: a text, or the texts of a list with commas between them.
+fn selection(value: &Value) -> Option<String> {
+    match value {
+        Value::Array(items) => {
+            let names: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+            Some(names?.join(","))
+        }
+        one => one.as_str().map(str::to_owned),
+    }
+}

@@ -1,0 +1,72 @@
+//! The words of a command line that name targets: lists, files and standard input taken apart.
+
+use std::io::Read;
+use std::path::Path;
+
+use devgate_transports::reading;
+
+use super::InventoryError;
+
+/// Single words. `@file` reads words from a file, `-` from standard input, in which a `#` that begins a word begins a
+/// comment.
+///
+/// # Errors
+/// What cannot be read.
+pub fn words(given: &[String], stdin: &mut dyn Read) -> Result<Vec<String>, InventoryError> {
+    let mut all = Vec::new();
+    for word in given {
+        if word == "-" {
+            let text = reading::text_of(&mut *stdin).map_err(InventoryError::Stdin)?;
+            all.extend(split(&without_comments(&text)));
+        } else if let Some(path) = word.strip_prefix('@') {
+            let path = Path::new(path);
+            let text = reading::text(path).map_err(|source| {
+                let path = path.to_owned();
+                InventoryError::Unreadable {
+                    what: "the file of targets",
+                    path,
+                    source,
+                }
+            })?;
+            all.extend(split(&without_comments(&text)));
+        } else {
+            all.extend(split(word));
+        }
+    }
+    Ok(all)
+}
+
+/// The lines of a list without what stands behind a `#` that begins a word.
+fn without_comments(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    for line in text.lines() {
+        let begins = |(at, _): &(usize, &str)| {
+            at == &0 || line[..*at].ends_with(|c: char| c.is_whitespace() || c == ',')
+        };
+        let comment = line.match_indices('#').find(begins);
+        kept.push_str(comment.map_or(line, |(at, _)| &line[..at]));
+        kept.push('\n');
+    }
+    kept
+}
+
+/// Splits at commas and space, but not within braces: `{a,b}` is one pattern.
+pub(super) fn split(text: &str) -> Vec<String> {
+    let (mut words, mut word, mut depth) = (Vec::new(), String::new(), 0_usize);
+    for c in text.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if c.is_whitespace() || (c == ',' && depth == 0) {
+            depth = 0;
+            words.push(std::mem::take(&mut word));
+        } else {
+            word.push(c);
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}

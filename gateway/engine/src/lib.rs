@@ -1,0 +1,21 @@
+//! The engine: what can be asked of targets, and everything that does it, for many runs at once.
+
+pub mod device_run;
+pub mod engine;
+mod external;
+pub mod hosts;
+pub mod inventory;
+pub mod manifest;
+pub mod operations;
+pub mod plugins;
+pub mod process;
+pub mod project;
+pub mod record;
+pub mod registry;
+pub mod run;
+pub mod session;
+pub mod store;
+pub mod stream;
+mod task_run;
+pub mod tasks;
+pub mod workspace;

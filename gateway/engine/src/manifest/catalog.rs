@@ -1,0 +1,274 @@
+//! Compiled catalogs: JSON, as Puppet's compiler gives it to agents.
+//!
+//! Stages, classes, nodes and what defined types make contain resources. So do, as empty ones,
+//! resources of hosts: nothing is done about them, and what comes before and after keeps its order.
+//! A catalog's exported resources are those that were collected, too, so they are like all others.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use devgate_schemas::{Hash, Key, TypeSchema, Value};
+use serde_json::Value as Json;
+
+use super::host_types::is_host_type;
+use crate::device_run::{Catalog, Container, Meta, Place, Ref, invalid};
+use devgate_core::failure::Failure;
+
+/// The document of a catalog in a text, if it is one: an object with a list of resources, or that in
+/// the envelope of older Puppets. The notice that `puppet catalog compile` prints before it may stand
+/// before it here.
+pub(super) fn document(text: &str) -> Option<Json> {
+    let text = match text.lines().next() {
+        Some(first) if first.contains("Notice: Compiled catalog") => &text[first.len()..],
+        _ => text,
+    };
+    let mut document: Json = serde_json::from_str(text).ok()?;
+    if document.get("document_type").is_some() {
+        document = document["data"].take();
+    }
+    document["resources"].is_array().then_some(document)
+}
+
+/// Reads a compiled catalog. `schema_of` knows the types of which any device has resources.
+///
+/// # Errors
+/// Everything that is wrong with it; no value is quoted.
+pub(super) fn read<'t>(
+    mut document: Json,
+    file: &str,
+    schema_of: impl Fn(&str) -> Option<&'t TypeSchema>,
+) -> Result<Catalog, Failure> {
+    let mut reader = Reader {
+        file: file.into(),
+        catalog: Catalog::default(),
+        parents: HashMap::new(),
+        holders: HashSet::new(),
+        waiting: HashMap::new(),
+        indices: HashMap::new(),
+        wrong: Vec::new(),
+    };
+    reader.edges(&document["edges"]);
+    let Json::Array(resources) = document["resources"].take() else {
+        return Err(invalid(&[format!("{file}: expected a list of resources")]));
+    };
+    for resource in resources {
+        reader.resource(resource, &schema_of);
+    }
+    reader.contain();
+    if reader.wrong.is_empty() {
+        Ok(reader.catalog)
+    } else {
+        Err(invalid(&reader.wrong))
+    }
+}
+
+struct Reader {
+    file: Arc<str>,
+    catalog: Catalog,
+    /// What each resource is in.
+    parents: HashMap<Ref, Ref>,
+    /// What has anything in it.
+    holders: HashSet<Ref>,
+    /// Containers whose place among the others is not known yet.
+    waiting: HashMap<Ref, Meta>,
+    /// Where containers stand in the catalog.
+    indices: HashMap<Ref, usize>,
+    wrong: Vec<String>,
+}
+
+impl Reader {
+    /// Edges say what is in what; relations are parameters.
+    fn edges(&mut self, edges: &Json) {
+        for (index, edge) in edges.as_array().into_iter().flatten().enumerate() {
+            let side = |side: &str| Ref::parse(edge.get(side)?.as_str()?);
+            match (side("source"), side("target")) {
+                (Some(source), Some(target)) => {
+                    self.holders.insert(source.clone());
+                    self.parents.insert(target, source);
+                }
+                _ => self.wrong.push(format!(
+                    "{}: edges[{index}]: expected `source` and `target`, each `Type[title]`",
+                    self.file
+                )),
+            }
+        }
+    }
+
+    fn resource<'t>(
+        &mut self,
+        mut resource: Json,
+        schema_of: &impl Fn(&str) -> Option<&'t TypeSchema>,
+    ) {
+        let text = |key: &str| resource.get(key).and_then(Json::as_str);
+        let (Some(type_name), Some(title)) = (text("type"), text("title")) else {
+            let message = "expected every resource to have a `type` and a `title`";
+            self.wrong.push(format!("{}: {message}", self.file));
+            return;
+        };
+        let name = Ref::new(type_name, title);
+        let place = Place {
+            file: text("file").map_or_else(|| Arc::clone(&self.file), Arc::from),
+            line: resource["line"].as_u64().map_or(0, |line| line as u32),
+            column: 0,
+        };
+        if resource["virtual"] == true || matches!(&*name.type_name, "schedule" | "filebucket") {
+            return;
+        }
+        let schema = schema_of(&name.type_name);
+        let contains = self.holders.contains(&name)
+            || resource["kind"] == "defined_type"
+            || matches!(&*name.type_name, "stage" | "class" | "node");
+        let is_left_out = !contains && schema.is_none() && is_host_type(&name.type_name);
+        let mut attributes = self.parameters(&mut resource, &name, &place);
+        if let Some(schema) = schema {
+            leave_to_title(&mut attributes, schema, &name.title);
+        }
+        if contains || is_left_out {
+            // Where a class stands among the stages its edge says.
+            attributes.remove("stage");
+        }
+        let mut declared = self.catalog.declared(name, attributes, place, None);
+        if contains || is_left_out {
+            let told = declared.wrong.iter().map(|wrong| declared.told(wrong));
+            self.wrong.extend(told);
+        }
+        let tags = resource["tags"].as_array().into_iter().flatten();
+        let tags = tags.filter_map(Json::as_str).map(str::to_lowercase);
+        declared.meta.tags.extend(tags);
+        if is_left_out {
+            self.catalog.left_out.push(declared.name.clone());
+        }
+        if contains || is_left_out {
+            self.waiting.insert(declared.name, declared.meta);
+        } else {
+            self.catalog.resources.push(declared);
+        }
+    }
+
+    /// The parameters of a resource, the sensitive ones wrapped before anything else sees them.
+    fn parameters(&mut self, resource: &mut Json, name: &Ref, place: &Place) -> Hash {
+        let sensitive = resource["sensitive_parameters"].take();
+        let is_sensitive = |parameter: &str| {
+            let names = sensitive.as_array().into_iter().flatten();
+            names.filter_map(Json::as_str).any(|name| name == parameter)
+        };
+        let Json::Object(parameters) = resource["parameters"].take() else {
+            return Hash::new();
+        };
+        let mut attributes = Hash::new();
+        for (parameter, value) in parameters {
+            match rich(value) {
+                Ok(value) if is_sensitive(&parameter) => {
+                    attributes.insert(parameter, value.into_sensitive());
+                }
+                Ok(value) => {
+                    attributes.insert(parameter, value);
+                }
+                Err(problem) => self
+                    .wrong
+                    .push(format!("{place}: {name}: `{parameter}` {problem}")),
+            }
+        }
+        attributes
+    }
+
+    /// Gives every resource and container its place in what contains it.
+    fn contain(&mut self) {
+        let containers: Vec<Ref> = self.waiting.keys().cloned().collect();
+        for name in &containers {
+            self.index_of(name);
+        }
+        for at in 0..self.catalog.resources.len() {
+            let parent = self.parents.get(&self.catalog.resources[at].name).cloned();
+            self.catalog.resources[at].within = parent.and_then(|parent| self.index_of(&parent));
+        }
+    }
+
+    /// Where a container stands, behind all that it is in itself.
+    fn index_of(&mut self, name: &Ref) -> Option<usize> {
+        let mut inner = Vec::new();
+        let mut within = None;
+        let mut next = Some(name.clone());
+        while let Some(name) = next {
+            within = self.indices.get(&name).copied();
+            if within.is_some() {
+                break;
+            }
+            let Some(meta) = self.waiting.remove(&name) else {
+                let message = "is in itself, or is no resource of the catalog";
+                self.wrong.push(format!("{}: {name} {message}", self.file));
+                break;
+            };
+            next = self.parents.get(&name).cloned();
+            inner.push((name, meta));
+        }
+        for (name, meta) in inner.into_iter().rev() {
+            let index = self.catalog.containers.len();
+            self.indices.insert(name.clone(), index);
+            self.catalog
+                .containers
+                .push(Container { name, within, meta });
+            within = Some(index);
+        }
+        within
+    }
+}
+
+/// Takes the namevars away that only repeat the title: where a title has parts, the compiler adds them
+/// as texts, whatever their type is.
+fn leave_to_title(attributes: &mut Hash, schema: &TypeSchema, title: &str) {
+    let Ok(namevars) = schema.parse_title(title) else {
+        return;
+    };
+    for (name, value) in namevars.iter() {
+        let name = name.to_string();
+        let added = attributes.get(&name).and_then(Value::as_str);
+        let added = added.and_then(|text| text.parse().ok()).map(Value::Integer);
+        if added.as_ref() == Some(value) {
+            attributes.remove(&name);
+        }
+    }
+}
+
+/// A value of a catalog, whose rich data (Puppet's `Pcore`) are objects with a `__ptype`.
+fn rich(value: Json) -> Result<Value, String> {
+    match value {
+        Json::Array(items) => {
+            let items: Result<Vec<Value>, String> = items.into_iter().map(rich).collect();
+            Ok(Value::Array(items?))
+        }
+        Json::Object(mut pairs) => {
+            let Some(kind) = pairs.get("__ptype").cloned() else {
+                let pair = |(key, value)| Ok((Key::String(key), rich(value)?));
+                let pairs: Result<Hash, String> = pairs.into_iter().map(pair).collect();
+                return Ok(Value::Hash(pairs?));
+            };
+            let inner = pairs.remove("__pvalue").unwrap_or_default();
+            match (kind.as_str().unwrap_or_default(), inner) {
+                ("Sensitive", inner) => Ok(rich(inner)?.into_sensitive()),
+                ("Default", _) => Ok(Value::from("default")),
+                ("Symbol", Json::String(text)) => Ok(Value::from(text)),
+                ("Hash", Json::Array(flat)) => flat.chunks_exact(2).map(pair).collect::<Result<_, _>>().map(Value::Hash),
+                ("Deferred", _) => Err("is Deferred, which needs the agent that evaluates it: give the value when the catalog is compiled".to_owned()),
+                (kind, _) => Err(format!("has a value of Puppet's type {kind}, which no device takes: give a text, a number, a list or a hash")),
+            }
+        }
+        plain => Ok(Value::from(plain)),
+    }
+}
+
+/// A pair of a hash whose keys are not all texts.
+fn pair(pair: &[Json]) -> Result<(Key, Value), String> {
+    let key = match &pair[0] {
+        Json::String(text) => Key::String(text.clone()),
+        number => Key::Integer(
+            number
+                .as_i64()
+                .ok_or("has a key that is neither a text nor a whole number")?,
+        ),
+    };
+    Ok((key, rich(pair[1].clone())?))
+}

@@ -1,0 +1,203 @@
+//! Manifests as YAML or JSON.
+//!
+//! `{TYPE: {TITLE: {attribute: value}}}`, or a list of titles where no attribute is given.
+//! Metaparameters stand among the attributes, references as texts: `require: Frr_interface[swp1]`.
+
+use std::sync::Arc;
+
+use devgate_schemas::yaml::{self, Node};
+use devgate_schemas::{Hash, Value};
+
+use crate::device_run::{Catalog, Place, Places, Ref, invalid};
+use devgate_core::failure::Failure;
+
+/// Reads a manifest that is YAML or JSON.
+///
+/// # Errors
+/// That it is neither, or everything that is wrong with its shape, with line and column.
+pub(crate) fn read(text: &str, file: &str) -> Result<Catalog, Failure> {
+    let document =
+        yaml::parse(text).map_err(|error| invalid(&[format!("manifest {file}: {error}")]))?;
+    let (catalog, main) = Catalog::of_manifest();
+    let mut reader = Reader {
+        file: file.into(),
+        catalog,
+        main,
+        wrong: Vec::new(),
+    };
+    reader.types(&document);
+    if reader.wrong.is_empty() {
+        Ok(reader.catalog)
+    } else {
+        Err(invalid(&reader.wrong))
+    }
+}
+
+struct Reader {
+    file: Arc<str>,
+    catalog: Catalog,
+    /// The container of a manifest's resources.
+    main: usize,
+    wrong: Vec<String>,
+}
+
+impl Reader {
+    fn types(&mut self, document: &Node) {
+        let Some(types) = document.as_mapping() else {
+            let message = format!(
+                "expected {{TYPE: {{TITLE: {{attribute: value}}}}}}, found {}",
+                document.kind_name()
+            );
+            return self.refuse(&self.place(document.line, document.column), &message);
+        };
+        for (type_name, titles) in types.iter() {
+            let before = self.catalog.resources.len();
+            let name = type_name.key.to_string();
+            self.titles(&name, titles);
+            if self.catalog.resources.len() == before {
+                let place = self.place(type_name.line, type_name.column);
+                let name = Ref::new(&name, "").type_name;
+                self.catalog.named.push((name, place));
+            }
+        }
+    }
+
+    fn titles(&mut self, type_name: &str, titles: &Node) {
+        if let Some(titles) = titles.as_mapping() {
+            for (title, attributes) in titles.iter() {
+                let place = self.place(title.line, title.column);
+                self.resource(
+                    Ref::new(type_name, title.key.to_string()),
+                    attributes,
+                    place,
+                );
+            }
+        } else if let Some(titles) = titles.as_sequence() {
+            for title in titles {
+                let place = self.place(title.line, title.column);
+                match title.as_scalar() {
+                    Some(Value::String(text)) => {
+                        self.bare(Ref::new(type_name, text), place);
+                    }
+                    Some(Value::Integer(number)) => {
+                        let name = Ref::new(type_name, number.to_string());
+                        self.bare(name, place);
+                    }
+                    _ => self.refuse(
+                        &place,
+                        &format!(
+                            "expected a title of `{type_name}`, found {}",
+                            title.kind_name()
+                        ),
+                    ),
+                }
+            }
+        } else {
+            let message = format!(
+                "expected the titles of `{type_name}` resources, each with its attributes, found {}",
+                titles.kind_name()
+            );
+            self.refuse(&self.place(titles.line, titles.column), &message);
+        }
+    }
+
+    fn resource(&mut self, name: Ref, attributes: &Node, place: Place) {
+        match attributes.to_value() {
+            Value::Hash(values) => {
+                let keys = attributes.as_mapping().into_iter();
+                let keys = keys.flat_map(|mapping| mapping.iter().map(|(key, _)| key));
+                let places = keys
+                    .map(|key| (key.key.to_string(), self.place(key.line, key.column)))
+                    .collect();
+                self.declare(name, values, place, places);
+            }
+            Value::Undef => self.bare(name, place),
+            _ => {
+                let kind = attributes.kind_name();
+                let message =
+                    format!("expected the attributes of {name} as a mapping, found {kind}");
+                self.refuse(&place, &message);
+            }
+        }
+    }
+
+    fn bare(&mut self, name: Ref, place: Place) {
+        self.declare(name, Hash::new(), place, Places::new());
+    }
+
+    fn declare(&mut self, name: Ref, attributes: Hash, place: Place, places: Places) {
+        let within = Some(self.main);
+        let mut declared = self.catalog.declared(name, attributes, place, within);
+        declared.places = places;
+        self.catalog.resources.push(declared);
+    }
+
+    fn place(&self, line: u32, column: u32) -> Place {
+        Place {
+            file: Arc::clone(&self.file),
+            line,
+            column,
+        }
+    }
+
+    fn refuse(&mut self, place: &Place, message: &str) {
+        self.wrong.push(format!("{place}: {message}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_resource_knows_where_it_stands() -> Result<(), Failure> {
+        let text = "Vlan:\n  10:\n    name: users\n  '20': {}\n  30:\nport: [a, 7]\n";
+        let shown: Vec<String> = read(text, "site.yaml")?
+            .resources
+            .iter()
+            .map(|one| format!("{} {} at {}", one.name, one.attributes.len(), one.place))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "Vlan[10] 1 at site.yaml:2:3",
+                "Vlan[20] 0 at site.yaml:4:3",
+                "Vlan[30] 0 at site.yaml:5:3",
+                "Port[a] 0 at site.yaml:6:8",
+                "Port[7] 0 at site.yaml:6:11",
+            ]
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn metaparameters_stand_among_the_attributes() -> Result<(), Failure> {
+        let text = "port:\n  a: {require: 'Vlan[10]', noop: true, speed: 5}\n";
+        let catalog = read(text, "site.yaml")?;
+        let [port] = catalog.resources.as_slice() else {
+            panic!("{catalog:?}")
+        };
+        assert_eq!((port.meta.noop, port.attributes.len()), (Some(true), 1));
+        let [relation] = catalog.relations.as_slice() else {
+            panic!("{catalog:?}")
+        };
+        let said = format!("{} -> {} at {}", relation.from, relation.to, relation.place);
+        assert_eq!(said, "Vlan[10] -> Port[a] at site.yaml:2:3");
+        Ok(())
+    }
+
+    #[test]
+    fn another_shape_is_told_with_its_place() {
+        let message = |text| {
+            read(text, "site.yaml")
+                .expect_err("a wrong shape")
+                .to_string()
+        };
+        assert!(message("- vlan\n").starts_with("site.yaml:1:1: expected {TYPE:"));
+        assert!(message("vlan:\n  10: yes\n").contains("site.yaml:2:3: expected the attributes"));
+        let all = message("a: 1\nb: 2\nc: [[]]\n");
+        for place in [":1:4: ", ":2:4: ", ":3:5: expected a title"] {
+            assert!(all.contains(place), "{place}: {all}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What can be asked of targets: each operation is one run over them, whichever front end asks.
+
+mod apply;
+mod command;
+mod facts;
+mod inspect;
+mod reports;
+mod splay;
+mod task;
+mod verify;
+
+use std::sync::Arc;
+
+use devgate_schemas::Level;
+
+use crate::inventory::{Inventory, Target};
+use crate::registry::{Family, Registry};
+use crate::run::{Ran, Run};
+use crate::session;
+use devgate_core::failure::Failure;
+use devgate_core::listen::{Sink, say};
+use devgate_core::results::Action;
+
+pub use apply::{Apply, Changes, Rollback};
+pub use command::{Came, How, Typing, ended};
+pub use facts::{Facts, shown};
+pub use inspect::{Held, Inspect};
+pub use reports::{ReportFormat, Reports};
+pub use splay::Splay;
+pub use task::TaskOrder;
+pub use verify::Reached;
+use verify::verify;
+
+/// What is asked of targets.
+#[derive(Debug)]
+pub enum Operation {
+    /// Can they be reached?
+    Verify,
+    /// What they tell of themselves.
+    Facts(Facts),
+    /// A task is run on them.
+    Task(Box<TaskOrder>),
+    /// Commands or configuration are typed on them.
+    Command(Typing),
+    /// They are brought to a desired state.
+    Apply(Apply),
+    /// What they hold is shown.
+    Inspect(Inspect),
+}
+
+/// How a run has gone.
+#[derive(Debug)]
+pub struct Summary {
+    /// What has become of each target.
+    pub ran: Ran,
+    /// What has become of resources, where they were to be changed.
+    pub changes: Changes,
+}
+
+impl Operation {
+    /// Does it on every target.
+    ///
+    /// # Errors
+    /// Why nothing could be begun.
+    pub async fn run(
+        &self,
+        run: &Run,
+        inventory: &Inventory,
+        targets: &[Arc<Target>],
+    ) -> Result<Summary, Failure> {
+        let mut changes = Changes::default();
+        let ran = match self {
+            Self::Verify => verify(run, targets).await,
+            Self::Facts(facts) => facts.collect(run, targets).await,
+            Self::Task(order) => order.run(run, inventory, targets).await,
+            Self::Command(typing) => typing.run(run, targets).await,
+            Self::Inspect(inspect) => inspect.run(run, targets).await,
+            Self::Apply(apply) => {
+                let applied = apply.run(run, targets).await?;
+                changes = applied.1;
+                applied.0
+            }
+        };
+        Ok(Summary { ran, changes })
+    }
+}
+
+/// What is done with the resources of devices.
+const DEVICE: Action = Action::new("device");
+
+/// The family of a target, which says what can be managed on it.
+fn family<'r>(registry: &'r Registry, target: &Target) -> Result<&'r Family, Failure> {
+    match target.remote_transport() {
+        Some(name) => registry.family(name),
+        None => Err(session::no_transport(target)),
+    }
+}
+
+/// Says why there is nothing to do.
+///
+/// # Errors
+/// That an operation which does nothing has not succeeded, unless it may be so.
+pub fn nothing_to_do(log: &dyn Sink, allowed: bool, why: &str) -> Result<(), Failure> {
+    if allowed {
+        say(log, Level::Warning, format!("{why}: nothing was done"));
+        return Ok(());
+    }
+    let message = format!(
+        "{why}: nothing was done; --allow-empty makes a success of a command that has nothing to do"
+    );
+    Err(Failure::new("devgate/no-targets", message))
+}

@@ -1,0 +1,278 @@
+//! Bringing devices to a desired state: the catalog is checked, then applied to each of them.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use devgate_schemas::{Level, Report, did_you_mean};
+use devgate_transports::Mode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::reports::Reports;
+use super::splay::Splay;
+use super::{DEVICE, family, nothing_to_do};
+use crate::device_run::{self, Audited, Catalog, Options, Plan, Ref};
+use crate::inventory::Target;
+use crate::manifest::Manifest;
+use crate::registry::Family;
+use crate::run::{Job, Ran, Run};
+use crate::session::{self, Access, Busy};
+use crate::store::{Kept, Kind, Owner};
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_core::listen::say;
+use devgate_core::results::{Answer, Status};
+
+/// What is to be applied, and how.
+#[derive(Debug)]
+pub struct Apply {
+    /// The desired resources.
+    pub manifest: Manifest,
+    /// How they are applied.
+    pub options: Options,
+    /// Whether it is a success that no resource has the tags that are wanted.
+    pub allow_empty: bool,
+    /// When the device is brought back.
+    pub rollback: Rollback,
+    /// Whether every change is shown.
+    pub diff: bool,
+    /// What becomes of it where another run changes the device.
+    pub busy: Busy,
+    /// How long it waits before each target.
+    pub splay: Splay,
+    /// Where reports are kept, if anywhere.
+    pub reports: Option<Reports>,
+    /// The project, for which it is kept what was seen of resources that are audited.
+    pub project: PathBuf,
+}
+
+/// When a device is brought back to where it was before the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rollback {
+    /// Never: what has succeeded stays
+    #[default]
+    Never,
+    /// When a resource has failed, or the run was stopped: nothing stays of the run
+    OnError,
+}
+
+/// What a run has done with resources, in all.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Changes {
+    /// Whether one was changed.
+    pub changed: bool,
+    /// Whether one could not be brought to the desired state.
+    pub failed: bool,
+    /// Whether one would be changed.
+    pub drifted: bool,
+    /// How many targets have failed by their resources alone.
+    pub by_resources: usize,
+}
+
+impl Changes {
+    /// With what became of one target's resources; whether it has also failed otherwise.
+    pub fn with(self, report: &Report, failed_otherwise: bool) -> Self {
+        let failed = report.summary.failed > 0;
+        Self {
+            changed: self.changed || report.summary.changed > 0,
+            failed: self.failed || failed,
+            drifted: self.drifted || report.resources.iter().any(|resource| resource.noop),
+            by_resources: self.by_resources + usize::from(failed && !failed_otherwise),
+        }
+    }
+}
+
+impl Apply {
+    /// Brings every target to the desired state.
+    ///
+    /// # Errors
+    /// That the manifest is not there, or what is wrong with it: then nothing was done.
+    pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> Result<(Ran, Changes), Failure> {
+        // What is wrong with it whatever a device holds is known before any is asked.
+        let read = async {
+            let catalog = self.manifest.read(&run.registry).await;
+            run.registry.prepare(targets).await;
+            catalog
+        };
+        let catalog = tokio::select! {
+            catalog = read => catalog?,
+            _ = run.stopping() => return Err(run.interrupted()),
+        };
+        let plans = self.plans(run, targets, &catalog)?;
+        let changes = Cell::new(Changes::default());
+        let ran = run.over(targets, DEVICE, async |job| {
+            let family = family(&job.run.registry, job.target)?;
+            let plan = &plans[family.name()];
+            self.splay.wait(job).await?;
+            let address = job.target.address();
+            let what = format!("starting applying configuration to {}", job.target);
+            job.context().info(format!("{what} at {address}"));
+            let (report, unsaved) = self.enforce(job, family, plan).await?;
+            let mut value = serde_json::to_value(&report).expect("reports have text keys");
+            let told = device_run::failure(&report, &job.target.name, &job.stop().told());
+            if let Some(failure) = &told {
+                value["_error"] = json!(failure);
+            }
+            let kept = self.reports.as_ref();
+            let kept = kept.map_or(Ok(()), |reports| reports.keep(job, &report, &value));
+            let failure = unsaved.or_else(|| kept.err());
+            changes.set(changes.get().with(&report, failure.is_some()));
+            let well = told.is_none() && failure.is_none();
+            if let Some(failure) = failure {
+                value["_error"] = json!(failure);
+            }
+            Ok(Answer {
+                status: if well {
+                    Status::Success
+                } else {
+                    Status::Failure
+                },
+                value,
+                text: Some(device_run::text(&report, self.diff)),
+                collected: None,
+            })
+        });
+        Ok((ran.await, changes.get()))
+    }
+
+    /// What is to be done on each family of the targets.
+    fn plans<'c>(
+        &self,
+        run: &'c Run,
+        targets: &[Arc<Target>],
+        catalog: &'c Catalog,
+    ) -> Result<BTreeMap<&'c str, Plan<'c>>, Failure> {
+        if !catalog.left_out.is_empty() {
+            let names: Vec<String> = catalog.left_out.iter().map(Ref::to_string).collect();
+            let names = names.join(", ");
+            let message = format!("Skipping host resources because running on a device: {names}");
+            say(run.sink(), Level::Notice, message);
+        }
+        for declared in &catalog.resources {
+            for doubt in &declared.doubts {
+                say(run.sink(), Level::Warning, declared.told(doubt));
+            }
+        }
+        let registry = &run.registry;
+        let families: BTreeSet<&str> = targets
+            .iter()
+            .filter_map(|target| Some(family(registry, target).ok()?.name()))
+            .collect();
+        let mut plans = BTreeMap::new();
+        for family in families {
+            if self.rollback == Rollback::OnError && registry.family(family)?.safety().is_none() {
+                let message = format!(
+                    "devices of `{family}` have no way back: those of NETCONF have one, and those with a \
+                     command line whose family says `checkpoint`; ask for no rollback (`never`), or \
+                     apply to other devices"
+                );
+                return Err(Failure::new("devgate/no-way-back", message));
+            }
+            let find = |name: &str| registry.resource_type(family, name);
+            plans.insert(family, catalog.plan(find)?);
+        }
+        let tags: BTreeSet<&str> = plans.values().flat_map(Plan::tags).collect();
+        if !tags.is_empty() {
+            self.untagged(run, &tags)?;
+        }
+        if let Some(reports) = &self.reports {
+            let prepared = reports.prepare();
+            prepared
+                .with_context(|| format!("the folder of reports {}", reports.folder.display()))?;
+        }
+        Ok(plans)
+    }
+
+    /// Tells which of the tags that are wanted no resource has.
+    ///
+    /// # Errors
+    /// That no resource has any of them, so that there is nothing to do.
+    fn untagged(&self, run: &Run, tags: &BTreeSet<&str>) -> Result<(), Failure> {
+        let wanted = &self.options.tags;
+        let unknown: Vec<&String> = wanted
+            .iter()
+            .filter(|tag| !tags.contains(tag.to_lowercase().as_str()))
+            .collect();
+        let named = unknown.iter().map(|tag| {
+            let hint = did_you_mean(&tag.to_lowercase(), tags.iter().copied());
+            format!("`{tag}`{hint}")
+        });
+        let why = format!(
+            "no resource has the tag {}",
+            named.collect::<Vec<_>>().join(", ")
+        );
+        match unknown.len() {
+            0 => {}
+            all if all == wanted.len() => nothing_to_do(run.sink(), self.allow_empty, &why)?,
+            _ => say(run.sink(), Level::Warning, why),
+        }
+        Ok(())
+    }
+
+    /// Runs the transaction; beside its report, why what was changed could not be saved.
+    async fn enforce(
+        &self,
+        job: &Job<'_>,
+        family: &Family,
+        plan: &Plan<'_>,
+    ) -> Result<(Report, Option<Failure>), Failure> {
+        let options = &self.options;
+        let safety = family
+            .safety()
+            .filter(|_| self.rollback == Rollback::OnError);
+        let access = match options.mode {
+            Mode::Enforce => Access::Write,
+            Mode::Noop => Access::Read,
+        };
+        let unusable = |error: String| Failure::new("devgate/cannot-audit", error);
+        let store = &*job.run.engine.store;
+        let audits = plan.audits().then(|| Owner::of(&self.project, job.target));
+        let mut kept = None;
+        if let Some(owner) = &audits {
+            let prepared = store.prepare(Kind::Audits);
+            prepared.map_err(|error| unusable(format!("{error:#}")))?;
+            kept = store
+                .kept(Kind::Audits, owner)
+                .await
+                .unwrap_or_else(|problem| {
+                    let message = format!("{problem}: what is audited is recorded anew");
+                    job.context().warning(message);
+                    None
+                });
+        }
+        let _claim = match access {
+            Access::Write => Some(job.run.engine.claims.take(job, self.busy).await?),
+            Access::Read => None,
+        };
+        let mut audited = kept.map_or_else(Audited::default, |kept| Audited::of(kept.what));
+        session::within(job, access, async |ctx, _| {
+            // A run that is stopped has the time to come to the end of what it does, to go back, and to save.
+            let _held = safety.map(|_| job.stop().hold());
+            let report =
+                device_run::run(ctx, plan, options, safety, &mut audited, job.stop()).await;
+            let mut unsaved = None;
+            if let (Some(owner), Mode::Enforce) = (&audits, options.mode) {
+                let audited = Kept::now(job.without_secrets(audited.into_json()));
+                let kept = store.keep(Kind::Audits, owner, audited).await;
+                let lost = |error| unusable(format!("what was audited is not kept: {error}"));
+                unsaved = kept.err().map(lost);
+            }
+            // Where the way back has failed, nobody wants to keep what there is.
+            if report.summary.changed > 0
+                && report.problem.is_none()
+                && let Err(error) = family.save(ctx).await
+            {
+                let message = format!(
+                    "the device holds the changes, but would lose them when it restarts: {error}"
+                );
+                unsaved = Some(Failure::new("devgate/not-saved", message));
+            }
+            Ok((report, unsaved))
+        })
+        .await
+    }
+}

@@ -1,0 +1,139 @@
+//! What a person would type on a device: commands, or configuration.
+
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+
+use crate::inventory::Target;
+use crate::run::{Job, Ran, Run};
+use crate::session::{self, Asked};
+use devgate_core::failure::Failure;
+use devgate_core::results::{Action, Answer, Status};
+
+/// What is typed, and what becomes of it.
+#[derive(Debug)]
+pub struct Typing {
+    /// What is typed, line by line.
+    pub lines: Vec<String>,
+    /// As what it is typed.
+    pub how: How,
+    /// Whether it is only shown.
+    pub noop: bool,
+}
+
+/// As what lines are typed.
+#[derive(Debug)]
+pub enum How {
+    /// Each is a command, whose questions take these answers.
+    Commands {
+        /// What is answered to questions, in this order.
+        answers: Vec<String>,
+    },
+    /// They are configuration, which may be saved.
+    Configuration {
+        /// Whether it is saved.
+        save: bool,
+    },
+}
+
+/// What came of a command, or of configuration: for programs, and for people.
+pub type Came = (Json, String);
+
+impl Typing {
+    /// The lines that are commands.
+    fn commands(&self) -> impl Iterator<Item = &String> {
+        self.lines.iter().filter(|line| !line.trim().is_empty())
+    }
+
+    /// Types it in a session, and gives what comes of it, bit by bit.
+    ///
+    /// # Errors
+    /// What the device or the gateway says; what came before was given.
+    pub async fn with(
+        &self,
+        session: &mut Asked<'_>,
+        give: &mut impl FnMut(Came),
+    ) -> Result<(), Failure> {
+        match &self.how {
+            How::Commands { answers } => {
+                for command in self.commands() {
+                    give(if self.noop {
+                        let shown = session.shown(command.as_str().into());
+                        let text = format!("would send: {}\n", shown.as_str().unwrap_or_default());
+                        (json!({ "noop": true, "command": shown }), text)
+                    } else {
+                        let said = session.exec(command, answers).await?;
+                        (json!({ "command": command, "output": said }), ended(said))
+                    });
+                }
+            }
+            How::Configuration { save } if self.noop => {
+                let shown = session.shown(self.lines.join("\n").into());
+                let mut text = ended(shown.as_str().unwrap_or_default().to_owned());
+                text.insert_str(0, "would send, as configuration:\n");
+                if *save {
+                    text.push_str("would save the running configuration\n");
+                }
+                give((
+                    json!({ "noop": true, "configure": shown, "save": save }),
+                    text,
+                ));
+            }
+            How::Configuration { save } => {
+                session.configure(self.lines.clone()).await?;
+                if *save {
+                    session.save().await?;
+                }
+                let done = json!({ "configured": self.lines.len(), "saved": save });
+                give((done, String::new()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Types it on every target, and gives what comes of it.
+    pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> Ran {
+        let on_each = async |job: &Job<'_>| self.on(job).await;
+        run.over(targets, Action::new("command"), on_each).await
+    }
+
+    /// What comes of it on one of many targets.
+    async fn on(&self, job: &Job<'_>) -> Result<Answer, Failure> {
+        let (mut values, mut text) = (Vec::new(), String::new());
+        let give = &mut |(value, said): Came| {
+            values.push(value);
+            text.push_str(&said);
+        };
+        let work = async |session: &mut Asked<'_>| self.with(session, give).await;
+        let outcome = session::own(job, work).await;
+        // The form is that of what was asked, however far it came.
+        let value = match &self.how {
+            How::Commands { .. } if self.commands().count() != 1 => json!({ "commands": values }),
+            _ => values.pop().unwrap_or_else(|| json!({})),
+        };
+        let mut answer = Answer::success(value);
+        if let (How::Configuration { save }, true, false) = (&self.how, outcome.is_ok(), self.noop)
+        {
+            text = match self.lines.len() {
+                1 => "1 line was typed".to_owned(),
+                lines => format!("{lines} lines were typed"),
+            };
+            text.push_str(if *save { ", and saved" } else { "" });
+        }
+        // Where it has failed, people read why, and what the device said until then.
+        answer.text = Some(text).filter(|text| !text.is_empty() || outcome.is_err());
+        if let Err(error) = outcome {
+            answer.status = Status::Failure;
+            answer.value["_error"] = json!(error);
+        }
+        Ok(answer)
+    }
+}
+
+/// A text that ends with a newline, unless it is empty.
+pub fn ended(mut text: String) -> String {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}

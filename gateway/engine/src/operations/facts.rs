@@ -1,0 +1,160 @@
+//! What targets tell of themselves: now, or when they were last asked.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use devgate_schemas::Value;
+use serde_json::Value as Json;
+
+use crate::inventory::Target;
+use crate::run::{Job, Ran, Run};
+use crate::session::{self, Access};
+use crate::store::{Kept, Kind, Owner, Store};
+use devgate_core::failure::Failure;
+use devgate_core::results::{Action, Answer, Collected, Origin};
+
+/// Which facts are wanted: those of now, where nothing is kept.
+#[derive(Debug, Default)]
+pub struct Facts {
+    /// For which project they are kept, if they are to be.
+    pub(crate) kept_for: Option<PathBuf>,
+    /// No target is asked whose facts were collected within this time.
+    pub cached: Option<Duration>,
+    /// Where a target is down, its last facts are given.
+    pub stale_ok: bool,
+}
+
+impl Facts {
+    /// The facts that will do: kept ones of this age, or any of a target that is down.
+    ///
+    /// # Errors
+    /// That facts cannot be kept.
+    pub fn of_age(
+        cached: Option<Duration>,
+        stale_ok: bool,
+        project: &Path,
+        store: &dyn Store,
+    ) -> Result<Self, Failure> {
+        let is_kept = cached.is_some() || stale_ok;
+        if is_kept {
+            store.prepare(Kind::Facts)?;
+        }
+        Ok(Self {
+            kept_for: is_kept.then(|| project.to_owned()),
+            cached,
+            stale_ok,
+        })
+    }
+
+    /// Gives the facts of every target.
+    pub async fn collect(&self, run: &Run, targets: &[Arc<Target>]) -> Ran {
+        let store = &*run.engine.store;
+        let ran = run.over(targets, Action::new("facts"), async |job| {
+            match &self.kept_for {
+                Some(project) => {
+                    let owner = Owner::of(project, job.target);
+                    self.answer(store, &owner, job).await
+                }
+                None => Ok(Answer::success(ask(job).await?)),
+            }
+        });
+        let ran = ran.await;
+        if self.kept_for.is_some() {
+            store.prune(Kind::Facts).await;
+        }
+        ran
+    }
+
+    async fn answer(
+        &self,
+        store: &dyn Store,
+        owner: &Owner,
+        job: &Job<'_>,
+    ) -> Result<Answer, Failure> {
+        let ctx = job.context();
+        let kept = store.kept(Kind::Facts, owner).await;
+        let kept = kept.unwrap_or_else(|problem| {
+            ctx.warning(format!("the kept facts are not used: {problem}"));
+            None
+        });
+        let young = |kept: &Kept| self.cached.is_some_and(|limit| age(kept) <= limit);
+        let kept = match kept {
+            Some(kept) if young(&kept) => return Ok(cached(kept, None)),
+            kept => kept.filter(|_| self.stale_ok),
+        };
+        let failure = match ask(job).await {
+            Ok(facts) => return Ok(keep(store, owner, job, facts).await),
+            Err(failure) => failure,
+        };
+        match kept {
+            Some(kept) if failure.is_down() => {
+                let because = Failure::new(&failure.kind, job.masked(&failure.msg));
+                ctx.warning(format!("the last facts stand in: {because}"));
+                Ok(cached(kept, Some(because)))
+            }
+            Some(_) => {
+                ctx.notice("kept facts stand in for a target that is down, and this one is not");
+                Err(failure)
+            }
+            None => Err(failure),
+        }
+    }
+}
+
+/// What the target tells of itself now.
+async fn ask(job: &Job<'_>) -> Result<Json, Failure> {
+    let (target, address) = (job.target, job.target.address());
+    job.context()
+        .info(format!("retrieving facts from {target} at {address}"));
+    let facts = session::within(job, Access::Read, async |ctx, transport| {
+        Ok(transport.facts(ctx).await?)
+    });
+    Ok(Value::Hash(facts.await?.into_hash()).to_json())
+}
+
+/// Keeps what the target has told now.
+async fn keep(store: &dyn Store, owner: &Owner, job: &Job<'_>, facts: Json) -> Answer {
+    let kept = Kept::now(job.without_secrets(facts));
+    let at = kept.at;
+    let mut answer = Answer::success(kept.what.clone());
+    if let Err(error) = store.keep(Kind::Facts, owner, kept).await {
+        let message = format!("the facts are not kept: {error}");
+        job.context().warning(message);
+    }
+    answer.collected = Some(Collected {
+        at: shown(at),
+        age: 0,
+        from: Origin::Device,
+        because: None,
+    });
+    answer
+}
+
+/// Facts of the cache as an answer.
+fn cached(kept: Kept, because: Option<Failure>) -> Answer {
+    let collected = Collected {
+        at: shown(kept.at),
+        age: age(&kept).as_secs(),
+        from: Origin::Cache,
+        because,
+    };
+    Answer {
+        collected: Some(collected),
+        ..Answer::success(kept.what)
+    }
+}
+
+fn age(kept: &Kept) -> Duration {
+    kept.at.elapsed().unwrap_or_default()
+}
+
+/// A time in the words of RFC 3339, in UTC.
+pub fn shown(time: SystemTime) -> String {
+    let since = time
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    // Only a year after 9999 has no such text.
+    let whole = der::DateTime::from_unix_duration(since);
+    whole.map_or_else(|_| since.as_secs().to_string(), |time| time.to_string())
+}

@@ -1,0 +1,129 @@
+//! What devices hold, of one type: for programs as JSON, for people as a manifest.
+
+use std::sync::Arc;
+
+use devgate_devices::{ResourceType, Which};
+use devgate_schemas::{Name, Resource, TypeSchema};
+use devgate_transports::{Context, Mode, Resources};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+use super::splay::Splay;
+use super::{DEVICE, family};
+use crate::device_run::{Checked, Strict, Strictness};
+use crate::inventory::Target;
+use crate::manifest;
+use crate::run::{Job, Ran, Run};
+use crate::session::{self, Access};
+use devgate_core::failure::Failure;
+use devgate_core::results::{Answer, Status};
+
+/// Which resources are to be shown, and how.
+#[derive(Debug)]
+pub struct Inspect {
+    /// Their type, as manifests name it, in any case.
+    pub type_name: String,
+    /// One resource; without it all of the type.
+    pub title: Option<String>,
+    /// Whether people get YAML, not Puppet's language.
+    pub as_yaml: bool,
+    /// What becomes of rows that do not keep to their type.
+    pub strict: Strict,
+    /// How long it waits before each target.
+    pub splay: Splay,
+}
+
+/// What a device holds.
+#[derive(Serialize, JsonSchema)]
+pub struct Held {
+    /// The resources.
+    resources: Vec<Resource>,
+}
+
+impl Inspect {
+    /// Shows the resources of every target.
+    pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> Ran {
+        let action = DEVICE.with_document();
+        run.over(targets, action, async |job| self.on(job).await)
+            .await
+    }
+
+    async fn on(&self, job: &Job<'_>) -> Result<Answer, Failure> {
+        let (type_name, registry) = (&self.type_name, &job.run.registry);
+        let family = family(registry, job.target)?;
+        let kind = registry.resource_type(family.name(), &type_name.to_lowercase());
+        let kind = kind.map_err(|failure| {
+            let message = format!("Could not find type {type_name}: {failure}");
+            Failure::new(&failure.kind, message)
+        })?;
+        self.splay.wait(job).await?;
+        let what = format!("retrieving resource: {type_name} from {}", job.target);
+        job.context()
+            .info(format!("{what} at {}", job.target.address()));
+        let shown = session::within(job, Access::Read, async |ctx, _| {
+            look(ctx, kind, self.title.as_deref(), self.strict).await
+        });
+        let Shown { rows, wrong } = shown.await?;
+        let text = match self.as_yaml {
+            true => manifest::to_yaml(kind.schema(), &rows),
+            false => manifest::to_pp(kind.schema(), &rows),
+        };
+        let mut answer = Answer::success(json!(Held { resources: rows })).with_text(text);
+        if !wrong.is_empty() {
+            let failure = Failure::new("devgate/invalid-resource", wrong.join("\n"));
+            let failure = failure.with("problems", wrong);
+            answer.status = Status::Failure;
+            answer.value["_error"] =
+                serde_json::to_value(failure).expect("failures have text keys");
+        }
+        Ok(answer)
+    }
+}
+
+/// What a device holds, and what is wrong with the rest of it.
+struct Shown {
+    rows: Vec<Resource>,
+    wrong: Vec<String>,
+}
+
+async fn look(
+    ctx: &Context<'_>,
+    kind: &dyn ResourceType,
+    title: Option<&str>,
+    strict: Strict,
+) -> Result<Shown, Failure> {
+    let schema = kind.schema();
+    let wanted = title.map(|title| named(schema, title)).transpose()?;
+    let resources = Resources::new(schema, Mode::Noop);
+    let ctx = ctx.for_resources(&resources);
+    let mut provider = kind.provider();
+    let which = wanted
+        .as_ref()
+        .map_or(Which::All, |name| Which::Named(std::slice::from_ref(name)));
+    let rows = provider.get(&ctx, which).await?;
+    let checked = Checked::read(&ctx, schema, &Strictness::new(strict), rows);
+    let mut checked = checked.without_ambiguous(schema);
+    if let Some(wanted) = &wanted {
+        checked.sound.retain(|row| row.name == *wanted);
+        checked.wrong.retain(|(name, _)| name == wanted);
+    }
+    let wrong = checked.wrong.into_iter().map(|(_, message)| message);
+    let shown = Shown {
+        rows: checked.sound.into_iter().map(|row| row.resource).collect(),
+        wrong: wrong.chain(checked.nameless).collect(),
+    };
+    match wanted {
+        Some(wanted) if shown.rows.is_empty() && shown.wrong.is_empty() => {
+            let (name, target) = (schema.name(), ctx.target());
+            let message = format!("there is no {name}[{wanted}] on {target}");
+            Err(Failure::new("devgate/no-such-resource", message))
+        }
+        _ => Ok(shown),
+    }
+}
+
+fn named(schema: &TypeSchema, title: &str) -> Result<Name, Failure> {
+    let name = schema.name_of_title(title);
+    name.map_err(|invalid| Failure::new("devgate/invalid-resource", invalid.to_string()))
+}

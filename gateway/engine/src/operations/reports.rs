@@ -1,0 +1,104 @@
+//! Reports that are kept in a folder, one file a device.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use devgate_schemas::Report;
+use serde_json::Value as Json;
+
+use crate::device_run::{as_puppet_yaml, puppet_report};
+use crate::run::Job;
+use devgate_core::failure::Failure;
+
+/// Where reports are kept, and as whose.
+#[derive(Debug)]
+pub struct Reports {
+    /// The folder.
+    pub folder: PathBuf,
+    /// As whose reports.
+    pub format: ReportFormat,
+}
+
+/// As whose report a report is kept.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum ReportFormat {
+    /// As `--format json` prints it
+    #[default]
+    Devgate,
+    /// As Puppet's agents send it to their server
+    PuppetJson,
+    /// As Puppet's servers keep it
+    PuppetYaml,
+}
+
+impl Reports {
+    /// Makes the folder, so that nothing is changed whose report could not be kept.
+    ///
+    /// # Errors
+    /// That it cannot be made.
+    pub(super) fn prepare(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)
+    }
+
+    /// Keeps the report of a device, without its secrets, for this user and group alone.
+    ///
+    /// # Errors
+    /// That it cannot be written.
+    pub(super) fn keep(&self, job: &Job<'_>, report: &Report, value: &Json) -> Result<(), Failure> {
+        let device = &job.target.name;
+        let puppets = || job.without_secrets(puppet_report(report, device, &report.started));
+        let (text, extension) = match self.format {
+            ReportFormat::Devgate => (
+                format!("{:#}\n", job.without_secrets(value.clone())),
+                "json",
+            ),
+            ReportFormat::PuppetJson => (format!("{}\n", puppets()), "json"),
+            ReportFormat::PuppetYaml => (as_puppet_yaml(&puppets()), "yaml"),
+        };
+        let path = self
+            .folder
+            .join(format!("{}.{extension}", file_name(device)));
+        let mut options = File::options();
+        let options = options.write(true).create(true).truncate(true).mode(0o640);
+        let written = options
+            .open(&path)
+            .and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|error| {
+            let message = format!("the report is not kept: {}: {error}", path.display());
+            Failure::new("devgate/no-report", message)
+        })
+    }
+}
+
+/// A target's name as a file's: it may be a URI, and two targets never get one file.
+fn file_name(target: &str) -> String {
+    let mut name = String::with_capacity(target.len());
+    for c in target.chars() {
+        match c {
+            '/' | '\\' | '\0' | '%' => name.push_str(&format!("%{:02X}", u32::from(c))),
+            _ => name.push(c),
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn targets_of_other_names_get_other_files() {
+        for (target, file) in [
+            ("r1.example.com", "r1.example.com"),
+            ("a_b", "a_b"),
+            ("a/b", "a%2Fb"),
+            ("a%2Fb", "a%252Fb"),
+            ("ssh://r1", "ssh:%2F%2Fr1"),
+        ] {
+            assert_eq!(file_name(target), file);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! A task on many targets.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use devgate_transports::Mode;
+
+use crate::hosts::Hosts;
+use crate::inventory::{Inventory, Target};
+use crate::run::{Ran, Run};
+use crate::session::{Bound, Lender};
+use crate::task_run::TaskRun;
+use crate::tasks::{Parameters, Task};
+use devgate_core::results::{Action, EXPLAIN};
+
+/// A task that is to be run, and how.
+#[derive(Debug)]
+pub struct TaskOrder {
+    /// The task.
+    pub task: Task,
+    /// Its parameters, checked.
+    pub parameters: Parameters,
+    /// Whether it may change anything.
+    pub mode: Mode,
+    /// How long it may take on each target, where the inventory is not to say.
+    pub timeout: Option<Duration>,
+    /// Whether only what would run is told.
+    pub explain: bool,
+    /// Whether its output is told while it runs.
+    pub stream: bool,
+}
+
+impl TaskOrder {
+    /// Runs the task on every target.
+    pub async fn run(&self, run: &Run, inventory: &Inventory, targets: &[Arc<Target>]) -> Ran {
+        let hosts = Hosts::new(inventory, run);
+        let task = TaskRun {
+            hosts: &hosts,
+            lender: &Lender::new(&run.engine.sessions, Bound::Run),
+            unknown: &RefCell::default(),
+            task: &self.task,
+            parameters: &self.parameters,
+            mode: self.mode,
+            timeout: self.timeout,
+            stream: self.stream,
+        };
+        let action = Action {
+            name: if self.explain { EXPLAIN } else { "task" },
+            is_document: false,
+            object: Some(self.task.name.to_string()),
+        };
+        let ran = run.over(targets, action, async |job| {
+            if self.explain {
+                task.explain(job).await
+            } else {
+                task.on(job).await
+            }
+        });
+        hosts.serve(ran).await
+    }
+}

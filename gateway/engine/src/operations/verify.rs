@@ -1,0 +1,33 @@
+//! Can targets be reached, and do they take the credentials.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::inventory::Target;
+use crate::run::{Ran, Run};
+use crate::session::{self, Access};
+use devgate_core::results::{Action, Answer};
+
+/// That a target can be reached: there is nothing to say of it.
+#[derive(Serialize, JsonSchema)]
+pub struct Reached {}
+
+/// Says of every target whether it can be reached.
+pub(crate) async fn verify(run: &Run, targets: &[Arc<Target>]) -> Ran {
+    run.over(targets, Action::new("verify"), async |job| {
+        let open = session::within(job, Access::Read, async |ctx, transport| {
+            transport.verify(ctx).await?;
+            Ok(transport.leaves_credentials_open())
+        })
+        .await?;
+        let text = match open {
+            None => "It can be reached, and takes the credentials.".to_owned(),
+            Some(open) => format!("It can be reached; {open}."),
+        };
+        Ok(Answer::success(json!(Reached {})).with_text(text))
+    })
+    .await
+}

@@ -1,0 +1,158 @@
+//! Plugins that are tasks: the plugin `task`, and modules that describe themselves as plugins.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use devgate_schemas::{Hash, Mask, Value};
+use devgate_transports::Mode;
+use serde::Deserialize;
+
+use super::PluginError;
+use super::options::{Options, read};
+use crate::hosts::{Ended, Host, Order};
+use crate::process::{Deaf, Limits};
+use crate::tasks::{Catalogue, Invocation, Place, Task, TaskError};
+use devgate_core::stop::Stopper;
+
+/// What a module's `bolt_plugin.json` says.
+#[derive(Debug, Default, Deserialize)]
+struct Description {
+    #[serde(default)]
+    hooks: BTreeMap<String, Hook>,
+}
+
+/// The task that does what a hook asks for.
+#[derive(Debug, Deserialize)]
+struct Hook {
+    task: String,
+}
+
+/// A module that is a plugin.
+pub(super) struct Module<'a> {
+    /// The module's folder.
+    pub(super) folder: &'a Path,
+    /// What the project says to it.
+    pub(super) config: Hash,
+    /// The project's folder.
+    pub(super) project: &'a Path,
+}
+
+/// The hook that is asked for.
+const HOOK: &str = "resolve_reference";
+
+/// The `value` that the task `task` gives when it runs on this node with `parameters`.
+pub(super) async fn task(
+    catalogue: &Catalogue,
+    host: &Host<'_>,
+    options: Options<'_>,
+) -> Result<Value, PluginError> {
+    options.only(&["task", "parameters"])?;
+    let name = options.required("task")?;
+    let task = catalogue.find(name);
+    let task = task.map_err(|error| options.failed(told(error)))?;
+    let parameters = match options.said.get("parameters") {
+        None | Some(Value::Undef) => Hash::new(),
+        Some(Value::Hash(parameters)) => parameters.clone(),
+        Some(_) => return Err(options.invalid("expected `parameters` to be a hash")),
+    };
+    value(host, &options, &task, parameters, None).await
+}
+
+impl Module<'_> {
+    /// What the module's task gives for a reference: it gets the reference's options, over what the
+    /// project says to the plugin as far as the task takes it.
+    pub(super) async fn resolve(
+        self,
+        catalogue: &Catalogue,
+        host: &Host<'_>,
+        options: Options<'_>,
+    ) -> Result<Value, PluginError> {
+        let task = self.task(catalogue, &options)?;
+        let mut parameters = Hash::new();
+        for (key, value) in self.config {
+            let known = task.metadata.parameters.as_ref();
+            if known.is_none_or(|known| known.contains_key(&key.to_string())) {
+                parameters.insert(key, value);
+            }
+        }
+        for (key, value) in options.said.iter() {
+            parameters.insert(key.clone(), value.clone());
+        }
+        value(host, &options, &task, parameters, Some(self.project)).await
+    }
+
+    fn task(&self, catalogue: &Catalogue, options: &Options<'_>) -> Result<Task, PluginError> {
+        let text = read(options, "the file", &self.folder.join("bolt_plugin.json"))?;
+        let invalid = |message| PluginError::InvalidData {
+            plugin: options.plugin.to_owned(),
+            message,
+        };
+        let mut description: Description =
+            serde_json::from_slice(&text).map_err(|error| invalid(error.to_string()))?;
+        let named = description.hooks.remove(HOOK).map(|hook| hook.task);
+        let is_named = named.is_some();
+        let name = named.unwrap_or_else(|| format!("{}::{HOOK}", options.plugin));
+        catalogue.find(&name).map_err(|error| match error {
+            TaskError::Unknown { .. } if !is_named => PluginError::UnsupportedHook {
+                plugin: options.plugin.to_owned(),
+            },
+            error => invalid(told(error)),
+        })
+    }
+}
+
+/// Runs a task on this node, without anything of the inventory; the `value` that it gives, or what
+/// it gives as `_sensitive`.
+async fn value(
+    host: &Host<'_>,
+    options: &Options<'_>,
+    task: &Task,
+    parameters: Hash,
+    boltdir: Option<&Path>,
+) -> Result<Value, PluginError> {
+    let why = |error| format!("task {}: {}", task.name, told(error));
+    let failed = |error| options.failed(why(error));
+    let misfit = |error| options.invalid(why(error));
+    let parameters = task.parameters(parameters).map_err(misfit)?;
+    let mask = Mask::new(parameters.secrets());
+    let place = Place::Normal {
+        target: "localhost",
+        features: host.features(),
+    };
+    let invocation = Invocation::new(task, place, parameters, Mode::Enforce).map_err(failed)?;
+    let invocation = match boltdir {
+        Some(folder) => invocation.with_boltdir(folder),
+        None => invocation,
+    };
+    // Who does not want to wait any longer drops this future, and the task is killed.
+    let stopper = Stopper::default();
+    let order = Order {
+        limits: &Limits::default(),
+        stop: &stopper.stop(),
+        hear: &Deaf,
+    };
+    let output = host.run(invocation, order).await;
+    let output = output.map_err(|ended| match ended {
+        Ended::Task(error) => failed(error),
+        Ended::NotStarted(why) => options.failed(format!("task {}: {why}", task.name)),
+    })?;
+    let mut result = output.value;
+    if let Some(error) = result.get("_error") {
+        let message = error.as_hash().and_then(|error| error.get("msg"));
+        let message = message.and_then(Value::as_str).unwrap_or("it failed");
+        let message = format!("task {}: {}", task.name, mask.text(message));
+        return Err(options.failed(message));
+    }
+    let value = result
+        .remove("value")
+        .or_else(|| result.remove("_sensitive"));
+    value.ok_or_else(|| {
+        let message = "expected a result with `value` (or `_sensitive`), it has neither";
+        options.failed(format!("task {}: {message}", task.name))
+    })
+}
+
+fn told(error: TaskError) -> String {
+    let (_, message, _) = error.to_error();
+    message
+}

@@ -1,0 +1,343 @@
+//! Plugins as an inventory asks them.
+//!
+//! The encrypted values among the fixtures were made with Ruby's OpenSSL as eyaml calls it, with the
+//! `openssl` command, and with `age`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use devgate_schemas::{Hash, Value, yaml};
+use std::sync::Arc;
+
+use devgate_transports::Environment;
+
+use super::{PluginError, Plugins};
+use crate::project::Project;
+
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/plugins/fixtures");
+
+fn plugins(folder: &Path) -> Plugins {
+    let project = Project::find(Some(folder.to_owned()), None, folder);
+    Plugins::new(
+        &project.unwrap_or_else(|error| panic!("{error}")),
+        Arc::new(Environment::of_process()),
+        None,
+    )
+}
+
+fn reference(text: &str) -> Hash {
+    yaml::from_str(text).expect("a reference")
+}
+
+async fn ask(plugins: &Plugins, text: &str) -> Result<Value, PluginError> {
+    plugins.look_up(&reference(text)).await
+}
+
+/// What a plugin gives with the keys and files of the fixtures.
+async fn encrypted(text: &str) -> Result<Value, PluginError> {
+    ask(&plugins(Path::new(FIXTURES)), text).await
+}
+
+fn secret(text: &str) -> Value {
+    Value::from(text).into_sensitive()
+}
+
+fn message<T>(result: Result<T, PluginError>, kind: &str) -> String {
+    let error = result.err().expect("an error");
+    assert_eq!(error.kind(), kind, "{error}");
+    error.to_string()
+}
+
+/// A project with modules: files by path, those of tasks executable.
+fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(&path, text).expect("a file");
+        if name.contains("/tasks/") {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
+        }
+    }
+    folder
+}
+
+fn fixture(name: &str) -> String {
+    fs::read_to_string(Path::new(FIXTURES).join(name)).expect("a fixture")
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_json().to_string()
+}
+
+#[tokio::test]
+async fn values_of_eyaml_and_openssl_are_decrypted_and_secret() {
+    for (file, key, clear) in [
+        ("eyaml.txt", None, "an eyaml canary"),
+        ("openssl-aes128.txt", Some("keys/pkcs8.pem"), "a canary"),
+        ("openssl-aes256.txt", Some("keys/pkcs8.pem"), "a canary"),
+    ] {
+        let key = key.map(|key| format!(", private_key: {key}"));
+        let text = quoted(&fixture(file));
+        let key = key.unwrap_or_default();
+        let value = encrypted(&format!("{{_plugin: pkcs7, encrypted_value: {text}{key}}}")).await;
+        assert_eq!(value.expect(file), secret(clear), "{file}");
+    }
+}
+
+#[tokio::test]
+async fn a_value_that_cannot_be_decrypted_says_why_and_not_what() {
+    let text = |file| quoted(&fixture(file));
+    for (reference, expected) in [
+        (
+            format!(
+                "{{_plugin: pkcs7, encrypted_value: {}}}",
+                text("openssl-aes256.txt")
+            ),
+            "another key",
+        ),
+        (
+            format!(
+                "{{_plugin: pkcs7, encrypted_value: {}, private-key: keys/pkcs8.pem}}",
+                text("openssl-des3.txt")
+            ),
+            "expected AES in CBC mode, found the cipher 1.2.840.113549.3.7",
+        ),
+        (
+            "{_plugin: pkcs7, encrypted_value: canary}".to_owned(),
+            "ENC[PKCS7,...]",
+        ),
+        (
+            "{_plugin: pkcs7, encrypted_value: 'ENC[PKCS7,Y2FuYXJ5]'}".to_owned(),
+            "it is damaged",
+        ),
+        (
+            "{_plugin: pkcs7, encrypted_value: 'ENC[PKCS7,Y2FuYXJ5]', private_key: keys/age.txt}"
+                .to_owned(),
+            "expected an RSA private key in PEM",
+        ),
+        (
+            "{_plugin: pkcs7, encrypted_value: 'ENC[PKCS7,Y2FuYXJ5]', private_key: none.pem}"
+                .to_owned(),
+            "cannot read the private key",
+        ),
+    ] {
+        let told = message(encrypted(&reference).await, "bolt/plugin-error");
+        assert!(
+            told.contains(expected) && !told.contains("canary"),
+            "{told}"
+        );
+    }
+    let told = encrypted("{_plugin: pkcs7, encrypted: x}").await;
+    let told = message(told, "bolt/validation-error");
+    assert!(told.contains("unknown option `encrypted`"), "{told}");
+}
+
+#[tokio::test]
+async fn values_and_files_of_age_are_decrypted_and_secret() {
+    let armored = quoted(&fixture("armored.age"));
+    for (options, clear) in [
+        (format!("encrypted_value: {armored}"), "an age canary"),
+        ("file: binary.age".to_owned(), "binary canary"),
+        ("file: two-recipients.age".to_owned(), "two"),
+        ("file: empty.age, identity: keys/age.txt".to_owned(), ""),
+    ] {
+        let value = encrypted(&format!("{{_plugin: age, {options}}}")).await;
+        assert_eq!(value.expect(&options), secret(clear), "{options}");
+    }
+}
+
+#[tokio::test]
+async fn what_age_cannot_open_is_told() {
+    let armored = fixture("armored.age");
+    let damaged = armored.replacen("YWdl", "YWdm", 1);
+    let cut = format!("{}\n-----END AGE ENCRYPTED FILE-----\n", &armored[..200]);
+    for (options, expected) in [
+        (
+            "file: another.age".to_owned(),
+            "for none of these identities",
+        ),
+        (
+            format!("encrypted_value: {}", quoted(&damaged)),
+            "an age file, version 1",
+        ),
+        (
+            format!("encrypted_value: {}", quoted(&cut)),
+            "it is damaged",
+        ),
+        (
+            "encrypted_value: canary".to_owned(),
+            "an age file, version 1",
+        ),
+        (
+            "file: binary.age, identity: eyaml.txt".to_owned(),
+            "expected lines with AGE-SECRET-KEY-1",
+        ),
+    ] {
+        let told = encrypted(&format!("{{_plugin: age, {options}}}")).await;
+        let told = message(told, "bolt/plugin-error");
+        assert!(
+            told.contains(expected) && !told.contains("canary"),
+            "{told}"
+        );
+    }
+    for options in ["file: a, encrypted_value: b", "identity: keys/age.txt"] {
+        let told = encrypted(&format!("{{_plugin: age, {options}}}")).await;
+        message(told, "bolt/validation-error");
+    }
+}
+
+#[tokio::test]
+async fn environment_variables_have_defaults_or_are_optional() {
+    let folder = project(&[]);
+    let plugins = plugins(folder.path());
+    let path = std::env::var("PATH").expect("a path");
+    let unset = "_plugin: env_var, var: DEVGATE_IS_NOT_SET";
+    let found = ask(&plugins, "{_plugin: env_var, var: PATH, default: x}").await;
+    assert_eq!(found.expect("it is set"), Value::from(path));
+    let found = ask(&plugins, &format!("{{{unset}, default: x}}")).await;
+    assert_eq!(found.expect("a default"), Value::from("x"));
+    let found = ask(&plugins, &format!("{{{unset}, optional: true}}")).await;
+    assert_eq!(found.expect("nothing"), Value::Undef);
+    let told = message(
+        ask(&plugins, &format!("{{{unset}}}")).await,
+        "bolt/validation-error",
+    );
+    assert!(told.contains("DEVGATE_IS_NOT_SET is not set"), "{told}");
+    message(
+        ask(&plugins, "{_plugin: env_var}").await,
+        "bolt/validation-error",
+    );
+    let found = ask(&plugins, &format!("{{{unset}, json: true, default: [1]}}")).await;
+    let one = Value::from(serde_json::json!([1]));
+    assert_eq!(found.expect("a default that is no text"), one);
+    let told = message(
+        ask(&plugins, "{_plugin: env_var, var: PATH, json: true}").await,
+        "bolt/validation-error",
+    );
+    assert!(told.contains("PATH holds no JSON"), "{told}");
+    assert!(!told.contains("/bin"), "no value is quoted: {told}");
+}
+
+#[tokio::test]
+async fn a_task_gives_its_value_or_what_it_calls_sensitive() {
+    let folder = project(&[
+        (
+            "modules/m/tasks/init.sh",
+            "#!/bin/sh\ncat > given\nprintf '{\"value\": [\"%s\"]}' \"$PT_a\"\n",
+        ),
+        (
+            "modules/m/tasks/init.json",
+            r#"{"parameters": {"a": {"type": "String", "sensitive": true}}}"#,
+        ),
+        (
+            "modules/m/tasks/hidden.sh",
+            "#!/bin/sh\necho '{\"_sensitive\": \"canary\"}'\n",
+        ),
+        ("modules/m/tasks/nothing.sh", "#!/bin/sh\necho '{}'\n"),
+        (
+            "modules/m/tasks/bad.sh",
+            "#!/bin/sh\necho \"{\\\"_error\\\": {\\\"msg\\\": \\\"no luck with $PT_token\\\"}}\"\nexit 1\n",
+        ),
+        (
+            "modules/m/tasks/bad.json",
+            r#"{"parameters": {"token": {"type": "Optional[String]", "sensitive": true}}}"#,
+        ),
+        ("word.yaml", "hello"),
+    ]);
+    let plugins = plugins(folder.path());
+    let a = "parameters: {a: {_plugin: yaml, filepath: word.yaml}}";
+    let value = ask(&plugins, &format!("{{_plugin: task, task: m, {a}}}")).await;
+    assert_eq!(
+        value.expect("a value"),
+        Value::Array(vec![Value::from("hello")])
+    );
+    let value = ask(&plugins, "{_plugin: task, task: 'm::hidden'}").await;
+    assert_eq!(value.expect("a value"), secret("canary"));
+    for (reference, kind, expected) in [
+        (
+            "task: 'm::nothing'",
+            "bolt/plugin-error",
+            "expected a result with `value`",
+        ),
+        (
+            "task: 'm::bad', parameters: {token: canary1}",
+            "bolt/plugin-error",
+            "no luck with ********",
+        ),
+        ("task: 'm::none'", "bolt/plugin-error", "m::none"),
+        (
+            "task: m",
+            "bolt/validation-error",
+            "expects a value for parameter 'a'",
+        ),
+        (
+            "task: m, parameters: []",
+            "bolt/validation-error",
+            "`parameters` to be a hash",
+        ),
+        ("parameters: {}", "bolt/validation-error", "expected `task`"),
+    ] {
+        let told = ask(&plugins, &format!("{{_plugin: task, {reference}}}")).await;
+        let told = message(told, kind);
+        assert!(told.contains(expected), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_module_is_a_plugin_with_what_the_project_says_to_it() {
+    let script = "#!/bin/sh\ncat | tr -d '\\n' | sed 's/.*/{\"value\": &}/'\n";
+    let metadata = r#"{"input_method": "stdin", "parameters":
+        {"from": {"type": "String"}, "site": {"type": "String"}, "more": {"type": "Optional[String]"}}}"#;
+    let folder = project(&[
+        (
+            "bolt-project.yaml",
+            "plugins: {m: {site: {_plugin: yaml, filepath: site.yaml}, from: config, other: 1},
+                       recursive: {x: {_plugin: m}}}\n",
+        ),
+        ("site.yaml", "hq"),
+        ("modules/m/bolt_plugin.json", "{}"),
+        ("modules/m/tasks/resolve_reference.sh", script),
+        ("modules/m/tasks/resolve_reference.json", metadata),
+        (
+            "modules/named/bolt_plugin.json",
+            r#"{"hooks": {"resolve_reference": {"task": "m::resolve_reference"}}}"#,
+        ),
+        ("modules/empty/bolt_plugin.json", "{}"),
+        (
+            "modules/wrong/bolt_plugin.json",
+            r#"{"hooks": {"resolve_reference": {"task": "no::task"}}}"#,
+        ),
+        ("modules/broken/bolt_plugin.json", "{"),
+        ("modules/recursive/bolt_plugin.json", "{}"),
+        ("modules/none/tasks/resolve_reference.sh", script),
+    ]);
+    let plugins = plugins(folder.path());
+    let given = ask(&plugins, "{_plugin: m, from: reference, _cache: {ttl: 10}}").await;
+    let given = given.expect("a value").to_json();
+    assert_eq!(given["from"], "reference", "{given}");
+    assert_eq!(given["site"], "hq", "{given}");
+    assert_eq!(
+        given["_boltdir"],
+        folder.path().to_str().expect("a path"),
+        "{given}"
+    );
+    assert!(
+        given.get("other").is_none() && given.get("_cache").is_none(),
+        "{given}"
+    );
+    let given = ask(&plugins, "{_plugin: named, from: a, site: b}").await;
+    assert_eq!(given.expect("a value").to_json()["site"], "b");
+    for (plugin, kind) in [
+        ("empty", "bolt/unsupported-hook"),
+        ("wrong", "bolt/invalid-plugin-data"),
+        ("broken", "bolt/invalid-plugin-data"),
+        ("none", "bolt/unknown-plugin"),
+        ("../m", "bolt/unknown-plugin"),
+        ("recursive", "bolt/plugin-loading-disabled"),
+        ("env_vars", "bolt/unknown-plugin"),
+    ] {
+        message(ask(&plugins, &format!("{{_plugin: {plugin}}}")).await, kind);
+    }
+}

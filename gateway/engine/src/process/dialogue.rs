@@ -1,0 +1,255 @@
+//! A child that is asked one thing after the other: a line is written to it, and lines are read of it
+//! until there is an answer.
+
+use std::io;
+
+use bytes::BytesMut;
+use devgate_schemas::Sensitive;
+use devgate_schemas::task::Captured;
+use devgate_transports::ssh_host::{Exit, Piece};
+use tokio::io::AsyncWriteExt;
+use tokio::process::ChildStdin;
+use tokio::time::timeout;
+
+use super::guard::Guarded;
+use super::kin::Kin;
+use super::{GRACE, Limits, Pieces, Program, pieces};
+use devgate_core::stop::Stopper;
+
+/// A child that waits for what it is asked. Dropped, it is killed with all that it has started.
+pub(crate) struct Dialogue {
+    stdin: ChildStdin,
+    // Before the pieces: its mark is looked for while the child is there.
+    kin: Kin,
+    pieces: Pieces,
+    heard: Heard,
+}
+
+/// What has come and was not taken yet.
+#[derive(Default)]
+struct Heard {
+    stdout: BytesMut,
+    /// How much of it has no end of a line.
+    searched: usize,
+    stderr: Captured,
+}
+
+/// Why there is no answer.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Broken {
+    /// It has ended.
+    Ended(Exit),
+    /// It wrote a line that is longer than any may be.
+    TooLong,
+    /// It answered before it had read the whole of what it was asked.
+    Unread,
+}
+
+impl Dialogue {
+    /// Starts the child.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub(crate) async fn begin(program: &Program) -> io::Result<Self> {
+        let guarded = Guarded::new();
+        let (stdin, mut pieces) = pieces::marked(program, guarded.mark()).await?;
+        Ok(Self {
+            stdin,
+            kin: Kin::of(pieces.child(), guarded),
+            pieces,
+            heard: Heard::default(),
+        })
+    }
+
+    /// Whether it has ended while nobody asked it anything.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        let ended = !matches!(self.pieces.child().try_wait(), Ok(None));
+        if ended {
+            self.kin.ended();
+        }
+        ended
+    }
+
+    /// Writes a line, and gives `hear` each line that comes until one of them is the answer. It may take
+    /// for ever, and is dropped then.
+    ///
+    /// # Errors
+    /// Why there is none. It is of no more use then.
+    pub(crate) async fn ask<T>(
+        &mut self,
+        line: &Sensitive<Vec<u8>>,
+        limits: &Limits,
+        mut hear: impl FnMut(&[u8]) -> Option<T>,
+    ) -> Result<T, Broken> {
+        let Self {
+            stdin,
+            kin,
+            pieces,
+            heard,
+        } = self;
+        let write = stdin.write_all(line.reveal());
+        tokio::pin!(write);
+        let mut writing = true;
+        loop {
+            while let Some(line) = heard.line() {
+                match hear(&line) {
+                    Some(_) if writing => return Err(Broken::Unread),
+                    Some(answer) => return Ok(answer),
+                    None => {}
+                }
+            }
+            if heard.stdout.len() > limits.stdout {
+                return Err(Broken::TooLong);
+            }
+            let piece = tokio::select! {
+                biased;
+                // That it does not read is known by its end.
+                _ = &mut write, if writing => {
+                    writing = false;
+                    continue;
+                }
+                piece = pieces.next() => piece,
+            };
+            match piece {
+                Piece::Ended(exit) => {
+                    kin.ended();
+                    // What it wrote at last may still be in its pipes.
+                    let drained = async { while !heard.take(pieces.next().await, limits) {} };
+                    drop(timeout(limits.drain, drained).await);
+                    if !heard.stdout.contains(&b'\n') {
+                        return Err(Broken::Ended(exit));
+                    }
+                }
+                Piece::Exit(exit) => return Err(Broken::Ended(exit)),
+                piece => drop(heard.take(piece, limits)),
+            }
+        }
+    }
+
+    /// What it has written to stderr since this was last asked.
+    pub(crate) fn stderr(&mut self) -> Captured {
+        std::mem::take(&mut self.heard.stderr)
+    }
+
+    /// Lets it end by itself, as it should when nobody writes to it any more; else ends it.
+    pub(crate) async fn end(self) {
+        let Self {
+            stdin,
+            mut kin,
+            mut pieces,
+            ..
+        } = self;
+        drop(stdin);
+        let ended = async { while !matches!(pieces.next().await, Piece::Ended(_)) {} };
+        if timeout(GRACE, ended).await.is_ok() {
+            kin.ended();
+        } else {
+            kin.end(&Stopper::default().stop(), GRACE).await;
+        }
+    }
+
+    /// Ends it, whatever it does.
+    pub(crate) async fn kill(mut self) {
+        self.kin.end(&Stopper::default().stop(), GRACE).await;
+    }
+}
+
+impl Heard {
+    /// Takes a piece; whether it was the last.
+    fn take(&mut self, piece: Piece, limits: &Limits) -> bool {
+        match piece {
+            Piece::Stdout(bytes) => self.stdout.extend_from_slice(&bytes),
+            Piece::Stderr(bytes) => self.stderr.keep(&bytes, limits.stderr),
+            Piece::Ended(_) => {}
+            Piece::Exit(_) => return true,
+        }
+        false
+    }
+
+    /// The next whole line, without its end.
+    fn line(&mut self) -> Option<BytesMut> {
+        let new = &self.stdout[self.searched..];
+        match new.iter().position(|byte| *byte == b'\n') {
+            None => {
+                self.searched = self.stdout.len();
+                None
+            }
+            Some(end) => {
+                let mut line = self.stdout.split_to(self.searched + end + 1);
+                line.truncate(line.len() - 1);
+                self.searched = 0;
+                Some(line)
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Dialogue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Dialogue with {:?}", self.kin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    async fn shell(script: &str) -> Dialogue {
+        let program = Program {
+            words: ["sh", "-c", script].map(OsString::from).to_vec(),
+            environment: Vec::new(),
+            stdin: None,
+        };
+        Dialogue::begin(&program).await.expect("a shell")
+    }
+
+    /// What comes before the line that begins with `=`, and that line.
+    async fn asked(dialogue: &mut Dialogue, line: &str) -> Result<Vec<String>, Broken> {
+        let (mut lines, limits) = (
+            Vec::new(),
+            Limits {
+                stdout: 1000,
+                ..Limits::default()
+            },
+        );
+        let line = Sensitive::new(line.as_bytes().to_vec());
+        let hear = |line: &[u8]| {
+            lines.push(String::from_utf8_lossy(line).into_owned());
+            line.starts_with(b"=").then_some(())
+        };
+        dialogue.ask(&line, &limits, hear).await.map(|()| lines)
+    }
+
+    #[tokio::test]
+    async fn a_child_is_asked_again_until_its_input_ends() {
+        let mut dialogue =
+            shell("while read -r l; do echo a; echo \"=$l\"; done; echo end >&2").await;
+        for word in ["one", "two"] {
+            let lines = asked(&mut dialogue, &format!("{word}\n")).await;
+            assert_eq!(lines, Ok(vec!["a".to_owned(), format!("={word}")]));
+        }
+        assert!(!dialogue.has_ended());
+        dialogue.end().await;
+    }
+
+    #[tokio::test]
+    async fn what_a_child_writes_at_last_is_heard_and_its_end_is_known() {
+        let mut dialogue = shell("read -r l; echo \"=$l\"; echo why >&2; exit 7").await;
+        assert_eq!(asked(&mut dialogue, "x\n").await, Ok(vec!["=x".to_owned()]));
+        assert_eq!(
+            asked(&mut dialogue, "y\n").await,
+            Err(Broken::Ended(Exit::Code(7)))
+        );
+        assert_eq!(dialogue.stderr().bytes, b"why\n");
+        assert!(dialogue.has_ended());
+    }
+
+    #[tokio::test]
+    async fn a_line_without_an_end_is_not_heard_for_ever() {
+        let mut dialogue = shell("read -r l; yes | tr -d '\\n'").await;
+        assert_eq!(asked(&mut dialogue, "x\n").await, Err(Broken::TooLong));
+        dialogue.kill().await;
+    }
+}

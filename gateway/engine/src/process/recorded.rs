@@ -1,0 +1,285 @@
+//! Children that outlive who has asked for them: one that goes on when we end, and one that is written down
+//! before it may begin, so that it is found again.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+use std::process::Stdio;
+use std::time::Duration;
+
+use devgate_schemas::Sensitive;
+use devgate_schemas::task::Exit;
+use nix::unistd::setsid;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::time::timeout;
+
+use super::kin::{self, Kin};
+use super::{Identity, Program, command, exit, feed, room, spawn};
+use devgate_core::stop::{Stop, Stopper};
+
+/// A child that is found again, with all that it has started: by us, or by another when we are gone. Nobody
+/// hears what it writes. Dropped before its end, it is killed.
+pub struct Recorded {
+    child: Child,
+    _running: room::Running,
+    kin: Kin,
+    stdin: Option<ChildStdin>,
+    input: Option<Sensitive<Vec<u8>>>,
+}
+
+/// What is written down of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The child, which leads a process group.
+    pub leader: Identity,
+    /// The mark that it, and what it has started, carries in its environment.
+    pub mark: String,
+}
+
+/// A program that goes on when we end, and has none of our streams.
+pub struct Detached {
+    stdin: ChildStdin,
+    stdout: ChildStdout,
+}
+
+/// Begins a session without a terminal: nothing that is told to the caller's processes reaches this one.
+///
+/// # Errors
+/// It leads a process group.
+pub fn begin_session() -> io::Result<()> {
+    setsid().map(drop).map_err(io::Error::from)
+}
+
+impl Detached {
+    /// Starts a program, which is to begin a session first.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start(words: Vec<OsString>) -> io::Result<Self> {
+        let program = Program {
+            words,
+            environment: Vec::new(),
+            stdin: None,
+        };
+        let mut command = command(&program, "")?;
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut child = spawn(&mut command)?;
+        let stdin = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        Ok(Self { stdin, stdout })
+    }
+
+    /// Gives it these lines, and the line that it answers. One that has no end has not come whole.
+    ///
+    /// # Errors
+    /// It ended without an answer, or has not answered in time.
+    pub async fn ask(
+        mut self,
+        lines: &[&Sensitive<Vec<u8>>],
+        patience: Duration,
+    ) -> io::Result<String> {
+        let talk = async {
+            for line in lines {
+                self.stdin.write_all(line.reveal()).await?;
+                self.stdin.write_all(b"\n").await?;
+            }
+            drop(self.stdin);
+            let mut line = String::new();
+            match BufReader::new(self.stdout).read_line(&mut line).await? {
+                0 => Err(io::ErrorKind::UnexpectedEof.into()),
+                _ => Ok(line),
+            }
+        };
+        timeout(patience, talk).await?
+    }
+}
+
+impl Recorded {
+    /// Starts a program, whose input it is given once `record` has written it down.
+    ///
+    /// # Errors
+    /// It cannot be started, or not be written down. None is that the run is to end first.
+    pub async fn start(
+        program: Program,
+        stop: &Stop,
+        record: impl FnOnce(&Record) -> io::Result<()>,
+    ) -> Result<Self, Option<io::Error>> {
+        let mark = kin::mark();
+        let start = || {
+            let mut command = command(&program, &mark)?;
+            command
+                .process_group(0)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
+            spawn(&mut command)
+        };
+        let (mut child, running) = room::wait(start, stop).await?;
+        let started = Self {
+            stdin: child.stdin.take(),
+            input: program.stdin,
+            // Where we are killed it goes on: it is written down, and somebody else finds it.
+            kin: Kin::of_other(kin::leader(&child), mark.clone()),
+            _running: running,
+            child,
+        };
+        let found = Record::of(&started.child, mark);
+        found.and_then(|found| record(&found)).map_err(Some)?;
+        Ok(started)
+    }
+
+    /// Gives it its input and waits for its end; what it has left behind may live then.
+    ///
+    /// # Errors
+    /// The operating system does not know it any more.
+    pub async fn wait(&mut self) -> io::Result<Exit> {
+        let feed = feed(self.stdin.take(), self.input.as_ref());
+        let ended = tokio::select! {
+            status = self.child.wait() => status,
+            () = feed => self.child.wait().await,
+        };
+        self.kin.ended();
+        ended.map(exit)
+    }
+
+    /// Whether something that it has started lives, in a moment.
+    pub async fn lives_on(&self) -> bool {
+        !self.kin.left().await.is_empty()
+    }
+
+    /// Ends it with all that it has started. Gives what cannot be killed.
+    pub async fn end(mut self, stop: &Stop, grace: Duration) -> BTreeSet<i32> {
+        self.kin.end(stop, grace).await
+    }
+}
+
+impl Record {
+    fn of(child: &Child, mark: String) -> io::Result<Self> {
+        let pid = child.id().and_then(|id| i32::try_from(id).ok());
+        let leader = Identity::of(pid.ok_or(io::ErrorKind::NotFound)?)?;
+        Ok(Self { leader, mark })
+    }
+
+    /// Whether it, or something that it has started, lives, in a moment.
+    pub async fn lives_on(&self) -> bool {
+        self.leader.lives()
+            || !Kin::of_other(None, self.mark.clone())
+                .left()
+                .await
+                .is_empty()
+    }
+
+    /// Ends what was written down, with all that it has started; it is no child of ours. Gives what cannot be killed.
+    pub async fn end(&self, grace: Duration) -> BTreeSet<i32> {
+        // Its number may be another's by now.
+        let leader = self.leader.lives().then_some(self.leader.pid);
+        let mut kin = Kin::of_other(leader, self.mark.clone());
+        let nobody_stops_it = Stopper::default();
+        kin.end(&nobody_stops_it.stop(), grace).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::GRACE;
+    use super::*;
+
+    fn shell(script: &str, stdin: &str) -> Program {
+        Program {
+            words: ["sh", "-c", script].map(Into::into).to_vec(),
+            environment: Vec::new(),
+            stdin: Some(Sensitive::new(stdin.as_bytes().to_vec())),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_child_is_given_its_input_once_it_is_written_down() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("told");
+        let script = format!("read -r word; echo \"$word\" >{}; exit 7", file.display());
+        let stopper = Stopper::default();
+        let stop = stopper.stop();
+        let refused = Recorded::start(shell(&script, "no\n"), &stop, |_| {
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        let error = refused.await.err().flatten();
+        assert_eq!(
+            error.map(|error| error.kind()),
+            Some(io::ErrorKind::StorageFull)
+        );
+        let mut record = None;
+        let started = Recorded::start(shell(&script, "yes\n"), &stop, |found| {
+            assert!(!file.exists() && found.leader.lives());
+            record = Some(found.clone());
+            Ok(())
+        });
+        let mut started = started.await.expect("a shell");
+        assert_eq!(started.wait().await?, Exit::Code(7));
+        assert_eq!(fs::read_to_string(&file)?, "yes\n");
+        assert!(record.is_some_and(|record| !record.leader.lives()));
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn what_was_written_down_is_ended_with_its_kin_by_who_has_not_started_it() {
+        let stopper = Stopper::default();
+        let stop = stopper.stop();
+        let script = "trap '' TERM; setsid sleep 600 & sleep 600 & wait; wait";
+        let mut record = None;
+        let started = Recorded::start(shell(script, ""), &stop, |found| {
+            record = Some(found.clone());
+            Ok(())
+        });
+        let mut started = started.await.expect("a shell");
+        let record = record.expect("it was written down");
+        let (ended, left) = tokio::join!(started.wait(), record.end(GRACE));
+        // By SIGTERM, had the shell not yet come to ignore it.
+        assert!(matches!(ended.expect("it is ours"), Exit::Signal(9 | 15)));
+        assert!(left.is_empty(), "{left:?}");
+        assert!(record.end(GRACE).await.is_empty());
+    }
+
+    #[tokio::test]
+    async fn who_is_asked_to_end_is_asked_once() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let [ready, asked] = ["ready", "asked"].map(|name| folder.path().join(name));
+        let script = format!(
+            "trap 'echo asked >>{}' TERM; echo >{}; while :; do sleep 0.02; done",
+            asked.display(),
+            ready.display()
+        );
+        let stopper = Stopper::default();
+        let started = Recorded::start(shell(&script, ""), &stopper.stop(), |_| Ok(())).await;
+        let mut started = started.expect("a shell");
+        while !ready.exists() {
+            let moment = Duration::from_millis(20);
+            assert!(timeout(moment, started.wait()).await.is_err(), "it stays");
+        }
+        let left = started
+            .end(&stopper.stop(), Duration::from_millis(500))
+            .await;
+        assert!(left.is_empty(), "{left:?}");
+        // The sleeping child that was asked, too, tells nobody.
+        assert_eq!(fs::read_to_string(&asked)?, "asked\n");
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_detached_program_answers_a_line_or_is_said_not_to() {
+        let ask = async |script: &str| {
+            let asked = Detached::start(shell(script, "").words).expect("a shell");
+            let input = Sensitive::new(b"word".to_vec());
+            asked.ask(&[&input], Duration::from_secs(60)).await
+        };
+        let answer = ask("read -r word; echo \"$word!\"").await;
+        assert_eq!(answer.expect("it answers"), "word!\n");
+        let silent = ask("cat >/dev/null").await.expect_err("it says nothing");
+        assert_eq!(silent.kind(), io::ErrorKind::UnexpectedEof);
+    }
+}

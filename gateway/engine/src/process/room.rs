@@ -1,0 +1,123 @@
+//! Room for one more process: where this node has none, it is waited for.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use tokio::process::Child;
+use tokio::time::interval;
+
+use devgate_core::stop::{Stage, Stop};
+
+/// One more process that runs, until it is dropped.
+pub(super) struct Running;
+
+/// How long after a failed start the next is tried.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How many starts may fail while nothing of ours runs.
+const LONGEST_ALONE: u32 = 200;
+
+/// How many starts may fail because the file is open for writing.
+const LONGEST_WRITTEN: u32 = 20;
+
+/// The processes of ours that run.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether it was told that there is no room.
+static TOLD: AtomicBool = AtomicBool::new(false);
+
+/// Starts a process as soon as there is room for it.
+///
+/// Room comes when another of ours ends: only when none runs, somebody else has it, and then the
+/// waiting has an end.
+///
+/// # Errors
+/// Why it cannot be started; nothing, when the run is to end first.
+pub(super) async fn wait(
+    start: impl Fn() -> io::Result<Child>,
+    stop: &Stop,
+) -> Result<(Child, Running), Option<io::Error>> {
+    let mut pause = interval(PAUSE);
+    let (mut alone, mut written) = (0, 0);
+    loop {
+        let error = match start() {
+            Ok(child) => {
+                RUNNING.fetch_add(1, Ordering::Relaxed);
+                return Ok((child, Running));
+            }
+            Err(error) => error,
+        };
+        alone += u32::from(RUNNING.load(Ordering::Relaxed) == 0);
+        // Somebody still writes the file, or had forked while he did; in a moment that is over.
+        let is_written = error.kind() == io::ErrorKind::ExecutableFileBusy;
+        written += u32::from(is_written);
+        if !(is_scarce(&error) || is_written) || alone > LONGEST_ALONE || written > LONGEST_WRITTEN
+        {
+            return Err(Some(error));
+        }
+        if !is_written && !TOLD.swap(true, Ordering::Relaxed) {
+            tracing::warn!("tasks wait for room on this node: {error} (see `ulimit -a`)");
+        }
+        tokio::select! {
+            _ = pause.tick() => {}
+            () = stop.reaches(Stage::Finish) => return Err(None),
+        }
+    }
+}
+
+/// Whether there are too many processes or files at the moment.
+fn is_scarce(error: &io::Error) -> bool {
+    let error = Errno::from_raw(error.raw_os_error().unwrap_or_default());
+    matches!(
+        error,
+        Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE
+    )
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use devgate_core::stop::Stopper;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_will_not_pass_is_told_at_once_and_scarcity_after_a_while() {
+        let (tries, stopper) = (Cell::new(0), Stopper::default());
+        let failing = |error: Errno| {
+            let tries = &tries;
+            move || {
+                tries.set(tries.get() + 1);
+                Err(io::Error::from_raw_os_error(error as i32))
+            }
+        };
+        assert!(matches!(
+            wait(failing(Errno::ENOENT), &stopper.stop()).await,
+            Err(Some(_))
+        ));
+        assert_eq!(tries.take(), 1);
+        assert!(matches!(
+            wait(failing(Errno::EAGAIN), &stopper.stop()).await,
+            Err(Some(_))
+        ));
+        assert!(tries.take() > 100);
+        assert!(matches!(
+            wait(failing(Errno::ETXTBSY), &stopper.stop()).await,
+            Err(Some(_))
+        ));
+        assert_eq!(tries.take(), LONGEST_WRITTEN + 1);
+        stopper.raise(Stage::Finish, None);
+        assert!(matches!(
+            wait(failing(Errno::EMFILE), &stopper.stop()).await,
+            Err(None)
+        ));
+    }
+}

@@ -1,0 +1,417 @@
+//! The project that a command runs in: `bolt-project.yaml`, module path, and where the inventory is.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use devgate_schemas::yaml::{self, Node};
+use devgate_schemas::{Hash, Value, did_you_mean};
+use devgate_transports::reading;
+
+use crate::tasks::Catalogue;
+use devgate_core::failure::{Failure, with_causes};
+
+const FILE: &str = "bolt-project.yaml";
+/// What is read from a project's folder: where any of it is, the folder must be safe.
+const READ: [&str; 4] = [FILE, INVENTORY, "modules", ".modules"];
+const INVENTORY: &str = "inventory.yaml";
+
+/// Every key that Bolt knows; those that do not concern a gateway are accepted and not read.
+const KEYS: [&str; 27] = [
+    "analytics",
+    "apply-settings",
+    "color",
+    "compile-concurrency",
+    "concurrency",
+    "disable-warnings",
+    "format",
+    "future",
+    "hiera-config",
+    "log",
+    "modulepath",
+    "module-install",
+    "modules",
+    "name",
+    "plans",
+    "plugin-cache",
+    "plugin-hooks",
+    "plugins",
+    "policies",
+    "puppetdb",
+    "puppetdb-instances",
+    "rerunfile",
+    "save-rerun",
+    "spinner",
+    "stream",
+    "tasks",
+    "trusted-external-command",
+];
+
+/// A project's folder, and what its file says.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// The folder.
+    pub root: PathBuf,
+    /// The name, by which the project is a module too.
+    pub name: Option<String>,
+    /// Where modules are, the first winning.
+    pub modulepath: Vec<PathBuf>,
+    /// How many targets are worked on at once.
+    pub concurrency: Option<NonZeroUsize>,
+    /// How results are printed.
+    pub format: Option<Format>,
+    /// What each plugin is told.
+    pub plugins: HashMap<String, Hash>,
+    /// Whether results may be coloured.
+    pub color: Option<bool>,
+    /// Whether what tasks write is shown while they run.
+    pub stream: bool,
+    /// Where the last run is remembered; nowhere where nothing says that the folder is a project.
+    pub rerunfile: Option<PathBuf>,
+    /// Whether runs are remembered.
+    pub save_rerun: bool,
+    /// Patterns of the tasks that are listed; all where there are none.
+    pub tasks: Option<Vec<String>>,
+    /// What looks like a mistake and stops nothing.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    Human,
+    /// For programs, one document: everything a person can read is in it.
+    Json,
+    /// For programs, one target a line.
+    Jsonl,
+}
+
+/// Why a project cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectError {
+    /// The folder that was named is not there.
+    #[error("cannot use {} as a project ({from}): expected a folder", path.display())]
+    NoFolder {
+        /// What named it: `--project` or `BOLT_PROJECT`.
+        from: &'static str,
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Anybody could put tasks into the folder that others then run.
+    #[error("the project {} is writable by everybody; take that away with `chmod o-w`", .0.display())]
+    WorldWritable(PathBuf),
+    /// The file is there and cannot be read.
+    #[error("cannot read {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The file says what it must not; all of it at once.
+    #[error("{}", .0.join("\n"))]
+    Invalid(Vec<String>),
+}
+
+impl From<ProjectError> for Failure {
+    fn from(error: ProjectError) -> Self {
+        let kind = match &error {
+            ProjectError::WorldWritable(_) => "bolt/world-writable-error",
+            ProjectError::Invalid(_) => "bolt/validation-error",
+            ProjectError::NoFolder { .. } | ProjectError::Unreadable { .. } => "bolt/file-error",
+        };
+        Self::new(kind, with_causes(&error))
+    }
+}
+
+impl Project {
+    /// Finds and reads the project, as Bolt finds it: the folder that was named, that of
+    /// `BOLT_PROJECT`, the nearest one upwards with a `Boltdir` or a `bolt-project.yaml`, or else
+    /// the current folder.
+    ///
+    /// # Errors
+    ///
+    /// A named folder that is none, a folder that everybody may write to, and a file that is wrong.
+    pub fn find(
+        named: Option<PathBuf>,
+        environment: Option<PathBuf>,
+        current: &Path,
+    ) -> Result<Self, ProjectError> {
+        let root = match (named, environment) {
+            (Some(path), _) => folder(path, "--project", current)?,
+            (None, Some(path)) => folder(path, "BOLT_PROJECT", current)?,
+            (None, None) => current
+                .ancestors()
+                .find_map(project_in)
+                .unwrap_or_else(|| current.to_owned()),
+        };
+        let path = root.join(FILE);
+        let text = match reading::text(&path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(source) => return Err(ProjectError::Unreadable { path, source }),
+        };
+        if READ.iter().any(|name| root.join(name).exists()) && is_world_writable(&root) {
+            return Err(ProjectError::WorldWritable(root));
+        }
+        Self::parse(root, &text.unwrap_or_default())
+    }
+
+    /// What is there of what a project is made of: whoever changes it changes what is run.
+    pub fn places(&self) -> Vec<PathBuf> {
+        let read = READ.map(|name| self.root.join(name));
+        let mut places: Vec<PathBuf> = Vec::new();
+        if read.iter().any(|path| path.exists()) {
+            places.extend([self.root.clone(), self.root.join(FILE)]);
+        }
+        places.extend(self.modulepath.iter().cloned());
+        places.retain(|path| path.exists());
+        places
+    }
+
+    /// Where the inventory is, unless another is named.
+    pub fn inventory_file(&self) -> PathBuf {
+        self.root.join(INVENTORY)
+    }
+
+    /// The tasks of the module path, and of the project where it is a module.
+    pub fn catalogue(&self) -> Catalogue {
+        let project = self.name.as_ref();
+        let project = project.map(|name| (name.clone(), self.root.clone()));
+        Catalogue::new(self.modulepath.clone(), project)
+    }
+
+    fn parse(root: PathBuf, text: &str) -> Result<Self, ProjectError> {
+        let file = root.join(FILE).display().to_string();
+        let document = yaml::parse(text)
+            .map_err(|error| ProjectError::Invalid(vec![format!("{file}: {error}")]))?;
+        let mut reading = Reading {
+            document: &document,
+            problems: Vec::new(),
+            warnings: Vec::new(),
+        };
+        reading.keys();
+        let project = Self {
+            name: reading.name(),
+            modulepath: reading.modulepath(&root),
+            concurrency: reading.concurrency(),
+            format: reading.format(),
+            plugins: reading.plugins(),
+            color: reading.flag("color"),
+            stream: reading.flag("stream").unwrap_or(false),
+            rerunfile: reading.rerunfile(&root),
+            save_rerun: reading.flag("save-rerun").unwrap_or(true),
+            tasks: reading.texts("tasks"),
+            warnings: reading
+                .warnings
+                .iter()
+                .map(|warning| format!("{file}: {warning}"))
+                .collect(),
+            root,
+        };
+        if reading.problems.is_empty() {
+            Ok(project)
+        } else {
+            let place = |problem: &yaml::Error| format!("{file}: {problem}");
+            Err(ProjectError::Invalid(
+                reading.problems.iter().map(place).collect(),
+            ))
+        }
+    }
+}
+
+fn folder(path: PathBuf, from: &'static str, current: &Path) -> Result<PathBuf, ProjectError> {
+    let path = current.join(path);
+    if path.is_dir() {
+        Ok(path)
+    } else {
+        Err(ProjectError::NoFolder { from, path })
+    }
+}
+
+/// Whether everybody may write in a folder, or take away what is there.
+pub fn is_world_writable(folder: &Path) -> bool {
+    folder
+        .metadata()
+        .is_ok_and(|metadata| metadata.permissions().mode() & 0o002 != 0)
+}
+
+fn project_in(folder: &Path) -> Option<PathBuf> {
+    let inner = folder.join("Boltdir");
+    if inner.is_dir() {
+        Some(inner)
+    } else {
+        folder.join(FILE).is_file().then(|| folder.to_owned())
+    }
+}
+
+struct Reading<'n> {
+    document: &'n Node,
+    problems: Vec<yaml::Error>,
+    warnings: Vec<yaml::Error>,
+}
+
+impl<'n> Reading<'n> {
+    fn keys(&mut self) {
+        let Some(mapping) = self.document.as_mapping() else {
+            if !self.document.is_undef() {
+                let found = self.document.kind_name();
+                let message = format!("expected a mapping, found {found}");
+                self.problems.push(self.document.error(message));
+            }
+            return;
+        };
+        for (node, _) in mapping.iter() {
+            let Some(key) = node.as_str().filter(|key| !KEYS.contains(key)) else {
+                continue;
+            };
+            let hint = did_you_mean(key, KEYS);
+            self.warnings
+                .push(node.error(format!("unknown key `{key}`{hint}")));
+        }
+    }
+
+    fn said(&self, key: &str) -> Option<&'n Node> {
+        self.document.get(key).filter(|node| !node.is_undef())
+    }
+
+    fn wrong<T>(&mut self, node: &Node, expected: &str) -> Option<T> {
+        let message = format!("expected {expected}, found {}", node.kind_name());
+        self.problems.push(node.error(message));
+        None
+    }
+
+    fn name(&mut self) -> Option<String> {
+        let node = self.said("name")?;
+        match node.as_str() {
+            Some(name) if is_module_name(name) => Some(name.to_owned()),
+            Some(_) => {
+                let message = "expected a name of small letters, digits and underscores that starts \
+                               with a letter";
+                self.problems.push(node.error(message));
+                None
+            }
+            None => self.wrong(node, "name to be a text"),
+        }
+    }
+
+    fn modulepath(&mut self, root: &Path) -> Vec<PathBuf> {
+        let Some(node) = self.said("modulepath") else {
+            return vec![root.join("modules"), root.join(".modules")];
+        };
+        if let Some(text) = node.as_str() {
+            return std::env::split_paths(text)
+                .map(|path| root.join(path))
+                .collect();
+        }
+        let Some(items) = node.as_sequence() else {
+            return self
+                .wrong(node, "modulepath to be a text or a list of texts")
+                .unwrap_or_default();
+        };
+        let mut paths = Vec::new();
+        for item in items {
+            match item.as_str() {
+                Some(path) => paths.push(root.join(path)),
+                None => paths.extend(self.wrong(item, "modulepath to be a list of texts")),
+            }
+        }
+        paths
+    }
+
+    fn concurrency(&mut self) -> Option<NonZeroUsize> {
+        let node = self.said("concurrency")?;
+        let number = node.as_scalar().and_then(Value::as_integer);
+        match number
+            .and_then(|number| usize::try_from(number).ok())
+            .and_then(NonZeroUsize::new)
+        {
+            Some(number) => Some(number),
+            None => self.wrong(node, "concurrency to be an integer from 1"),
+        }
+    }
+
+    fn plugins(&mut self) -> HashMap<String, Hash> {
+        let mut plugins = HashMap::new();
+        let Some(node) = self.said("plugins") else {
+            return plugins;
+        };
+        let Some(mapping) = node.as_mapping() else {
+            self.wrong::<()>(node, "plugins to be a mapping");
+            return plugins;
+        };
+        for (plugin, node) in mapping.iter() {
+            match node.to_value() {
+                Value::Hash(config) => {
+                    plugins.insert(plugin.key.to_string(), config);
+                }
+                Value::Undef => {}
+                _ => {
+                    self.wrong::<()>(node, "the options of a plugin as a mapping");
+                }
+            }
+        }
+        plugins
+    }
+
+    fn flag(&mut self, key: &str) -> Option<bool> {
+        let node = self.said(key)?;
+        match node.as_scalar() {
+            Some(Value::Boolean(flag)) => Some(*flag),
+            _ => self.wrong(node, &format!("{key} to be true or false")),
+        }
+    }
+
+    fn texts(&mut self, key: &str) -> Option<Vec<String>> {
+        let node = self.said(key)?;
+        let texts = node.as_sequence().map(|items| {
+            let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+            texts.collect::<Option<Vec<String>>>()
+        });
+        match texts.flatten() {
+            Some(texts) => Some(texts),
+            None => self.wrong(node, &format!("{key} to be a list of texts")),
+        }
+    }
+
+    /// In any folder at all, nothing is left behind without being asked.
+    fn rerunfile(&mut self, root: &Path) -> Option<PathBuf> {
+        match self.said("rerunfile") {
+            Some(node) => match node.as_str() {
+                Some(path) => Some(root.join(path)),
+                None => self.wrong(node, "rerunfile to be a path"),
+            },
+            None => READ
+                .iter()
+                .any(|name| root.join(name).exists())
+                .then(|| root.join(".rerun.json")),
+        }
+    }
+
+    fn format(&mut self) -> Option<Format> {
+        let node = self.said("format")?;
+        match node.as_str() {
+            // A rainbow is for people as well.
+            Some("human" | "rainbow") => Some(Format::Human),
+            Some("json") => Some(Format::Json),
+            Some("jsonl") => Some(Format::Jsonl),
+            Some(_) => self.wrong(node, "format to be human, rainbow, json or jsonl"),
+            None => self.wrong(node, "format to be a text"),
+        }
+    }
+}
+
+/// A module's name, as in the task specification.
+fn is_module_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}

@@ -1,0 +1,544 @@
+//! Everything that can be reached and managed: the built-in parts, and those of the module path.
+
+mod family;
+mod vendors;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Once};
+
+use devgate_devices::ResourceType;
+use devgate_schemas::{Level, TransportSchema, Value, did_you_mean, suggest};
+use devgate_transports::Connect;
+use futures_util::FutureExt;
+use futures_util::future::join_all;
+use indexmap::IndexMap;
+use tokio::sync::OnceCell;
+use tokio::task::unconstrained;
+
+use crate::external::{Programs, RubyTransport, name_of};
+use crate::inventory::{Kind, Place, Target};
+use devgate_core::failure::Failure;
+use devgate_core::listen::{Sink, say};
+use devgate_core::trust;
+
+pub use family::Family;
+
+/// Protocols by name, families by name, and through them the resource types.
+#[derive(Debug)]
+pub struct Registry {
+    protocols: IndexMap<String, Arc<dyn Connect>>,
+    families: IndexMap<String, Found>,
+    /// What is wrong with families of modules, by the name of their folder: they stop those who ask
+    /// for them, and nobody else.
+    broken: IndexMap<String, String>,
+    /// That there are such is told once, to those who ask for all families.
+    told: Once,
+    log: Arc<dyn Sink>,
+    serial: Serial,
+}
+
+/// Which registry of this process something belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Serial(u64);
+
+/// How many there have been.
+static SERIALS: AtomicU64 = AtomicU64::new(0);
+
+/// A family as its folder has it.
+#[derive(Debug)]
+struct Found {
+    /// Where a module has it.
+    folder: Option<PathBuf>,
+    declared: Option<Declared>,
+    code: Option<Code>,
+    /// The family itself. What is built in is read when somebody needs to know it; programs are asked what they are
+    /// when somebody [asks](Registry::ask).
+    whole: OnceCell<Result<Family, String>>,
+    /// That something is wrong with it is told once.
+    told: Once,
+}
+
+/// A family that is data.
+#[derive(Debug)]
+enum Declared {
+    BuiltIn(devgate_devices::BuiltIn),
+    /// Of a module.
+    Read(Arc<devgate_devices::Family>),
+}
+
+/// What there is of a family that must be asked what it is.
+#[derive(Debug)]
+enum Code {
+    Programs(Programs),
+    Ruby(RubyTransport),
+}
+
+/// What is known of a family whose programs nobody has asked.
+static UNASKED: LazyLock<Result<Family, String>> =
+    LazyLock::new(|| Err("its programs have not been asked what they are".to_owned()));
+
+/// The ports of protocols, where a schema leaves them open.
+const PORTS: [(&str, i64); 4] = [("https", 443), ("http", 80), ("telnet", 23), ("ssh", SSH)];
+
+const SSH: i64 = 22;
+
+/// The port of a target that names none, as its transport has it.
+fn usual_port(schema: &TransportSchema, target: &Target) -> Option<i64> {
+    let default = |name: &str| schema.connection_info().get(name)?.default.as_ref();
+    let of = |protocol: &Value| {
+        let mut known = PORTS.iter();
+        let (_, port) = known.find(|(name, _)| Some(*name) == protocol.as_str())?;
+        Some(*port)
+    };
+    match default("port") {
+        Some(port) => port.as_integer(),
+        None => of(&target.protocol()).or_else(|| of(default("protocol")?)),
+    }
+}
+
+impl Registry {
+    /// Composes the built-in transports and families with the families of the module path, and with
+    /// the modules in Ruby there and in `libdir`.
+    ///
+    /// A family of a module replaces a built-in one, which is told at `notice`. One whose files are
+    /// wrong is refused where it is asked for. Where a family is written for us
+    /// as well as in Ruby, Ruby is not needed.
+    ///
+    /// # Errors
+    /// That two modules define one family.
+    pub fn load(
+        modulepath: &[PathBuf],
+        libdir: Option<&Path>,
+        log: &Arc<dyn Sink>,
+    ) -> Result<Self, Failure> {
+        let mut registry = Self {
+            protocols: IndexMap::new(),
+            families: IndexMap::new(),
+            broken: IndexMap::new(),
+            told: Once::new(),
+            log: Arc::clone(log),
+            serial: Serial(SERIALS.fetch_add(1, Ordering::Relaxed)),
+        };
+        for connect in devgate_transports::all() {
+            let name = connect.schema().name().to_owned();
+            registry.protocols.insert(name, Arc::clone(connect));
+        }
+        for family in devgate_devices::all() {
+            let found = Found::new(Some(Declared::BuiltIn(family)), None);
+            let name = family.name().to_owned();
+            registry.families.insert(name, found);
+        }
+        let mut found: IndexMap<String, PathBuf> = IndexMap::new();
+        for folder in family_folders(modulepath) {
+            let (name, family) = match Found::read(&folder) {
+                Ok(family) => family,
+                Err(problem) => {
+                    registry.broken.insert(name_of(&folder), problem);
+                    continue;
+                }
+            };
+            if let Some(first) = found.insert(name.clone(), folder.clone()) {
+                return Err(Failure::other(format!(
+                    "family `{name}` is defined twice: in {} and in {}; remove one of them",
+                    first.display(),
+                    folder.display()
+                )));
+            }
+            registry.add(name, family, &folder);
+        }
+        for transport in RubyTransport::all(modulepath, libdir) {
+            let (name, file) = (transport.name().to_owned(), transport.file().to_owned());
+            if !found.contains_key(&name) && !registry.broken.contains_key(&name) {
+                let family = Found::new(None, Some(Code::Ruby(transport)));
+                registry.add(name, family, &file);
+            }
+        }
+        Ok(registry)
+    }
+
+    /// Which one it is.
+    pub(crate) fn serial(&self) -> Serial {
+        self.serial
+    }
+
+    /// One more transport.
+    #[cfg(test)]
+    pub(crate) fn know(&mut self, connect: Arc<dyn Connect>) {
+        let name = connect.schema().name().to_owned();
+        self.protocols.insert(name, connect);
+    }
+
+    fn add(&mut self, name: String, family: Found, place: &Path) {
+        if self.names().any(|known| known == name) {
+            let place = place.display();
+            let message = format!("family `{name}` of {place} replaces the built-in one");
+            say(&*self.log, Level::Notice, message);
+        }
+        self.families.insert(name, family);
+    }
+
+    fn tell_broken(&self, family: &str, problem: &str) {
+        let message = format!("family of {family}: {problem}");
+        say(&*self.log, Level::Warning, message);
+    }
+
+    /// The names of all transports, families included.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let protocols = self.protocols.keys();
+        protocols.chain(self.families.keys()).map(String::as_str)
+    }
+
+    /// The names of all transports, families included.
+    pub fn transport_names(&self) -> Vec<String> {
+        self.names().map(str::to_owned).collect()
+    }
+
+    /// The names of all families.
+    pub fn family_names(&self) -> Vec<String> {
+        self.families.keys().cloned().collect()
+    }
+
+    /// The names of all resource types.
+    pub fn type_names(&self) -> Vec<String> {
+        let families = self.families.values();
+        families.flat_map(|found| found.type_names()).collect()
+    }
+
+    /// Every transport, families included.
+    pub fn transports(&self) -> impl Iterator<Item = &dyn Connect> {
+        let protocols = self.protocols.iter();
+        let protocols = protocols.filter(|(name, _)| !self.families.contains_key(*name));
+        protocols
+            .map(|(_, connect)| &**connect)
+            .chain(self.families().map(Family::connect))
+    }
+
+    /// Every family that was [asked](Self::ask) where it had to be; those whose files are wrong, and programs that do
+    /// not say what they are, are told and left out.
+    pub fn families(&self) -> impl Iterator<Item = &Family> {
+        self.told.call_once(|| {
+            for (name, problem) in &self.broken {
+                self.tell_broken(&format!("`{name}`"), problem);
+            }
+        });
+        let families = self.families.iter();
+        families.filter_map(|(name, found)| match found.whole() {
+            Ok(family) => Some(family),
+            Err(problem) => {
+                let tell = || self.tell_broken(&format!("`{name}`"), problem);
+                found.told.call_once(tell);
+                None
+            }
+        })
+    }
+
+    /// Every family, if the files of all are right.
+    ///
+    /// # Errors
+    /// What is wrong with one.
+    pub fn sound_families(&self) -> Result<impl Iterator<Item = &Family>, Failure> {
+        for name in self.broken.keys().chain(self.families.keys()) {
+            self.known_family(name)?;
+        }
+        Ok(self.families())
+    }
+
+    /// The transport of this name, if anybody knows it.
+    ///
+    /// # Errors
+    /// That its files are wrong.
+    pub fn known(&self, name: &str) -> Result<Option<&dyn Connect>, Failure> {
+        let protocol = self.protocols.get(name).map(|connect| &**connect);
+        Ok(self.known_family(name)?.map(Family::connect).or(protocol))
+    }
+
+    /// The transport of this name.
+    ///
+    /// # Errors
+    /// That its files are wrong, or that there is none, with the nearest name.
+    pub fn transport(&self, name: &str) -> Result<&dyn Connect, Failure> {
+        self.known(name)?.ok_or_else(|| {
+            let message = format!(
+                "there is no transport `{name}`{}; `devgate transport list` names them all",
+                hint(name, self.names())
+            );
+            Failure::new("devgate/unknown-transport", message)
+        })
+    }
+
+    /// Has the programs of these families say what they are, where they have not yet. Whoever drops this ends them,
+    /// and the next asks anew.
+    pub async fn ask<'n>(&self, names: impl IntoIterator<Item = &'n str>) {
+        let names: HashSet<&str> = names.into_iter().collect();
+        let names = names.into_iter().filter(|name| self.must_be_asked(name));
+        let found = names.filter_map(|name| self.families.get(name));
+        // What is wrong with one is told to those who need it.
+        join_all(found.map(|found| found.asked())).await;
+    }
+
+    /// The same for every family.
+    pub async fn ask_all(&self) {
+        self.ask(self.families.keys().map(String::as_str)).await;
+    }
+
+    /// The same for what these targets need.
+    pub async fn prepare(&self, targets: &[Arc<Target>]) {
+        let targets = targets.iter().filter(|target| target.fault.is_none());
+        self.ask(targets.filter_map(|target| target.remote_transport()))
+            .await;
+    }
+
+    /// What of a target's connection info its transport calls secret, as far as that has been asked.
+    pub fn secrets(&self, target: &Target) -> Vec<Value> {
+        let transport = target.remote_transport();
+        let transport =
+            transport.filter(|name| target.fault.is_none() && !self.must_be_asked(name));
+        let known = transport.and_then(|name| self.known(name).ok().flatten());
+        known.map_or_else(Vec::new, |connect| {
+            connect.schema().secrets(target.connection_info())
+        })
+    }
+
+    /// Where a target is. Which port a transport has is not known before its programs are asked.
+    pub(crate) fn place(&self, target: &Target) -> Place {
+        let transport = match &target.kind {
+            Kind::Remote { transport, .. } => transport.as_deref(),
+            Kind::Ssh => return target.place(Some(SSH)),
+            Kind::Local | Kind::Other(_) => None,
+        };
+        let transport = transport.filter(|name| !self.must_be_asked(name));
+        let connect = transport.and_then(|name| self.known(name).ok().flatten());
+        target.place(connect.and_then(|connect| usual_port(connect.schema(), target)))
+    }
+
+    /// Whether the programs of the family of this name have not been asked yet.
+    pub(crate) fn must_be_asked(&self, name: &str) -> bool {
+        self.families.get(name).is_some_and(|found| found.is_open())
+    }
+
+    /// The families that may have a type of this name, and have not been asked yet.
+    pub(crate) fn unasked_with(&self, type_name: &str) -> impl Iterator<Item = &str> {
+        let families = self.families.iter();
+        let open = families.filter(move |(_, found)| found.is_open() && found.has_type(type_name));
+        open.map(|(name, _)| name.as_str())
+    }
+
+    /// The family of this name, if anybody knows it.
+    fn known_family(&self, name: &str) -> Result<Option<&Family>, Failure> {
+        let found = self.families.get(name);
+        let whole = found.map(|found| found.whole().as_ref()).transpose();
+        let problem = match (self.broken.get(name), whole) {
+            (None, Ok(family)) => return Ok(family),
+            (Some(problem), _) | (None, Err(problem)) => problem,
+        };
+        let message = format!("family `{name}` cannot be used: {problem}");
+        Err(Failure::new("devgate/broken-family", message))
+    }
+
+    /// The family of this name.
+    ///
+    /// # Errors
+    /// That its files are wrong, or that there is none, with the nearest name.
+    pub fn family(&self, name: &str) -> Result<&Family, Failure> {
+        self.known_family(name)?.ok_or_else(|| {
+            let what = if self.protocols.contains_key(name) {
+                format!("`{name}` is a bare protocol without resource types")
+            } else {
+                let hint = hint(name, self.families.keys().map(String::as_str));
+                format!("there is no family `{name}`{hint}")
+            };
+            let message = format!("{what}; `devgate family list` names the families");
+            Failure::new("devgate/unknown-family", message)
+        })
+    }
+
+    /// The resource type of this name that any family has.
+    pub(crate) fn type_of_any(&self, name: &str) -> Option<&dyn ResourceType> {
+        let found = self.families.values().filter(|found| found.has_type(name));
+        let mut families = found.filter_map(|found| found.whole().as_ref().ok());
+        families.find_map(|family| family.types().find(|kind| kind.schema().name() == name))
+    }
+
+    /// A resource type of a family.
+    ///
+    /// # Errors
+    /// That the family or the type is not there, with the nearest name.
+    pub fn resource_type(&self, family: &str, name: &str) -> Result<&dyn ResourceType, Failure> {
+        let family = self.family(family)?;
+        let types = || family.types().map(|kind| kind.schema().name());
+        for warning in family.warnings_of(name) {
+            say(&*self.log, Level::Warning, warning);
+        }
+        family
+            .types()
+            .find(|kind| kind.schema().name() == name)
+            .ok_or_else(|| {
+                let family_name = family.name();
+                let message = match family.why_left_out(name) {
+                    Some(why) => {
+                        format!("type `{name}` cannot be used by family `{family_name}`: {why}")
+                    }
+                    None => {
+                        let hint = suggest(name, types());
+                        format!("family `{family_name}` has no type `{name}`{hint}")
+                    }
+                };
+                Failure::new("devgate/unknown-type", message)
+            })
+    }
+}
+
+/// What somebody probably meant who names what nobody knows: a word that is near, or what reaches the devices of
+/// the vendor of this name.
+fn hint<'k>(typed: &str, known: impl Iterator<Item = &'k str>) -> String {
+    match did_you_mean(typed, known) {
+        near if near.is_empty() => vendors::hint(typed),
+        near => near,
+    }
+}
+
+impl Found {
+    fn new(declared: Option<Declared>, code: Option<Code>) -> Self {
+        Self {
+            folder: None,
+            declared,
+            code,
+            whole: OnceCell::new(),
+            told: Once::new(),
+        }
+    }
+
+    /// What a folder of a module has, and the family's name.
+    fn read(folder: &Path) -> Result<(String, Self), String> {
+        let programs = Programs::of(folder).map(Code::Programs);
+        if !folder.join("family.yaml").is_file() {
+            return Ok((name_of(folder), Self::new(None, programs).of(folder)));
+        }
+        let declared = devgate_devices::Family::load(folder).map_err(|error| error.to_string())?;
+        let name = declared.name().to_owned();
+        let declared = Declared::Read(Arc::new(declared));
+        Ok((name, Self::new(Some(declared), programs).of(folder)))
+    }
+
+    fn of(self, folder: &Path) -> Self {
+        let folder = Some(folder.to_owned());
+        Self { folder, ..self }
+    }
+
+    /// Whether its programs have not been asked yet.
+    fn is_open(&self) -> bool {
+        self.code.is_some() && !self.whole.initialized()
+    }
+
+    /// The family, as far as it is known; data is read where it must be.
+    fn whole(&self) -> &Result<Family, String> {
+        match (self.whole.get(), &self.code) {
+            (Some(whole), _) => whole,
+            (None, Some(_)) => &UNASKED,
+            (None, None) => {
+                // A task that has done much is made to wait by the runtime, also where there is nothing to wait for.
+                let read = unconstrained(self.asked()).now_or_never();
+                read.expect("data is not waited for")
+            }
+        }
+    }
+
+    /// The family, once its programs have said what they are.
+    async fn asked(&self) -> &Result<Family, String> {
+        self.whole
+            .get_or_init(async || {
+                if let Some(folder) = &self.folder {
+                    trust::check_all(folder, &[PathBuf::from("/")])?;
+                }
+                let declared = self.declared.as_ref().map(Declared::family);
+                match (&self.code, declared) {
+                    (Some(Code::Programs(programs)), declared) => programs.ask(declared).await,
+                    (Some(Code::Ruby(transport)), _) => transport.ask().await,
+                    (None, Some(declared)) => Ok(Family::from(declared)),
+                    (None, None) => unreachable!("a folder without both is no family's"),
+                }
+            })
+            .await
+    }
+
+    fn type_names(&self) -> Vec<String> {
+        let mut names = self
+            .declared
+            .as_ref()
+            .map_or_else(Vec::new, Declared::type_names);
+        match &self.code {
+            None => {}
+            Some(Code::Programs(programs)) => {
+                names.extend(programs.type_names().map(str::to_owned))
+            }
+            Some(Code::Ruby(transport)) => names.extend(transport.type_names().map(str::to_owned)),
+        }
+        names
+    }
+
+    fn has_type(&self, name: &str) -> bool {
+        let declared = self.declared.as_ref();
+        declared.is_some_and(|declared| declared.has_type(name))
+            || match &self.code {
+                None => false,
+                Some(Code::Programs(programs)) => programs.type_names().any(|known| known == name),
+                Some(Code::Ruby(transport)) => transport.type_names().any(|known| known == name),
+            }
+    }
+}
+
+impl Declared {
+    fn family(&self) -> Arc<devgate_devices::Family> {
+        match self {
+            Self::BuiltIn(family) => Arc::new(family.read()),
+            Self::Read(family) => Arc::clone(family),
+        }
+    }
+
+    fn type_names(&self) -> Vec<String> {
+        match self {
+            Self::BuiltIn(family) => family.type_names(),
+            Self::Read(family) => {
+                let types = family.types();
+                types.map(|kind| kind.schema().name().to_owned()).collect()
+            }
+        }
+    }
+
+    fn has_type(&self, name: &str) -> bool {
+        match self {
+            Self::BuiltIn(family) => family.has_type(name),
+            Self::Read(family) => family.types().any(|kind| kind.schema().name() == name),
+        }
+    }
+}
+
+/// The folders of families in the modules of a module path, sorted, so that every run is alike.
+fn family_folders(modulepath: &[PathBuf]) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    for root in modulepath {
+        for module in subfolders(root) {
+            for family in subfolders(&module.join("devices")) {
+                if ["family.yaml", "transport"]
+                    .iter()
+                    .any(|file| family.join(file).is_file())
+                {
+                    folders.push(family);
+                }
+            }
+        }
+    }
+    folders
+}
+
+fn subfolders(folder: &PathBuf) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+        .collect();
+    folders.sort();
+    folders
+}

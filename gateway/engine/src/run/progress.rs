@@ -1,0 +1,117 @@
+//! How far a run has come with its targets, and telling it: each target has one result, whatever ends the run.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use super::{Ran, Run, interrupted, panicked};
+use crate::inventory::Target;
+use devgate_core::events::Event;
+use devgate_core::results::{Action, Answer, Status};
+
+/// The targets of a run. Dropped before it was [ended](Self::end), it tells what is still to be told.
+pub(super) struct Progress<'r> {
+    run: &'r Run,
+    targets: &'r [Arc<Target>],
+    /// How far each of them is.
+    states: Vec<Cell<State>>,
+    statuses: RefCell<Vec<(String, Status)>>,
+    running: Cell<usize>,
+    failed: Cell<usize>,
+    has_ended: Cell<bool>,
+}
+
+/// How far a target is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Begun,
+    Done,
+}
+
+impl<'r> Progress<'r> {
+    /// The work begins.
+    pub(super) fn begin(run: &'r Run, targets: &'r [Arc<Target>], action: Action) -> Self {
+        run.events.tell(Event::Begun {
+            action,
+            targets: targets.len(),
+        });
+        Self {
+            run,
+            targets,
+            states: vec![Cell::new(State::Waiting); targets.len()],
+            statuses: RefCell::new(Vec::with_capacity(targets.len())),
+            running: Cell::new(0),
+            failed: Cell::new(0),
+            has_ended: Cell::new(false),
+        }
+    }
+
+    /// How many targets are worked on.
+    pub(super) fn running(&self) -> usize {
+        self.running.get()
+    }
+
+    /// The work on a target begins.
+    pub(super) fn started(&self, at: usize) {
+        self.states[at].set(State::Begun);
+        self.running.set(self.running.get() + 1);
+        self.run.events.tell(Event::Started {
+            target: self.targets[at].name.clone(),
+        });
+    }
+
+    /// A target is done; its result holds no secret.
+    pub(super) fn finished(&self, at: usize, answer: Answer) {
+        let target = &self.targets[at].name;
+        if self.states[at].replace(State::Done) == State::Begun {
+            self.running.set(self.running.get() - 1);
+        }
+        let has_failed = answer.status == Status::Failure;
+        self.failed.set(self.failed.get() + usize::from(has_failed));
+        let status = (target.clone(), answer.status);
+        self.statuses.borrow_mut().push(status);
+        self.run.events.tell(Event::Finished {
+            target: target.clone(),
+            answer: Box::new(answer),
+            running: self.running.get(),
+            failed: self.failed.get(),
+        });
+    }
+
+    /// The run is over: what is not done has failed.
+    pub(super) fn end(&self) -> Ran {
+        self.has_ended.set(true);
+        let stop = self.run.stopper.stop();
+        let wished = stop.reason();
+        for (at, state) in self.states.iter().enumerate() {
+            let has_begun = match state.get() {
+                State::Done => continue,
+                state => state == State::Begun,
+            };
+            let failure = match &wished {
+                Some(_) => interrupted(&stop, has_begun),
+                None => panicked(),
+            };
+            self.finished(at, failure.into());
+        }
+        // Work may have been left for a wish that has not come here yet; what comes from here on changes nothing.
+        let unheard = || {
+            let asked = self.run.engine.asked();
+            asked.filter(|_| self.failed.get() > 0)
+        };
+        let reason = wished.or_else(unheard);
+        self.run.events.tell(Event::Ended {
+            reason: reason.clone(),
+        });
+        let statuses = self.statuses.take();
+        Ran { statuses, reason }
+    }
+}
+
+impl Drop for Progress<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended.get() {
+            self.end();
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Asking a session: one that another devgate lends, or one of our own.
+
+use devgate_schemas::Value;
+use devgate_transports::{self as transports, Document, Mode};
+use serde_json::Value as Json;
+
+use super::Reach;
+use super::borrow::{Borrowed, Outer, cut};
+use super::lend::{Bound, Lending};
+use super::reach::not_by_proxy;
+use super::wire::{Answer, Request};
+use crate::run::Job;
+use devgate_core::failure::Failure;
+use devgate_core::stop::Stage;
+
+/// A session that can be asked.
+pub enum Asked<'a> {
+    /// Another devgate lends it.
+    Lent(Borrowed),
+    /// It is ours, and what it answers holds no secret of the job's target.
+    Own(&'a Lending<'a>, &'a Job<'a>),
+}
+
+/// Does `work` with a session of our own with the job's target, and closes it behind it: also when
+/// the run is to end before the work is done.
+///
+/// Where this process was itself lent a session with the very same target, that one is asked, and
+/// what it must not do (`--noop`) is refused.
+///
+/// # Errors
+/// Why there can be no session, or what the work failed with.
+pub async fn own<T>(
+    job: &Job<'_>,
+    work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let ctx = job.context();
+    let reach = Reach::of(job)?;
+    let lending = Lending::new(
+        &ctx,
+        job.run.engine.sessions.lease(&reach),
+        Mode::Enforce,
+        Bound::Request,
+    );
+    let outer = Outer::find(&ctx).await;
+    if let Some(outer) = outer.filter(|outer| outer.is_with_target_of(&lending)) {
+        let mut lent = Asked::Lent(Borrowed::at(&outer.socket).await?);
+        return tokio::select! {
+            outcome = work(&mut lent) => outcome,
+            () = job.stop().reaches(Stage::End) => Err(job.interrupted(true)),
+        };
+    }
+    not_by_proxy(job.target)?;
+    let mut asked = Asked::Own(&lending, job);
+    let outcome = tokio::select! {
+        outcome = work(&mut asked) => outcome,
+        () = job.stop().reaches(Stage::End) => Err(job.interrupted(true)),
+    };
+    lending.end().await;
+    outcome
+}
+
+impl Asked<'_> {
+    /// Runs a command, answers the questions that it asks, and gives its output.
+    ///
+    /// # Errors
+    /// What the device or the gateway says.
+    pub async fn exec(&mut self, command: &str, answers: &[String]) -> Result<String, Failure> {
+        let request = Request::Exec(command.to_owned(), answers.to_vec());
+        let mut answer = self.ask(request).await?;
+        match answer.remove("output") {
+            Some(Json::String(output)) => Ok(output),
+            _ => Err(cut()),
+        }
+    }
+
+    /// Types lines in configuration mode.
+    ///
+    /// # Errors
+    /// Which line the device refuses, or what the gateway says.
+    pub(crate) async fn configure(&mut self, lines: Vec<String>) -> Result<(), Failure> {
+        self.ask(Request::Configure(lines)).await.map(drop)
+    }
+
+    /// Saves the running configuration.
+    ///
+    /// # Errors
+    /// What the device or the gateway says.
+    pub async fn save(&mut self) -> Result<(), Failure> {
+        self.ask(Request::Save).await.map(drop)
+    }
+
+    /// Asks for data.
+    ///
+    /// # Errors
+    /// What the device or the gateway says.
+    pub async fn get(&mut self, what: String) -> Result<Document, Failure> {
+        self.ask(Request::Get(what)).await.and_then(document)
+    }
+
+    /// Asks for what may change data.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub async fn set(&mut self, change: transports::Request) -> Result<Document, Failure> {
+        self.ask(Request::Set(change)).await.and_then(document)
+    }
+
+    /// What would be sent, as it can be shown: without the secrets of the job's target. Whose session is another's
+    /// does not know them, and shows the size alone.
+    pub fn shown(&self, body: Json) -> Json {
+        match self {
+            Self::Own(_, job) => job.without_secrets(body),
+            Self::Lent(_) => {
+                let size = match &body {
+                    Json::String(text) => text.len(),
+                    other => other.to_string().len(),
+                };
+                format!("({size} bytes, not shown: the secrets in it are not known here)").into()
+            }
+        }
+    }
+
+    async fn ask(&mut self, request: Request) -> Result<Answer, Failure> {
+        match self {
+            Self::Lent(borrowed) => borrowed.ask(&request).await,
+            Self::Own(lending, job) => {
+                let answer = lending.answer(request).await?;
+                match job.without_secrets(answer) {
+                    Json::Object(answer) => Ok(answer),
+                    _ => Err(cut()),
+                }
+            }
+        }
+    }
+}
+
+fn document(mut answer: Answer) -> Result<Document, Failure> {
+    match (answer.remove("text"), answer.remove("data")) {
+        (Some(Json::String(text)), None) => Ok(Document::Text(text)),
+        (None, Some(data)) => Ok(Document::Data(Value::from(data))),
+        _ => Err(cut()),
+    }
+}

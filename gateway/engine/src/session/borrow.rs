@@ -1,0 +1,122 @@
+//! Using a session that another devgate lends: the one that `DEVGATE_SESSION` names.
+
+use std::time::Duration;
+
+use devgate_transports::Context;
+use devgate_transports::Environment;
+use serde_json::Value as Json;
+use tokio::io::BufReader;
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+
+use super::lend::Lending;
+use super::socket::is_trusted;
+use super::wire::{Answer, LONGEST_ANSWER, Request, VARIABLE, parse_answer, read_line, write_line};
+use devgate_core::failure::Failure;
+
+/// How long another devgate may take to say whose session it lends.
+const HELLO: Duration = Duration::from_secs(5);
+
+/// A session that is lent to this process.
+#[derive(Debug)]
+pub struct Borrowed {
+    stream: BufReader<UnixStream>,
+}
+
+/// The session that was lent to this process, which may hand it on.
+#[derive(Debug)]
+pub(super) struct Outer {
+    pub(super) socket: String,
+    /// Whose it is, as told by who lends it: names alone are not to be trusted.
+    pub(super) identity: Json,
+}
+
+impl Borrowed {
+    /// The session that the environment names.
+    ///
+    /// # Errors
+    /// That it names none, or one that is over or another user's.
+    pub async fn from_environment(environment: &Environment) -> Result<Self, Failure> {
+        match environment.text(VARIABLE) {
+            Some(path) => Self::at(path).await,
+            None => Err(Failure::new(
+                "devgate/no-session",
+                format!(
+                    "there is no session here: {VARIABLE} is not set. It is set in remote tasks that \
+                     devgate runs on this node for a target whose transport it knows, and in what \
+                     `devgate session run -t TARGET -- PROGRAM` starts. Elsewhere name the target \
+                     with -t, and a session is opened for it"
+                ),
+            )),
+        }
+    }
+
+    pub(super) async fn at(path: &str) -> Result<Self, Failure> {
+        let ended = |problem: &dyn std::fmt::Display| {
+            let message = format!(
+                "the session of {VARIABLE} is not there ({path}: {problem}): it ends with the task \
+                 or the program that it was given to"
+            );
+            Failure::new("devgate/session-ended", message)
+        };
+        let stream = UnixStream::connect(path)
+            .await
+            .map_err(|error| ended(&error))?;
+        if is_trusted(&stream).map_err(|error| ended(&error))? {
+            let stream = BufReader::new(stream);
+            Ok(Self { stream })
+        } else {
+            let message =
+                format!("{VARIABLE} names a socket of another user ({path}): it is not asked");
+            Err(Failure::new("devgate/session-refused", message))
+        }
+    }
+
+    /// What is answered to a request.
+    ///
+    /// # Errors
+    /// What the device or the gateway says.
+    pub(super) async fn ask(&mut self, request: &Request) -> Result<Answer, Failure> {
+        // The gateway may have said why it refuses, and gone: then its word counts.
+        let _ = write_line(&mut self.stream, &request.to_line()).await;
+        match read_line(&mut self.stream, LONGEST_ANSWER).await {
+            Ok(Some(line)) => parse_answer(&line),
+            Ok(None) | Err(_) => Err(cut()),
+        }
+    }
+}
+
+impl Outer {
+    /// Whether it is a session with the very same target, whatever may be done in it.
+    pub(super) fn is_with_target_of(&self, lending: &Lending<'_>) -> bool {
+        let own = lending.identity();
+        let same = |part| self.identity.get(part) == own.get(part);
+        ["target", "transport", "connection_info"]
+            .into_iter()
+            .all(same)
+    }
+
+    /// The session that the environment names, if it answers.
+    pub(super) async fn find(ctx: &Context<'_>) -> Option<Self> {
+        let socket = ctx.environment().text(VARIABLE)?.to_owned();
+        let hello = async { Borrowed::at(&socket).await?.ask(&Request::Hello).await };
+        let answer = timeout(HELLO, hello).await;
+        let failure = match answer {
+            Ok(Ok(mut answer)) => {
+                let identity = answer.remove("session")?;
+                return Some(Self { socket, identity });
+            }
+            Ok(Err(failure)) => failure.msg,
+            Err(_) => format!("the session of {VARIABLE} does not answer"),
+        };
+        ctx.debug(failure);
+        None
+    }
+}
+
+/// That what was said is no answer, or that none came.
+pub(super) fn cut() -> Failure {
+    let message = "the gateway ended the session before it answered: whether the request reached \
+                   the device is not known";
+    Failure::new("devgate/session-ended", message)
+}

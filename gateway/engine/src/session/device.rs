@@ -1,0 +1,392 @@
+//! The sessions with one device: who gets the next, those that are idle, and what became of them.
+
+use std::cell::{Cell, RefCell};
+use std::num::NonZeroUsize;
+use std::rc::Rc;
+use std::time::Duration;
+
+use devgate_transports::{Context, Error, Transport};
+use futures_util::future::join_all;
+use tokio::sync::{Mutex, MutexGuard, Semaphore, SemaphorePermit};
+use tokio::time::Instant;
+
+use super::kept::Session;
+use super::{Key, Reach};
+use crate::engine::RunId;
+use devgate_core::failure::Failure;
+use devgate_core::listen::Sink;
+
+/// How long a session may have been idle before it is tested, ere anything is risked on it.
+const MOMENT: Duration = Duration::from_secs(5);
+
+/// How long a session may be silent before it is tested, so that neither the device nor anything on
+/// the way takes it for dead: less than the time-outs that are usual.
+const KEEP_ALIVE: Duration = Duration::from_secs(60);
+
+/// What a session is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// To look at the device: several may at once.
+    Read,
+    /// To change it, or nobody can know: one at a time.
+    Write,
+}
+
+/// A device, as the pool knows it.
+pub(super) struct Device {
+    /// How many may hold a lease.
+    pub(super) leases: Cell<usize>,
+    /// How many sessions may be open at once, as the first says who asks.
+    limit: usize,
+    room: Semaphore,
+    writer: Mutex<()>,
+    kept: RefCell<Kept>,
+    /// How long it was waited for in vain, by one after the other, since it last answered.
+    in_vain: Cell<Duration>,
+}
+
+#[derive(Default)]
+struct Kept {
+    idle: Vec<Session>,
+    /// Left in the middle of something: only to be closed.
+    left: Vec<Session>,
+    /// Why nobody is let in with these credentials. It is not tried again in the same run: that might
+    /// lock an account.
+    refused: Vec<(RunId, Rc<Key>, Failure)>,
+}
+
+/// The turn of one who asked for a session.
+pub(super) struct Turn<'d> {
+    device: &'d Device,
+    reach: &'d Reach<'d>,
+    asked: Instant,
+    /// How long the device had been waited for in vain by then.
+    in_vain: Duration,
+    _room: SemaphorePermit<'d>,
+    _writer: Option<MutexGuard<'d, ()>>,
+}
+
+/// A session in use; it counts as left in the middle unless it is put back or closed.
+struct InUse<'d> {
+    device: &'d Device,
+    session: Option<Session>,
+}
+
+/// What becomes of a session after something went wrong in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// The device said no, and goes on.
+    Kept,
+    Lost,
+    /// The credentials are not taken, or it is not the device that it should be.
+    Refused,
+}
+
+impl Device {
+    pub(super) fn new(limit: NonZeroUsize) -> Self {
+        let limit = limit.get().min(Semaphore::MAX_PERMITS);
+        Self {
+            leases: Cell::new(0),
+            limit,
+            room: Semaphore::new(limit),
+            writer: Mutex::default(),
+            kept: RefCell::default(),
+            in_vain: Cell::default(),
+        }
+    }
+
+    /// Waits until there is room for one more, and for those who write also until nobody else does.
+    pub(super) async fn turn<'d>(&'d self, reach: &'d Reach<'d>, access: Access) -> Turn<'d> {
+        let (asked, in_vain) = (Instant::now(), self.in_vain.get());
+        let _writer = match access {
+            Access::Read => None,
+            Access::Write => Some(self.writer.lock().await),
+        };
+        let _room = self.room.acquire().await;
+        Turn {
+            device: self,
+            reach,
+            asked,
+            in_vain,
+            _room: _room.expect("nobody closes it"),
+            _writer,
+        }
+    }
+
+    /// Tests idle sessions that have been silent, and closes what is of no more use.
+    pub(super) async fn look_after(&self, log: &dyn Sink) {
+        // Where there is no room all sessions are in use, and those who use them look after them.
+        let Ok(_room) = self.room.try_acquire() else {
+            return;
+        };
+        while let Some(left) = self.take_left() {
+            left.close(log).await;
+        }
+        let is_due = |session: &Session| session.is_over() || session.tested.elapsed() > KEEP_ALIVE;
+        while let Some(mut due) = self.take_idle(is_due) {
+            if due.session().is_over() || !due.session().answers(log).await {
+                due.take().close(log).await;
+            } else {
+                due.put_back(|session| session.tested = Instant::now());
+            }
+        }
+    }
+
+    /// Whether each of its sessions was idle for so long.
+    pub(super) fn is_idle_for(&self, long: Duration) -> bool {
+        let kept = self.kept.borrow();
+        kept.idle
+            .iter()
+            .all(|session| session.used.elapsed() >= long)
+    }
+
+    /// Whether there are sessions that nobody uses.
+    pub(super) fn has_sessions(&self) -> bool {
+        let kept = self.kept.borrow();
+        !kept.idle.is_empty() || !kept.left.is_empty()
+    }
+
+    /// Closes all sessions.
+    pub(super) async fn close(&self, log: &dyn Sink) {
+        let (all, _room) = self.take_all();
+        join_all(all.into_iter().map(|session| session.close(log))).await;
+    }
+
+    /// The same, on behalf of a target.
+    pub(super) async fn close_with(&self, ctx: &Context<'_>) {
+        let (all, _room) = self.take_all();
+        let all = all.into_iter();
+        join_all(all.map(|session| session.transport.close(ctx))).await;
+    }
+
+    /// All sessions that nobody uses, and the room that they take on the device until they are closed.
+    fn take_all(&self) -> (Vec<Session>, Option<SemaphorePermit<'_>>) {
+        let mut kept = self.kept.borrow_mut();
+        let mut all = std::mem::take(&mut kept.idle);
+        all.append(&mut kept.left);
+        let taken = u32::try_from(all.len().min(self.limit)).unwrap_or(u32::MAX);
+        (all, self.room.try_acquire_many(taken).ok())
+    }
+
+    fn take_left(&self) -> Option<Session> {
+        self.kept.borrow_mut().left.pop()
+    }
+
+    /// The idle session of this kind that was used last.
+    fn take_idle(&self, is_meant: impl Fn(&Session) -> bool) -> Option<InUse<'_>> {
+        let mut kept = self.kept.borrow_mut();
+        let at = kept.idle.iter().rposition(is_meant)?;
+        let session = Some(kept.idle.remove(at));
+        Some(InUse {
+            device: self,
+            session,
+        })
+    }
+
+    fn refusal(&self, reach: &Reach<'_>) -> Option<Failure> {
+        let kept = self.kept.borrow();
+        let mut refused = kept.refused.iter();
+        let (_, _, why) = refused.find(|(run, key, _)| *run == reach.run && *key == reach.key)?;
+        Some(why.clone())
+    }
+
+    fn refuse(&self, reach: &Reach<'_>, why: Failure) {
+        let mut kept = self.kept.borrow_mut();
+        kept.refused.push((reach.run, Rc::clone(&reach.key), why));
+    }
+
+    /// Who was refused in a run may be let in in another.
+    pub(super) fn forget_refused(&self, run: RunId) {
+        let mut kept = self.kept.borrow_mut();
+        kept.refused.retain(|(refused, _, _)| *refused != run);
+    }
+
+    /// An idle session that must go so that one more can be opened: the one that was idle longest.
+    fn take_surplus(&self) -> Option<Session> {
+        let used = self.limit - self.room.available_permits();
+        let mut kept = self.kept.borrow_mut();
+        (!kept.idle.is_empty() && kept.idle.len() + used > self.limit).then(|| kept.idle.remove(0))
+    }
+}
+
+impl Turn<'_> {
+    /// Does the work in a session: in an idle one that is sound, or in a new one.
+    ///
+    /// Who had to wait behind others while they waited for a device that is down has waited for it,
+    /// too: that is taken from his patience, so that all of them end soon after the first.
+    ///
+    /// # Errors
+    /// Why the target cannot be reached, or what the work failed with.
+    pub(super) async fn work<T, E>(
+        self,
+        ctx: &Context<'_>,
+        work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, E>,
+    ) -> Result<T, Failure>
+    where
+        E: Into<Failure>,
+        for<'e> Fate: From<&'e E>,
+    {
+        let (device, patience) = (self.device, ctx.patience());
+        let waited = device.in_vain.get().saturating_sub(self.in_vain);
+        let waited = waited.min(self.asked.elapsed());
+        if !waited.is_zero() {
+            patience.share(waited);
+            ctx.notice(format!(
+                "others have waited {:.0} s for this device in vain: {:.0} s of patience are left",
+                waited.as_secs_f64(),
+                patience.left().as_secs_f64()
+            ));
+        }
+        let before = patience.left();
+        let outcome = self.work_once(ctx, work).await;
+        device
+            .in_vain
+            .set(if outcome.is_err() && patience.is_spent() {
+                device.in_vain.get() + before
+            } else {
+                Duration::ZERO
+            });
+        outcome
+    }
+
+    async fn work_once<T, E>(
+        self,
+        ctx: &Context<'_>,
+        work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, E>,
+    ) -> Result<T, Failure>
+    where
+        E: Into<Failure>,
+        for<'e> Fate: From<&'e E>,
+    {
+        let (device, reach) = (self.device, self.reach);
+        while let Some(left) = device.take_left() {
+            left.transport.close(ctx).await;
+        }
+        if let Some(why) = device.refusal(reach) {
+            return Err(why);
+        }
+        let mut used = match self.sound(ctx).await {
+            Some(sound) => sound,
+            None => self.open(ctx).await?,
+        };
+        let transport = &*used.session().transport;
+        let error = match work(&ctx.over(transport), transport).await {
+            Ok(done) => {
+                used.put_back(|session| session.was_used(ctx));
+                return Ok(done);
+            }
+            Err(error) => error,
+        };
+        let fate = Fate::from(&error);
+        let failure = error.into();
+        if fate == Fate::Kept {
+            used.put_back(|session| session.was_used(ctx));
+            return Err(failure);
+        }
+        if fate == Fate::Refused {
+            device.refuse(reach, failure.clone());
+        }
+        used.take().transport.close(ctx).await;
+        Err(failure)
+    }
+
+    /// An idle session with the same credentials that answers, if there is one. If one is lost, that
+    /// is known now, and what is asked for goes to another instead of into the dark.
+    async fn sound(&self, ctx: &Context<'_>) -> Option<InUse<'_>> {
+        let is_ours = |session: &Session| session.key == self.reach.key;
+        while let Some(mut idle) = self.device.take_idle(is_ours) {
+            let session = idle.session();
+            // What another target did in it, and how that went, is not known here.
+            if session.target == ctx.target() && session.tested.elapsed() <= MOMENT {
+                return Some(idle);
+            }
+            match session.transport.verify(ctx).await {
+                Ok(()) => return Some(idle),
+                Err(error) => ctx.debug(format!("the session is opened anew: {error}")),
+            }
+            idle.take().transport.close(ctx).await;
+        }
+        None
+    }
+
+    async fn open(&self, ctx: &Context<'_>) -> Result<InUse<'_>, Failure> {
+        while let Some(surplus) = self.device.take_surplus() {
+            surplus.transport.close(ctx).await;
+        }
+        let reach = self.reach;
+        let transport = match reach.connect.connect(ctx, &reach.key.info).await {
+            Ok(transport) => transport,
+            Err(error) => {
+                let passes = error.is_transient() || matches!(error, Error::PatienceSpent(_));
+                let failure = Failure::from(error);
+                if !passes {
+                    self.device.refuse(reach, failure.clone());
+                }
+                return Err(failure);
+            }
+        };
+        let now = Instant::now();
+        let session = Session {
+            transport,
+            key: Rc::clone(&reach.key),
+            target: ctx.target().to_owned(),
+            used: now,
+            tested: now,
+            idle: reach.terms.idle,
+        };
+        Ok(InUse {
+            device: self.device,
+            session: Some(session),
+        })
+    }
+}
+
+impl InUse<'_> {
+    fn session(&mut self) -> &mut Session {
+        self.session.as_mut().expect("it was not taken yet")
+    }
+
+    fn take(mut self) -> Session {
+        self.session.take().expect("it is taken once")
+    }
+
+    fn put_back(mut self, note: impl FnOnce(&mut Session)) {
+        note(self.session());
+        self.device
+            .kept
+            .borrow_mut()
+            .idle
+            .extend(self.session.take());
+    }
+}
+
+impl Drop for InUse<'_> {
+    fn drop(&mut self) {
+        self.device
+            .kept
+            .borrow_mut()
+            .left
+            .extend(self.session.take());
+    }
+}
+
+impl From<&Error> for Fate {
+    fn from(error: &Error) -> Self {
+        match error {
+            Error::Authentication(_) | Error::HostKey(_) => Self::Refused,
+            Error::CommandFailed { .. } | Error::Configuration(_) | Error::Refused(_) => Self::Kept,
+            Error::ControlCharacter { .. } | Error::Unsupported(_) => Self::Kept,
+            _ => Self::Lost,
+        }
+    }
+}
+
+impl From<&Failure> for Fate {
+    fn from(failure: &Failure) -> Self {
+        if failure.is_of_connection() {
+            Self::Lost
+        } else {
+            Self::Kept
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The pool: the one place that lends sessions with devices, to all runs of a process.
+//!
+//! A session is opened for one target and its credentials, and lent to one at a time; names in an
+//! inventory that mean the same share it. Who may come again holds a [`Lease`]. A session that nobody
+//! can come for any more is closed at once, so that a run over ten thousand targets holds open only
+//! what it works on. Those that are idle are looked after by [`Pool::keep`], a future beside the
+//! work: no process and no task of its own is behind it.
+
+use std::cell::RefCell;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
+use std::rc::Rc;
+use std::time::Duration;
+
+use devgate_transports::Context;
+use futures_util::future::join_all;
+use tokio::time::timeout;
+
+use super::Reach;
+use super::device::{Access, Device, Turn};
+use crate::engine::RunId;
+use crate::inventory::Place;
+use devgate_core::listen::Sink;
+
+/// How often idle sessions are looked after.
+const ROUND: Duration = Duration::from_secs(1);
+
+/// How long all sessions together may take to say goodbye when the pool is closed.
+const GOODBYE: Duration = Duration::from_secs(5);
+
+/// Lends sessions, for as long as its process lives.
+#[derive(Default)]
+pub struct Pool {
+    devices: RefCell<HashMap<Place, Rc<Device>>>,
+    /// How many targets of each run are still to be done, where it has several in one place.
+    coming: RefCell<HashMap<Place, HashMap<RunId, usize>>>,
+    /// How long a session may be idle that nobody is known to come for.
+    idle: Duration,
+}
+
+/// The targets that a run is still to come for, where several are in one place; nobody comes for them any more when
+/// it is dropped.
+#[derive(Debug)]
+pub(crate) struct Expected<'p> {
+    pool: &'p Pool,
+    run: RunId,
+    /// Where they are.
+    places: HashSet<Place>,
+}
+
+/// The right to ask for sessions with one target: as long as it is held, those of its device are
+/// kept.
+pub(super) struct Lease<'p> {
+    pool: &'p Pool,
+    device: Held,
+    reach: &'p Reach<'p>,
+}
+
+/// A device that stays in the pool, as long as this is there: it is used, looked after, or its sessions are closed.
+struct Held(Rc<Device>);
+
+impl Pool {
+    /// A pool that keeps a session which nobody is known to come for at most for `idle`, and no longer than its target
+    /// allows.
+    pub(crate) fn keeping(idle: Duration) -> Self {
+        Self {
+            idle,
+            ..Self::default()
+        }
+    }
+
+    /// The targets of a run, each by its place: where several are in one, its sessions are kept until
+    /// the last of them is [`done`](Expected::done).
+    pub(crate) fn expect(&self, run: RunId, places: &[Place]) -> Expected<'_> {
+        let mut counts = HashMap::new();
+        for place in places {
+            *counts.entry(*place).or_insert(0) += 1;
+        }
+        counts.retain(|_, count| *count > 1);
+        let places = counts.keys().copied().collect();
+        let mut coming = self.coming.borrow_mut();
+        for (place, count) in counts {
+            coming.entry(place).or_default().insert(run, count);
+        }
+        Expected {
+            pool: self,
+            run,
+            places,
+        }
+    }
+
+    /// The right to ask for sessions with a target.
+    pub(super) fn lease<'p>(&'p self, reach: &'p Reach<'p>) -> Lease<'p> {
+        let mut devices = self.devices.borrow_mut();
+        let device = devices.entry(reach.place);
+        let device = device.or_insert_with(|| Rc::new(Device::new(reach.terms.limit)));
+        Lease {
+            pool: self,
+            device: Held::new(device),
+            reach,
+        }
+    }
+
+    /// Looks after sessions that are idle: tests them, so that nothing takes them for dead, and
+    /// closes those that were idle for too long, are broken, or that nobody can come for.
+    pub async fn keep(&self, log: &dyn Sink) -> Infallible {
+        loop {
+            let _ = timeout(ROUND, std::future::pending::<()>()).await;
+            let kept: Vec<Held> = self.devices.borrow().values().map(Held::new).collect();
+            // Each is held for its own test only: one that does not answer keeps no other's sessions open.
+            let looks = kept
+                .into_iter()
+                .map(|held| async move { held.0.look_after(log).await });
+            join_all(looks).await;
+            self.close_unwanted(log).await;
+        }
+    }
+
+    /// Closes all sessions. Those that take too long are dropped.
+    pub(crate) async fn close(&self, log: &dyn Sink) {
+        let devices = self.devices.take();
+        close_all(devices.values(), log).await;
+    }
+
+    /// Closes the sessions that nobody is known to come for, and that have been idle for long enough.
+    async fn close_unwanted(&self, log: &dyn Sink) {
+        let over: Vec<Held> = {
+            let devices = self.devices.borrow();
+            let over = devices.iter().filter(|(place, device)| {
+                self.is_unwanted(place, device) && device.is_idle_for(self.idle)
+            });
+            over.map(|(_, device)| Held::new(device)).collect()
+        };
+        close_all(over.iter().map(|held| &held.0), log).await;
+        drop(over);
+        let mut devices = self.devices.borrow_mut();
+        devices.retain(|place, device| !self.is_unwanted(place, device) || device.has_sessions());
+    }
+
+    /// Whether nobody is known to come for a device.
+    fn is_unwanted(&self, place: &Place, device: &Device) -> bool {
+        let coming = self.coming.borrow();
+        let mut runs = coming.get(place).into_iter().flatten();
+        device.leases.get() == 0 && runs.all(|(_, targets)| *targets == 0)
+    }
+
+    /// Closes the sessions of a place, if nobody but the target that asks can come for them.
+    async fn release(&self, reach: &Reach<'_>, ctx: &Context<'_>) {
+        let place = reach.place;
+        let is_last = |device: &&Rc<Device>| {
+            let coming = self.coming.borrow();
+            let mut runs = coming.get(&place).into_iter().flatten();
+            // Who asks is one of its run's.
+            let nobody = runs.all(|(run, targets)| *run == reach.run && *targets <= 1);
+            device.leases.get() == 0 && nobody && device.is_idle_for(self.idle)
+        };
+        let last = self
+            .devices
+            .borrow()
+            .get(&place)
+            .filter(is_last)
+            .map(Held::new);
+        if let Some(held) = last {
+            held.0.close_with(ctx).await;
+            drop(held);
+            let mut devices = self.devices.borrow_mut();
+            let is_left = |device: &Rc<Device>| device.leases.get() == 0 && !device.has_sessions();
+            if devices.get(&place).is_some_and(is_left) {
+                devices.remove(&place);
+            }
+        }
+    }
+}
+
+impl Held {
+    fn new(device: &Rc<Device>) -> Self {
+        device.leases.set(device.leases.get() + 1);
+        Self(Rc::clone(device))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.leases.set(self.0.leases.get() - 1);
+    }
+}
+
+impl Expected<'_> {
+    /// One target of the run is done; its place is asked for only where it matters.
+    pub(crate) fn done(&self, place: Place) {
+        if self.places.is_empty() {
+            return;
+        }
+        let mut coming = self.pool.coming.borrow_mut();
+        let count = coming
+            .get_mut(&place)
+            .and_then(|runs| runs.get_mut(&self.run));
+        if let Some(count) = count {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    /// The run is over: closes the sessions that nobody can come for any more. Those that take too long are dropped.
+    pub(crate) async fn end(self, log: &dyn Sink) {
+        let pool = self.pool;
+        drop(self);
+        pool.close_unwanted(log).await;
+    }
+}
+
+impl Drop for Expected<'_> {
+    fn drop(&mut self) {
+        // Who was refused in this run may be let in in another.
+        let devices = self.pool.devices.borrow();
+        devices
+            .values()
+            .for_each(|device| device.forget_refused(self.run));
+        let mut coming = self.pool.coming.borrow_mut();
+        for place in &self.places {
+            if let Entry::Occupied(mut runs) = coming.entry(*place) {
+                runs.get_mut().remove(&self.run);
+                if runs.get().is_empty() {
+                    runs.remove();
+                }
+            }
+        }
+    }
+}
+
+/// Closes the sessions of these devices.
+async fn close_all(devices: impl Iterator<Item = &Rc<Device>>, log: &dyn Sink) {
+    let all = join_all(devices.map(|device| device.close(log)));
+    // What does not hear a goodbye ends with its connection.
+    let _ = timeout(GOODBYE, all).await;
+}
+
+impl Lease<'_> {
+    /// How the target is reached.
+    pub(super) fn reach(&self) -> &Reach<'_> {
+        self.reach
+    }
+
+    /// Waits for a turn with a session: first come, first served.
+    pub(super) async fn turn(&self, access: Access) -> Turn<'_> {
+        self.device.0.turn(self.reach, access).await
+    }
+
+    /// Gives the right back, and closes the sessions if nobody else can come for them.
+    pub(super) async fn end(self, ctx: &Context<'_>) {
+        let (pool, reach) = (self.pool, self.reach);
+        drop(self);
+        pool.release(reach, ctx).await;
+    }
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,340 @@
+//! The pool: who gets a session, and what becomes of it.
+
+use std::cell::{Cell, RefCell};
+use std::future::pending;
+use std::num::NonZeroUsize;
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use devgate_schemas::{ConnectionInfo, TransportSchema, Unread, Value};
+use devgate_transports::error::{Interrupted, Interruption};
+use devgate_transports::{Context, Error, Patience};
+use futures_util::FutureExt;
+use futures_util::future::join_all;
+use tokio::time::{advance, timeout};
+
+use super::fake::{Deaf, Device};
+use crate::engine::{Engine, Means, RunId};
+use crate::session::device::Access;
+use crate::session::pool::Lease;
+use crate::session::{Pool, Reach};
+use devgate_core::events;
+use devgate_core::failure::Failure;
+
+/// Who logs in with a password.
+fn with_password(password: &str) -> ConnectionInfo {
+    let schema = "{name: fake, desc: A fake., connection_info: {password: {type: String, sensitive: \
+                  true}}}";
+    let raw = [("password", Value::from(password))].into_iter().collect();
+    let info = TransportSchema::built_in(schema).read(Unread::new(raw), |_, _| {});
+    info.expect("it is checked")
+}
+
+/// One piece of work in a session, on behalf of a target.
+async fn use_once(
+    lease: &Lease<'_>,
+    target: &str,
+    access: Access,
+    work: impl AsyncFnOnce() -> Result<(), Error>,
+) -> Result<(), Failure> {
+    let (listen, patience) = (Deaf, Patience::new());
+    let ctx = Context::new(target, &listen, &patience);
+    let turn = lease.turn(access).await;
+    turn.work(&ctx, async |_, _| work().await).await
+}
+
+async fn well(lease: &Lease<'_>, target: &str) -> Result<(), Failure> {
+    use_once(lease, target, Access::Read, async || Ok(())).await
+}
+
+async fn end(lease: Lease<'_>) {
+    let (listen, patience) = (Deaf, Patience::new());
+    lease.end(&Context::new("a", &listen, &patience)).await;
+}
+
+/// Lets time pass for those who look after sessions.
+async fn pass(seconds: u64) {
+    let _ = timeout(Duration::from_secs(seconds), pending::<()>()).await;
+}
+
+fn up_to(reach: Reach<'_>, sessions: usize) -> Reach<'_> {
+    let mut reach = reach;
+    reach.terms.limit = NonZeroUsize::new(sessions).expect("some");
+    reach
+}
+
+fn lost() -> Error {
+    Error::Interrupted(Box::new(Interrupted {
+        peer: "fake:22".to_owned(),
+        doing: "it".to_owned(),
+        changing: false,
+        why: Interruption::Lost,
+        partial: String::new(),
+    }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn names_with_the_same_credentials_share_a_session_and_others_never() -> Result<(), Failure> {
+    let (device, pool) = (Device::new(), Pool::default());
+    let [first, same, other] = ["canary-1", "canary-1", "canary-2"]
+        .map(|password| device.reach("here", with_password(password)));
+    let leases = [&first, &same, &other].map(|reach| pool.lease(reach));
+    well(&leases[0], "a").await?;
+    well(&leases[1], "b").await?;
+    assert_eq!(device.counts(), [1, 0]);
+    assert_eq!(
+        device.seen.tests.load(Ordering::SeqCst),
+        1,
+        "another's is tested"
+    );
+    // There is room for one only, so that the first must go.
+    well(&leases[2], "c").await?;
+    assert_eq!(device.counts(), [2, 1]);
+    for lease in leases {
+        assert_eq!(device.counts(), [2, 1], "somebody may come");
+        end(lease).await;
+    }
+    assert_eq!(device.counts(), [2, 2]);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn turns_are_taken_first_come_first_served_by_one_writer_and_several_readers() {
+    let (device, pool) = (Device::new(), Pool::default());
+    let reach = up_to(device.reach("here", ConnectionInfo::default()), 3);
+    let lease = pool.lease(&reach);
+    let order = RefCell::new(Vec::new());
+    let turn = async |name: &'static str, access| {
+        let work = async || {
+            order.borrow_mut().push(name);
+            pass(10).await;
+            Ok(())
+        };
+        use_once(&lease, "a", access, work).await
+    };
+    let (read, write) = (Access::Read, Access::Write);
+    let asked = [
+        ("w1", write),
+        ("w2", write),
+        ("r1", read),
+        ("w3", write),
+        ("r2", read),
+        ("r3", read),
+    ];
+    let started = tokio::time::Instant::now();
+    let all = join_all(asked.map(|(name, access)| turn(name, access)));
+    assert!(all.await.iter().all(Result::is_ok));
+    // Two readers beside the first writer; then the second writer beside the third reader.
+    assert_eq!(*order.borrow(), ["w1", "r1", "r2", "r3", "w2", "w3"]);
+    assert_eq!(started.elapsed().as_secs() / 10, 3);
+    assert_eq!(device.counts(), [3, 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn never_more_sessions_are_open_than_the_limit() {
+    let (device, pool) = (Device::new(), Pool::default());
+    let reaches: Vec<_> = (0..20)
+        .map(|who| {
+            up_to(
+                device.reach("here", with_password(&format!("canary-{}", who % 5))),
+                3,
+            )
+        })
+        .collect();
+    let most = Cell::new(0);
+    let one = async |reach| {
+        let lease = pool.lease(reach);
+        let work = async || {
+            let [logins, goodbyes] = device.counts();
+            most.set(most.get().max(logins - goodbyes));
+            pass(1).await;
+            Ok(())
+        };
+        let done = use_once(&lease, "a", Access::Read, work).await;
+        end(lease).await;
+        done
+    };
+    assert!(
+        join_all(reaches.iter().map(one))
+            .await
+            .iter()
+            .all(Result::is_ok)
+    );
+    assert_eq!(most.get(), 3);
+    let [logins, goodbyes] = device.counts();
+    assert_eq!(logins, goodbyes);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_lost_is_replaced_and_one_in_which_the_device_says_no_is_kept()
+-> Result<(), Failure> {
+    let (device, pool) = (Device::new(), Pool::default());
+    let reach = device.reach("here", ConnectionInfo::default());
+    let lease = pool.lease(&reach);
+    let no = async || Err(Error::Unsupported("no".to_owned()));
+    use_once(&lease, "a", Access::Write, no)
+        .await
+        .expect_err("it says no");
+    well(&lease, "a").await?;
+    assert_eq!(device.counts(), [1, 0]);
+    let lose = async || Err(lost());
+    use_once(&lease, "a", Access::Write, lose)
+        .await
+        .expect_err("it is lost");
+    assert_eq!(device.counts(), [1, 1]);
+    well(&lease, "a").await?;
+    assert_eq!(device.counts(), [2, 1]);
+    // It dies while it is idle: what is asked for goes to a new one.
+    advance(Duration::from_secs(60)).await;
+    device.seen.dead.store(true, Ordering::SeqCst);
+    well(&lease, "a").await?;
+    assert_eq!(device.counts(), [3, 2]);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_refused_is_not_tried_again_under_any_name() {
+    let (mut device, pool) = (Device::new(), Pool::default());
+    device.refuses = true;
+    let [one, same, other] = ["canary-1", "canary-1", "canary-2"]
+        .map(|password| device.reach("here", with_password(password)));
+    let leases = [&one, &same, &other].map(|reach| pool.lease(reach));
+    for _ in 0..2 {
+        for lease in &leases {
+            let failure = well(lease, "a").await.expect_err("it is refused");
+            assert!(failure.msg.contains("the password is wrong"), "{failure}");
+        }
+    }
+    assert_eq!(device.counts(), [2, 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_behind_others_for_a_device_that_is_down_ends_soon_after_them() {
+    let (mut device, pool) = (Device::new(), Pool::default());
+    device.is_down = true;
+    let reaches: Vec<_> = (0..3)
+        .map(|who| device.reach("here", with_password(&format!("canary-{who}"))))
+        .collect();
+    let one = async |reach| {
+        let lease = pool.lease(reach);
+        let done = well(&lease, "a").await;
+        end(lease).await;
+        done
+    };
+    let started = tokio::time::Instant::now();
+    let done = join_all(reaches.iter().map(one)).await;
+    assert!(done.iter().all(Result::is_err));
+    let waited = started.elapsed();
+    assert!(
+        waited < Patience::LIMIT + Duration::from_secs(11),
+        "{waited:?}"
+    );
+    // Each was tried: it might have been the credentials of those before.
+    assert_eq!(device.counts(), [3, 0]);
+    // Who asks when the others are gone has waited for nobody.
+    let later = tokio::time::Instant::now();
+    one(&reaches[0]).await.expect_err("it is down");
+    assert!(
+        later.elapsed() > Patience::LIMIT / 2,
+        "{:?}",
+        later.elapsed()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn idle_sessions_are_tested_and_closed_when_their_time_is_over() -> Result<(), Failure> {
+    let (device, engine) = (Device::new(), Engine::new(Means::for_tests(Duration::ZERO)));
+    let reach = device.reach("here", ConnectionInfo::default());
+    let lease = engine.sessions.lease(&reach);
+    let counted = async {
+        well(&lease, "a").await?;
+        pass(250).await;
+        assert_eq!(device.counts(), [1, 0]);
+        assert_eq!(device.seen.tests.load(Ordering::SeqCst), 4);
+        pass(60).await;
+        assert_eq!(device.counts(), [1, 1]);
+        well(&lease, "a").await?;
+        device.seen.dead.store(true, Ordering::SeqCst);
+        pass(70).await;
+        assert_eq!(device.counts(), [2, 2], "a dead one is found");
+        Ok(())
+    };
+    engine.drive(counted).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_kept_for_the_targets_that_are_still_to_come_and_no_longer()
+-> Result<(), Failure> {
+    let (device, pool) = (Device::new(), Pool::default());
+    let reach = device.reach("here", ConnectionInfo::default());
+    let place = reach.place;
+    let run = pool.expect(RunId::default(), &[place, place, place]);
+    for expected in [[1, 0], [1, 0], [1, 1]] {
+        let lease = pool.lease(&reach);
+        well(&lease, "a").await?;
+        end(lease).await;
+        run.done(place);
+        assert_eq!(device.counts(), expected);
+    }
+    // The second one never asks.
+    let run = pool.expect(RunId::default(), &[place, place]);
+    let lease = pool.lease(&reach);
+    well(&lease, "a").await?;
+    end(lease).await;
+    run.done(place);
+    assert_eq!(device.counts(), [2, 1]);
+    run.done(place);
+    let _ = timeout(Duration::from_secs(3), pool.keep(&*events::silence())).await;
+    assert_eq!(device.counts(), [2, 2]);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_and_work_that_is_dropped_leave_no_session_open() -> Result<(), Failure> {
+    let (device, engine) = (Device::new(), Engine::new(Means::for_tests(Duration::ZERO)));
+    let pool = &engine.sessions;
+    let reach = device.reach("here", ConnectionInfo::default());
+    let panics = async {
+        let lease = pool.lease(&reach);
+        let work = async || panic!("it is meant to");
+        use_once(&lease, "a", Access::Write, work).await
+    };
+    let panicked = AssertUnwindSafe(engine.drive(panics)).catch_unwind();
+    assert!(panicked.await.is_err());
+    assert_eq!(device.counts(), [1, 1]);
+
+    let lease = pool.lease(&reach);
+    let hangs = use_once(&lease, "a", Access::Write, async || pending().await);
+    assert!(timeout(Duration::from_secs(1), hangs).await.is_err());
+    assert_eq!(device.counts(), [2, 1]);
+    // The next does not use what was left in the middle.
+    well(&lease, "a").await?;
+    assert_eq!(device.counts(), [3, 2]);
+    drop(lease);
+    pool.close(&*events::silence()).await;
+    assert_eq!(device.counts(), [3, 3]);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_engine_that_stays_keeps_sessions_for_the_next_run_and_not_for_ever()
+-> Result<(), Failure> {
+    let device = Device::new();
+    let engine = Engine::new(Means::for_tests(Duration::from_secs(120)));
+    let pool = &engine.sessions;
+    let reach = device.reach("here", ConnectionInfo::default());
+    let runs = async {
+        for _ in 0..3 {
+            let lease = pool.lease(&reach);
+            well(&lease, "a").await?;
+            end(lease).await;
+            pass(60).await;
+            assert_eq!(device.counts(), [1, 0]);
+        }
+        pass(70).await;
+        assert_eq!(device.counts(), [1, 1]);
+        Ok(())
+    };
+    engine.drive(runs).await
+}

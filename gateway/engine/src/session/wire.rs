@@ -1,0 +1,320 @@
+//! What is said over the socket of a lent session: JSON objects, one a line, in both directions.
+//!
+//! A request names the version of this protocol and one verb; it is answered before the next one is
+//! read. A client that closes its side has given up what it asked for.
+//!
+//! | request                              | answer               | what it does                         |
+//! |--------------------------------------|----------------------|--------------------------------------|
+//! | `{"version": 1, "hello": true}`      | `"session": {…}`     | tells whose session it is, no secret |
+//! | `{"version": 1, "exec": "COMMAND"}`  | `"output": "TEXT"`   | runs a command, sent at most once    |
+//! | `… "exec": {"command", "answers"}`   | `"output": "TEXT"`   | the same, and answers its questions  |
+//! | `{"version": 1, "configure": [LINE]}`| `"configured": N`    | types lines in configuration mode    |
+//! | `{"version": 1, "save": true}`       | `"saved": true`      | saves the running configuration      |
+//! | `{"version": 1, "get": "WHAT"}`      | `"data"` or `"text"` | asks for data: a path, an OID, …     |
+//! | `{"version": 1, "set": {"what": "WHAT", "method": "M", "body": BODY}}` | `"data"` or `"text"` | changes data, sent at most once |
+//!
+//! `get` and `set` are for sessions with data, the others for those at a command line. Of `set`,
+//! each part may be left out; a body that is a text is sent as it is, every other as JSON. `data` is
+//! JSON, `text` is what the target answers otherwise: XML.
+//!
+//! An answer holds the `version` too, and instead of all else an `_error {kind, msg, details}` when
+//! it failed.
+
+use std::io;
+
+use devgate_schemas::{Value, read_unique};
+use devgate_transports as transports;
+use serde_json::{Map, Value as Json, json};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use devgate_core::failure::Failure;
+
+/// The variable that names the socket.
+pub const VARIABLE: &str = "DEVGATE_SESSION";
+
+/// The version of the protocol that this gateway speaks.
+const VERSION: u64 = 1;
+
+/// How many bytes a request may have: configuration of a thousand interfaces, many times over.
+pub(super) const LONGEST_REQUEST: usize = 4 * 1024 * 1024;
+
+/// How many bytes an answer may have. A command's output has 64 MiB at most, of which every byte may
+/// have become six (`\u0000`).
+pub(super) const LONGEST_ANSWER: usize = 400 * 1024 * 1024;
+
+/// What a client asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Request {
+    Hello,
+    /// A command, and what is answered to the questions that it asks.
+    Exec(String, Vec<String>),
+    Configure(Vec<String>),
+    Save,
+    Get(String),
+    Set(transports::Request),
+}
+
+/// What an answer holds, its version apart.
+pub(super) type Answer = Map<String, Json>;
+
+impl Request {
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// What is wrong with it; no text of it is quoted, because it may hold a secret, but for a key that stands twice.
+    pub(super) fn parse(line: &[u8]) -> Result<Self, Failure> {
+        let mut said = match read_unique(line) {
+            Ok(Json::Object(said)) => said,
+            Err(error) if error.is_data() => return Err(bad(error.to_string())),
+            Ok(_) | Err(_) => return Err(bad("a request is a JSON object on one line")),
+        };
+        check_version(&mut said)?;
+        let mut said = said.into_iter();
+        let request = match (said.next(), said.next()) {
+            (Some((verb, given)), None) => match (verb.as_str(), given) {
+                ("hello", _) => Some(Self::Hello),
+                ("exec", Json::String(command)) => Some(Self::Exec(command, Vec::new())),
+                ("exec", Json::Object(command)) => answering(command),
+                ("configure", Json::Array(lines)) => texts(lines).map(Self::Configure),
+                ("save", _) => Some(Self::Save),
+                ("get", Json::String(what)) => Some(Self::Get(what)),
+                ("set", Json::Object(change)) => change_of(change).map(Self::Set),
+                _ => None,
+            },
+            _ => None,
+        };
+        request.ok_or_else(|| {
+            bad(
+                "a request has, beside `version`, one of `hello`: true, `exec`: a command, or an \
+                 object of `command` and `answers`, `configure`: a list of lines, `save`: true, `get`: what, `set`: an object of `what`, \
+                 `method` and `body`",
+            )
+        })
+    }
+
+    pub(super) fn to_line(&self) -> Vec<u8> {
+        line(match self {
+            Self::Hello => json!({ "hello": true }),
+            Self::Exec(command, answers) if answers.is_empty() => json!({ "exec": command }),
+            Self::Exec(command, answers) => {
+                json!({ "exec": { "command": command, "answers": answers } })
+            }
+            Self::Configure(lines) => json!({ "configure": lines }),
+            Self::Save => json!({ "save": true }),
+            Self::Get(what) => json!({ "get": what }),
+            Self::Set(transports::Request { what, method, body }) => {
+                let mut change = json!({ "what": what });
+                if let Some(method) = method {
+                    change["method"] = method.as_str().into();
+                }
+                if let Some(body) = body {
+                    change["body"] = body.to_json();
+                }
+                json!({ "set": change })
+            }
+        })
+    }
+}
+
+/// A command with answers, unless something in it is not understood.
+fn answering(mut said: Map<String, Json>) -> Option<Request> {
+    match (
+        said.remove("command"),
+        said.remove("answers"),
+        said.is_empty(),
+    ) {
+        (Some(Json::String(command)), Some(Json::Array(answers)), true) => {
+            Some(Request::Exec(command, texts(answers)?))
+        }
+        _ => None,
+    }
+}
+
+fn texts(values: Vec<Json>) -> Option<Vec<String>> {
+    let text = |value| match value {
+        Json::String(text) => Some(text),
+        _ => None,
+    };
+    values.into_iter().map(text).collect()
+}
+
+/// What is to be set, unless something in it is not understood.
+fn change_of(said: Map<String, Json>) -> Option<transports::Request> {
+    let mut change = transports::Request::default();
+    for (part, value) in said {
+        match (part.as_str(), value) {
+            ("what", Json::String(what)) => change.what = what,
+            ("method", Json::String(method)) => change.method = Some(method),
+            ("body", body) => change.body = Some(Value::from(body)),
+            _ => return None,
+        }
+    }
+    Some(change)
+}
+
+/// An answer as it is sent.
+pub(super) fn answer_line(answer: Result<Json, Failure>) -> Vec<u8> {
+    line(answer.unwrap_or_else(Failure::into_value))
+}
+
+/// Reads an answer.
+///
+/// # Errors
+/// The failure that it tells, or that it is none.
+pub(super) fn parse_answer(line: &[u8]) -> Result<Answer, Failure> {
+    let Ok(Json::Object(mut said)) = serde_json::from_slice(line) else {
+        return Err(bad("an answer is a JSON object on one line"));
+    };
+    check_version(&mut said)?;
+    match said.remove("_error") {
+        None => Ok(said),
+        Some(failure) => Err(serde_json::from_value(failure)
+            .unwrap_or_else(|_| bad("an `_error` has `kind`, `msg` and `details`"))),
+    }
+}
+
+fn check_version(said: &mut Map<String, Json>) -> Result<(), Failure> {
+    match said.remove("version").as_ref().and_then(Json::as_u64) {
+        Some(VERSION) => Ok(()),
+        Some(other) => Err(bad(format!(
+            "version {other} was spoken, and {VERSION} is understood here: use the same devgate on \
+             both sides"
+        ))),
+        None => Err(bad(format!(
+            "`version`: {VERSION} is missing in what was said"
+        ))),
+    }
+}
+
+fn bad(problem: impl AsRef<str>) -> Failure {
+    let message = format!("the session's protocol: {}", problem.as_ref());
+    Failure::new("devgate/session-protocol", message)
+}
+
+fn line(mut said: Json) -> Vec<u8> {
+    said["version"] = VERSION.into();
+    let mut line = said.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
+/// Reads a line; `None` at the end, where one that has no end is none.
+///
+/// # Errors
+/// What the system says, or that the line is longer than it may be.
+pub(super) async fn read_line(
+    from: &mut (impl AsyncBufRead + Unpin),
+    limit: usize,
+) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    let most = u64::try_from(limit).unwrap_or(u64::MAX);
+    from.take(most).read_until(b'\n', &mut line).await?;
+    match line.pop() {
+        Some(b'\n') => Ok(Some(line)),
+        Some(_) if line.len() + 1 >= limit => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("a line has more than {limit} bytes"),
+        )),
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// Writes a line that was made here.
+///
+/// # Errors
+/// What the system says.
+pub(super) async fn write_line(to: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> io::Result<()> {
+    to.write_all(line).await?;
+    to.flush().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_read_as_they_are_written() {
+        for request in [
+            Request::Hello,
+            Request::Exec("show \"x\"\nÿ".to_owned(), Vec::new()),
+            Request::Exec("reload".to_owned(), vec!["no".to_owned(), String::new()]),
+            Request::Configure(vec!["interface swp1".to_owned(), " shutdown".to_owned()]),
+            Request::Save,
+            Request::Get("/api/v1/servers".to_owned()),
+            Request::Set(transports::Request::default()),
+            Request::Set(transports::Request {
+                what: "/zones".to_owned(),
+                method: Some("PATCH".to_owned()),
+                body: Some(Value::from(json!({"name": "a.", "ttl": [1, 2.5, null]}))),
+            }),
+            Request::Set(transports::Request {
+                body: Some(Value::Undef),
+                ..Default::default()
+            }),
+        ] {
+            let line = request.to_line();
+            assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+            assert_eq!(Request::parse(&line), Ok(request));
+        }
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused_without_being_quoted() {
+        for (said, why) in [
+            ("a-canary", "a JSON object on one line"),
+            (r#"["a-canary"]"#, "a JSON object on one line"),
+            (r#"{"exec": "a-canary"}"#, "`version`: 1 is missing"),
+            (
+                r#"{"version": 2, "exec": "a-canary"}"#,
+                "version 2 was spoken",
+            ),
+            (r#"{"version": 1}"#, "one of `hello`"),
+            (r#"{"version": 1, "a-canary": 1}"#, "one of `hello`"),
+            (r#"{"version": 1, "exec": ["a-canary"]}"#, "one of `hello`"),
+            (
+                r#"{"version": 1, "exec": "a-canary", "exec": "another-canary"}"#,
+                "the key `exec` stands twice",
+            ),
+            (
+                r#"{"version": 1, "set": {"body": {"a": "a-canary", "a": 1}}}"#,
+                "the key `a` stands twice",
+            ),
+            (r#"{"version": 1, "configure": ["a", 1]}"#, "one of `hello`"),
+            (r#"{"version": 1, "get": ["a-canary"]}"#, "one of `hello`"),
+            (r#"{"version": 1, "set": "a-canary"}"#, "one of `hello`"),
+            (
+                r#"{"version": 1, "set": {"boby": "a-canary"}}"#,
+                "one of `hello`",
+            ),
+            (
+                r#"{"version": 1, "save": true, "exec": "a-canary"}"#,
+                "one of `hello`",
+            ),
+        ] {
+            let failure = Request::parse(said.as_bytes()).expect_err(said);
+            assert!(failure.msg.contains(why), "{said}: {failure}");
+            assert!(!failure.msg.contains("canary"), "{failure}");
+        }
+    }
+
+    #[test]
+    fn failures_arrive_as_they_were() {
+        let failure = Failure::new("devgate/x", "no").with("partial_output", "some");
+        assert_eq!(
+            parse_answer(&answer_line(Err(failure.clone()))),
+            Err(failure)
+        );
+        let answer = parse_answer(&answer_line(Ok(json!({ "output": "a\n" }))));
+        assert_eq!(answer.map(Json::Object), Ok(json!({ "output": "a\n" })));
+    }
+
+    #[tokio::test]
+    async fn a_line_without_end_is_read_up_to_the_limit_only() {
+        let mut endless = tokio::io::BufReader::new(tokio::io::repeat(b'x'));
+        assert!(read_line(&mut endless, 1000).await.is_err());
+        let mut cut = &b"one\ntwo"[..];
+        let one = read_line(&mut cut, 1000).await.expect("it can be read");
+        assert_eq!(one.as_deref(), Some(&b"one"[..]));
+        assert!(matches!(read_line(&mut cut, 1000).await, Ok(None)));
+    }
+}

@@ -1,0 +1,171 @@
+//! What is kept of targets beyond a run: their facts, so that a device need not be asked again or cannot be, and what
+//! was seen of resources that are audited.
+//!
+//! Nothing is kept unless somebody asks for it, and all of it is masked like everything that is printed. What is there
+//! counts only for the same project, the same target and the same way to reach it.
+
+mod files;
+#[cfg(test)]
+mod memory;
+
+use std::fmt::Debug;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use devgate_transports::Environment;
+use serde_json::{Value as Json, json};
+
+use crate::inventory::Target;
+use devgate_core::failure::Failure;
+
+pub use files::Files;
+#[cfg(test)]
+pub(crate) use memory::Memory;
+
+/// What is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// What targets have told of themselves.
+    Facts,
+    /// What was seen of resources that are audited.
+    Audits,
+}
+
+/// Whose something is: project, target, transport, host and port.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Owner(Json);
+
+/// What is kept of a target, and when it was so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    pub(crate) what: Json,
+    pub(crate) at: SystemTime,
+}
+
+/// Where it is kept.
+#[async_trait]
+pub trait Store: Debug + Send + Sync {
+    /// Makes room for a kind.
+    ///
+    /// # Errors
+    /// Nothing of it can be kept.
+    fn prepare(&self, kind: Kind) -> Result<(), Failure>;
+
+    /// What is kept of a target, however old it is.
+    ///
+    /// # Errors
+    /// What is wrong with it; it will be kept anew.
+    async fn kept(&self, kind: Kind, owner: &Owner) -> Result<Option<Kept>, String>;
+
+    /// Keeps something of a target, without secrets, in place of what was kept before.
+    ///
+    /// # Errors
+    /// It is too large, or cannot be written.
+    async fn keep(&self, kind: Kind, owner: &Owner, kept: Kept) -> io::Result<()>;
+
+    /// Removes the oldest of a kind, of whatever project, until no more is kept than may be.
+    async fn prune(&self, kind: Kind);
+}
+
+impl Owner {
+    /// A target in the project of this folder. Of another project, or of another device by this name, nothing is kept.
+    pub(crate) fn of(project: &Path, target: &Target) -> Self {
+        let info = target.connection_info();
+        let said = |key: &str| info.get(key).map(devgate_schemas::Value::to_json);
+        let project = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
+        Self(json!([
+            project.display().to_string(),
+            target.name,
+            target.remote_transport(),
+            said("host"),
+            said("port"),
+        ]))
+    }
+}
+
+impl Kept {
+    /// Something that is so now.
+    pub fn now(what: Json) -> Self {
+        let at = SystemTime::now();
+        Self { what, at }
+    }
+}
+
+/// Makes a folder that only its user can read, and those that it is in; one that is there stays as it is.
+///
+/// # Errors
+/// It cannot be made.
+pub fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(folder)
+}
+
+/// A digest in hexadecimal digits, as names of files have it.
+pub fn hexadecimal(digest: impl AsRef<[u8]>) -> String {
+    let bytes = digest.as_ref().iter();
+    bytes.map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A folder of the XDG specification: what a variable says, or else its place below the home folder.
+///
+/// # Errors
+/// Nobody says where.
+pub fn place(
+    environment: &Environment,
+    variable: &str,
+    below_home: &str,
+) -> Result<PathBuf, Failure> {
+    let said = environment.variable(variable).map(PathBuf::from);
+    // The specification: a relative path is to be ignored.
+    let said = said.filter(|path| path.is_absolute());
+    let place = said.or_else(|| Some(environment.home()?.join(below_home)));
+    place.ok_or_else(|| {
+        Failure::other(format!(
+            "there is no place to keep anything: set {variable}, or HOME"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    pub(super) fn owner(project: &str, name: &str) -> Owner {
+        let mut target = Target::default();
+        name.clone_into(&mut target.name);
+        Owner::of(Path::new(project), &target)
+    }
+
+    #[tokio::test]
+    async fn facts_are_kept_for_one_project_and_one_target_alone() -> Result<(), Failure> {
+        let folder = tempfile::tempdir()?;
+        let stores: [&dyn Store; 2] = [&Files::at(folder.path()), &Memory::default()];
+        for store in stores {
+            let facts = json!({"os": {"name": "FRRouting"}});
+            let r1 = owner("/a", "r1");
+            store.prepare(Kind::Facts)?;
+            store
+                .keep(Kind::Facts, &r1, Kept::now(facts.clone()))
+                .await?;
+            let kept = store
+                .kept(Kind::Facts, &r1)
+                .await
+                .expect("sound")
+                .expect("kept");
+            assert_eq!(kept.what, facts);
+            assert!(kept.at.elapsed().expect("past") < Duration::from_secs(60));
+            for other in [owner("/a", "r2"), owner("/b", "r1")] {
+                assert_eq!(store.kept(Kind::Facts, &other).await, Ok(None));
+            }
+            store.prepare(Kind::Audits)?;
+            assert_eq!(store.kept(Kind::Audits, &r1).await, Ok(None));
+        }
+        Ok(())
+    }
+}

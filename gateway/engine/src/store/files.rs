@@ -1,0 +1,281 @@
+//! A store of files: one a target, which only its user can read, written whole or not at all.
+
+use std::cmp::Reverse;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use devgate_transports::Environment;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+use tokio::task::spawn_blocking;
+
+use super::{Kept, Kind, Owner, Store, hexadecimal, place, private_folder};
+use devgate_core::failure::{ErrorContext, Failure};
+
+/// How large what is kept of one target may be, in bytes.
+const LARGEST: u64 = 4 << 20;
+
+/// How large all that is kept of a kind may be, in bytes: then the oldest go.
+const MOST: u64 = 256 << 20;
+
+/// The form of the files; another does not count.
+const VERSION: u32 = 1;
+
+/// Files in `$XDG_CACHE_HOME/devgate/facts` (`~/.cache/devgate/facts`) and `$XDG_STATE_HOME/devgate/audit`
+/// (`~/.local/state/devgate/audit`).
+#[derive(Debug)]
+pub struct Files {
+    environment: Arc<Environment>,
+    /// The folders that are there.
+    facts: OnceLock<PathBuf>,
+    audits: OnceLock<PathBuf>,
+}
+
+/// A file of the store.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    version: u32,
+    of: Json,
+    /// Seconds since 1970, in UTC.
+    at: u64,
+    what: Json,
+}
+
+impl Files {
+    /// Those of the user in this environment.
+    pub fn new(environment: Arc<Environment>) -> Self {
+        Self {
+            environment,
+            facts: OnceLock::new(),
+            audits: OnceLock::new(),
+        }
+    }
+
+    /// Those of a user whose home is this folder.
+    #[cfg(test)]
+    pub(super) fn at(home: &Path) -> Self {
+        Self::new(Arc::new(Environment::new(Some(home.to_owned()), [])))
+    }
+
+    fn known(&self, kind: Kind) -> &OnceLock<PathBuf> {
+        match kind {
+            Kind::Facts => &self.facts,
+            Kind::Audits => &self.audits,
+        }
+    }
+
+    /// The folder of a kind, which is there.
+    fn folder(&self, kind: Kind) -> Result<PathBuf, Failure> {
+        let known = self.known(kind);
+        // Somebody may have removed it since.
+        if let Some(folder) = known.get().filter(|folder| folder.is_dir()) {
+            return Ok(folder.clone());
+        }
+        let folder = match kind {
+            Kind::Facts => {
+                place(&self.environment, "XDG_CACHE_HOME", ".cache")?.join("devgate/facts")
+            }
+            Kind::Audits => {
+                place(&self.environment, "XDG_STATE_HOME", ".local/state")?.join("devgate/audit")
+            }
+        };
+        private_folder(&folder)
+            .with_context(|| format!("cannot keep anything in {}", folder.display()))?;
+        Ok(known.get_or_init(|| folder).clone())
+    }
+}
+
+#[async_trait]
+impl Store for Files {
+    fn prepare(&self, kind: Kind) -> Result<(), Failure> {
+        self.folder(kind).map(drop)
+    }
+
+    async fn kept(&self, kind: Kind, owner: &Owner) -> Result<Option<Kept>, String> {
+        let folder = self.folder(kind).map_err(|error| format!("{error:#}"))?;
+        let owner = owner.clone();
+        elsewhere(move || read(&folder, &owner)).await
+    }
+
+    async fn keep(&self, kind: Kind, owner: &Owner, kept: Kept) -> io::Result<()> {
+        let folder = self.folder(kind).map_err(io::Error::other)?;
+        let owner = owner.clone();
+        elsewhere(move || write(&folder, owner, kept)).await
+    }
+
+    async fn prune(&self, kind: Kind) {
+        if let Ok(folder) = self.folder(kind) {
+            elsewhere(move || prune(&folder, MOST)).await;
+        }
+    }
+}
+
+/// Does work with files where it holds nobody up.
+async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let done = spawn_blocking(work).await;
+    done.expect("files do not panic")
+}
+
+fn read(folder: &Path, owner: &Owner) -> Result<Option<Kept>, String> {
+    let file = file(folder, owner);
+    let text = match text(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("cannot read {}: {error}", file.display())),
+    };
+    // Its errors may quote what stands there.
+    let Ok(entry) = serde_json::from_slice::<Entry>(&text) else {
+        return Err(format!("{} is damaged", file.display()));
+    };
+    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(entry.at));
+    // Facts of the future were collected by another clock: nobody knows how old they are.
+    let at = at.filter(|at| *at <= SystemTime::now());
+    Ok(at
+        .filter(|_| entry.version == VERSION && entry.of == owner.0 && entry.what.is_object())
+        .map(|at| Kept {
+            what: entry.what,
+            at,
+        }))
+}
+
+fn write(folder: &Path, owner: Owner, kept: Kept) -> io::Result<()> {
+    let file = file(folder, &owner);
+    let since = kept.at.duration_since(SystemTime::UNIX_EPOCH);
+    let entry = Entry {
+        version: VERSION,
+        of: owner.0,
+        at: since.unwrap_or_default().as_secs(),
+        what: kept.what,
+    };
+    let text = serde_json::to_vec(&entry)?;
+    if text.len() as u64 > LARGEST {
+        let message = format!("they are larger than {LARGEST} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    // A temporary file is its owner's alone, and so is what it becomes.
+    let mut whole = tempfile::Builder::new().prefix(".").tempfile_in(folder)?;
+    whole.write_all(&text)?;
+    whole.persist(file)?;
+    Ok(())
+}
+
+fn prune(folder: &Path, most: u64) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
+        .filter_map(|entry| {
+            let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+            Some((metadata.modified().ok()?, metadata.len(), entry.path()))
+        })
+        .collect();
+    files.sort_by_key(|(modified, _, _)| Reverse(*modified));
+    let mut size = 0;
+    for (_, length, path) in files {
+        size += length;
+        if size > most {
+            // One that somebody else has removed meanwhile is gone as well.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+fn file(folder: &Path, owner: &Owner) -> PathBuf {
+    let name = hexadecimal(Sha256::digest(owner.0.to_string()));
+    folder.join(format!("{name}.json"))
+}
+
+/// The bytes of a file that is no larger than one may be.
+fn text(file: &Path) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    fs::File::open(file)?.take(LARGEST).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use serde_json::json;
+
+    use super::super::tests::owner;
+    use super::*;
+
+    #[tokio::test]
+    async fn only_its_user_can_read_what_is_kept() -> Result<(), Failure> {
+        let home = tempfile::tempdir()?;
+        let store = Files::at(home.path());
+        let kept = Kept::now(json!({}));
+        store.keep(Kind::Facts, &owner("/a", "r1"), kept).await?;
+        let mode = |path: &Path| fs::metadata(path).map(|m| m.permissions().mode() & 0o777);
+        let folder = store.folder(Kind::Facts)?;
+        assert_eq!(mode(&folder)?, 0o700);
+        let files: Vec<PathBuf> = fs::read_dir(&folder)?
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
+        assert_eq!(files.len(), 1, "{files:?}");
+        assert_eq!(mode(&files[0])?, 0o600);
+        Ok(())
+    }
+
+    #[test]
+    fn a_user_without_a_home_is_told_what_to_set() {
+        let store = Files::new(Arc::default());
+        let told = store.prepare(Kind::Facts).expect_err("nowhere").to_string();
+        assert!(told.contains("set XDG_CACHE_HOME, or HOME"), "{told}");
+    }
+
+    #[test]
+    fn a_damaged_file_is_told_and_not_quoted_and_the_future_is_not_believed() -> Result<(), Failure>
+    {
+        let folder = tempfile::tempdir()?;
+        let folder = folder.path();
+        let r1 = owner("/a", "r1");
+        fs::write(file(folder, &r1), "{\"version\": \"canary\"")?;
+        let told = read(folder, &r1).expect_err("damaged");
+        assert!(
+            told.ends_with("is damaged") && !told.contains("canary"),
+            "{told}"
+        );
+        let at = SystemTime::now() + Duration::from_secs(3600);
+        write(
+            folder,
+            r1.clone(),
+            Kept {
+                at,
+                what: json!({}),
+            },
+        )?;
+        assert_eq!(read(folder, &r1), Ok(None));
+        Ok(())
+    }
+
+    #[test]
+    fn the_oldest_go_when_there_is_too_much() -> Result<(), Failure> {
+        let folder = tempfile::tempdir()?;
+        let folder = folder.path();
+        for (age, name) in [(300, "r1"), (200, "r2"), (100, "r3")] {
+            let owner = owner("/a", name);
+            write(folder, owner.clone(), Kept::now(json!({"n": name})))?;
+            let old = SystemTime::now() - Duration::from_secs(age);
+            fs::File::options()
+                .write(true)
+                .open(file(folder, &owner))?
+                .set_modified(old)?;
+        }
+        let one = fs::metadata(file(folder, &owner("/a", "r1")))?.len();
+        prune(folder, 2 * one + 1);
+        let kept = |name| read(folder, &owner("/a", name)).map(|kept| kept.is_some());
+        assert_eq!(
+            [kept("r1"), kept("r2"), kept("r3")],
+            [Ok(false), Ok(true), Ok(true)]
+        );
+        let huge = json!({"x": "x".repeat(usize::try_from(LARGEST).expect("it fits"))});
+        assert!(write(folder, owner("/a", "r1"), Kept::now(huge)).is_err());
+        Ok(())
+    }
+}

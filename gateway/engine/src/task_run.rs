@@ -1,0 +1,222 @@
+//! A task on one target: refused or chosen, given its input, run where it belongs.
+
+mod explain;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use devgate_schemas::{Hash, Value};
+use devgate_transports::Mode;
+
+use crate::hosts::{Budget, Ended, Hosts, Order, Seat, TaskOutput};
+use crate::inventory::{Kind, Listed, Target};
+use crate::process::{Deaf, Limits};
+use crate::run::Job;
+use crate::session::{Lender, Reach};
+use crate::stream::Streamed;
+use crate::tasks::{Invocation, Parameters, Place, Task, TaskError};
+use devgate_core::failure::Failure;
+use devgate_core::results::{Answer, Status};
+use devgate_core::stop::Stage;
+
+/// One task, asked of many targets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TaskRun<'a, 'v> {
+    pub task: &'a Task,
+    pub parameters: &'a Parameters,
+    pub mode: Mode,
+    /// How long it may take on each.
+    pub timeout: Option<Duration>,
+    /// Whether it is told what it writes while it runs.
+    pub stream: bool,
+    /// Where it runs.
+    pub hosts: &'a Hosts<'v>,
+    /// Who lends it the session with its target.
+    pub lender: &'a Lender<'a>,
+    /// Transports of which it was told that nobody knows them: once is enough for ten thousand targets.
+    pub unknown: &'a RefCell<BTreeSet<String>>,
+}
+
+/// A remote target's `_target`, and how it is reached where its transport is known.
+type Given<'r> = (Hash, Option<Reach<'r>>);
+
+impl TaskRun<'_, '_> {
+    /// Runs the task on the job's target and gives its result.
+    ///
+    /// # Errors
+    /// Why it was not run, or could not be.
+    pub(crate) async fn on(&self, job: &Job<'_>) -> Result<Answer, Failure> {
+        job.hide(self.parameters.secrets());
+        let target = job.target;
+        let (given, budget) = self.given(job)?;
+        self.admit(job)?;
+        let pool = not_begun(job, self.hosts.pool(target)).await??;
+        // Who waits for a device takes no room on a proxy from those who do not.
+        let _device = match &given {
+            Some(_) => Some(not_begun(job, self.hosts.device(job.place(), &budget)).await?),
+            None => None,
+        };
+        loop {
+            let seat = not_begun(job, pool.seat()).await??;
+            match self.at(&seat, job, given.as_ref(), &budget).await {
+                Ok(output) => return Ok(self.answer(job, output)),
+                Err(Ended::NotStarted(why)) => seat.give_up(why),
+                Err(Ended::Task(error)) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// What a task gets of a remote target, and what that lets tasks take.
+    fn given<'j>(&self, job: &Job<'j>) -> Result<(Option<Given<'j>>, Budget), Failure> {
+        match &job.target.kind {
+            Kind::Remote { .. } => {
+                let given = self.target(job)?;
+                job.hide(given.0.secrets());
+                Ok((Some(given), budget_of(job.target)?))
+            }
+            Kind::Local | Kind::Ssh | Kind::Other(_) => Ok((None, Budget::default())),
+        }
+    }
+
+    /// Whether the task can run on the job's target at all.
+    fn admit(&self, job: &Job<'_>) -> Result<(), Failure> {
+        let (target, none) = (job.target, BTreeSet::new());
+        let place = place(job, target.run_on(), &none);
+        self.task.admit(place, self.mode).map_err(|why| match why {
+            // Most likely it is the name of a remote target, with a mistake in it.
+            TaskError::RemoteTaskOnNormalTarget { .. } if target.listed == Listed::No => {
+                crate::inventory::unknown_target(target)
+            }
+            why => why.into(),
+        })
+    }
+
+    /// Runs the task at a seat.
+    async fn at(
+        &self,
+        seat: &Seat<'_>,
+        job: &Job<'_>,
+        given: Option<&Given<'_>>,
+        budget: &Budget,
+    ) -> Result<TaskOutput, Ended> {
+        let (target, host, ctx) = (job.target, seat.host(), job.context());
+        let mut features = host.features().clone();
+        features.extend(target.features.iter().cloned());
+        let place = place(job, seat.name(), &features);
+        let mut invocation = Invocation::new(self.task, place, self.parameters.clone(), self.mode)?;
+        if let Some((info, _)) = given {
+            invocation = invocation.with_target(info.clone());
+        }
+        ctx.debug(format!(
+            "running task {} on {}",
+            self.task.name,
+            seat.name()
+        ));
+        let streamed = self.stream.then(|| Streamed::new(job));
+        let order = Order {
+            limits: &limits([host.budget(), budget], self.timeout),
+            stop: job.stop(),
+            hear: streamed.as_ref().map_or(&Deaf, |streamed| streamed),
+        };
+        let run = async |socket: Option<&str>| {
+            let invocation = invocation.with_session(socket);
+            host.run(invocation, order).await
+        };
+        match given {
+            Some((_, Some(reach))) if host.shares_sessions() => {
+                self.lender.lend(&ctx, reach, self.mode, run).await
+            }
+            Some(_) | None => run(None).await,
+        }
+    }
+
+    fn answer(&self, job: &Job<'_>, output: TaskOutput) -> Answer {
+        let ctx = job.context();
+        // What it calls sensitive it may have said elsewhere, too.
+        job.hide(output.value.secrets());
+        for line in output.stderr.lines() {
+            ctx.info(format!("stderr: {line}"));
+        }
+        ctx.debug(format!(
+            "task {} ended with exit code {}",
+            self.task.name,
+            output.exit.code()
+        ));
+        let status = if output.is_failure() {
+            Status::Failure
+        } else {
+            Status::Success
+        };
+        Answer {
+            status,
+            ..Answer::success(Value::Hash(output.value).to_json())
+        }
+    }
+
+    /// What the task gets as `_target`: all that the inventory says, checked and with its defaults
+    /// where the transport is known, its secrets wrapped; and how the target is reached, then.
+    fn target<'j>(&self, job: &Job<'j>) -> Result<Given<'j>, Failure> {
+        let (target, ctx) = (job.target, job.context());
+        let raw = target.connection_info();
+        let known = target
+            .remote_transport()
+            .map(|name| job.run.registry.known(name));
+        match known.transpose()?.flatten() {
+            Some(connect) => {
+                let reach = Reach::by(connect, job)?;
+                Ok((connect.schema().target(raw), Some(reach)))
+            }
+            None => {
+                let name = target.remote_transport().unwrap_or("none");
+                if self.unknown.borrow_mut().insert(name.to_owned()) {
+                    ctx.notice(format!(
+                        "transport `{name}` is not known here: its connection info goes to the task \
+                         unchecked, and only `password` is kept secret, also on other targets"
+                    ));
+                }
+                Ok((raw.into_target(), None))
+            }
+        }
+    }
+}
+
+/// What a remote target's own options say that tasks may take.
+fn budget_of(target: &Target) -> Result<Budget, Failure> {
+    Budget::remote(target)
+        .map_err(|invalid| crate::inventory::invalid_connection_info(target, &invalid))
+}
+
+/// Where the job's task is to run, for a remote target at this proxy.
+fn place<'a>(job: &'a Job<'_>, proxy: &'a str, features: &'a BTreeSet<String>) -> Place<'a> {
+    let target = &job.target.name;
+    match &job.target.kind {
+        Kind::Remote { .. } => Place::Remote {
+            target,
+            proxy,
+            features,
+        },
+        Kind::Local | Kind::Ssh | Kind::Other(_) => Place::Normal { target, features },
+    }
+}
+
+/// Waits for what comes before a task, unless the run is to begin nothing new.
+async fn not_begun<T>(job: &Job<'_>, wait: impl Future<Output = T>) -> Result<T, Failure> {
+    tokio::select! {
+        biased;
+        () = job.stop().reaches(Stage::Finish) => Err(job.interrupted(false)),
+        waited = wait => Ok(waited),
+    }
+}
+
+/// The lowest of the limits of the host, of the target behind it, and of the run.
+fn limits(budgets: [&Budget; 2], timeout: Option<Duration>) -> Limits {
+    let default = Limits::default();
+    let output = budgets.into_iter().filter_map(|budget| budget.output).min();
+    let time = budgets.into_iter().filter_map(|budget| budget.time);
+    Limits {
+        time: time.chain(timeout).min(),
+        stdout: output.unwrap_or(default.stdout),
+        ..default
+    }
+}

@@ -1,0 +1,226 @@
+//! What a run would do on a target: told without running anything and without connecting to anybody.
+
+use std::path::Path;
+
+use devgate_schemas::task::InputMethod;
+use devgate_schemas::{Hash, Value};
+use devgate_transports::Mode;
+use serde_json::{Map, Value as Json, json};
+
+use super::{TaskRun, limits, not_begun, place};
+use crate::hosts::Outlook;
+use crate::process::Limits;
+use crate::run::Job;
+use crate::tasks::{Implementation, Invocation};
+use devgate_core::failure::Failure;
+use devgate_core::results::Answer;
+
+/// What a `_target` has of itself; other values may be secrets where no schema says what they are.
+const PLAIN: [&str; 8] = [
+    "name",
+    "uri",
+    "protocol",
+    "user",
+    "host",
+    "port",
+    "remote-transport",
+    "run-on",
+];
+
+impl TaskRun<'_, '_> {
+    /// What would run on the job's target, and how.
+    ///
+    /// # Errors
+    /// Why it would not run.
+    pub(crate) async fn explain(&self, job: &Job<'_>) -> Result<Answer, Failure> {
+        job.hide(self.parameters.secrets());
+        let target = job.target;
+        let (given, budget) = self.given(job)?;
+        self.admit(job)?;
+        let pool = not_begun(job, self.hosts.pool(target)).await??;
+        let outlooks = pool.outlooks();
+        let Some(first) = outlooks.iter().find(|outlook| outlook.fault.is_none()) else {
+            let fault = outlooks.into_iter().find_map(|outlook| outlook.fault);
+            return Err(fault.unwrap_or_else(|| Failure::new("devgate/no-proxy", "no host")));
+        };
+        let mut features = first.features.clone();
+        features.extend(target.features.iter().cloned());
+        let at = place(job, &first.name, &features);
+        let mut invocation = Invocation::new(self.task, at, self.parameters.clone(), self.mode)?;
+        let mut offers_session = false;
+        if let Some((info, reach)) = given {
+            let shared = reach.is_some();
+            invocation = invocation.with_target(if shared { info } else { unread(info) });
+            offers_session = shared && first.is_local && first.run_as.is_none();
+        }
+        let implementation = invocation.implementation();
+        let installdir = implementation.layout.has_installdir();
+        let installdir = installdir.then_some(Path::new("PRIVATE_DIRECTORY"));
+        let input = invocation.input(installdir)?;
+        let variables: Vec<&String> = input.environment.iter().map(|(name, _)| name).collect();
+        let mut environment = json!(variables);
+        if offers_session && let Json::Array(names) = &mut environment {
+            names.push(crate::session::VARIABLE.into());
+        }
+        let limits = limits([&first.budget, &budget], self.timeout);
+        let passed_over: Map<String, Json> = self
+            .task
+            .passed_over(at)
+            .into_iter()
+            .filter_map(|(file, why)| Some((file, why?.into())))
+            .collect();
+        let value = json!({
+            "implementation": implementation_json(implementation),
+            "passed_over": passed_over,
+            "features": features,
+            "features_assumed": !first.is_local,
+            "hosts": outlooks.iter().map(host_json).collect::<Vec<_>>(),
+            "layout": layout_json(implementation),
+            "stdin": input.stdin.is_some(),
+            "environment": environment,
+            "input": Value::Hash(invocation.given(installdir)).to_json(),
+            "noop": self.mode == Mode::Noop,
+            "limits": limits_json(&limits),
+        });
+        let text = text(&value);
+        Ok(Answer::success(value).with_text(text))
+    }
+}
+
+/// Connection info of which no schema says what is secret: none of its own values is shown.
+fn unread(info: Hash) -> Hash {
+    info.into_iter()
+        .map(|(key, value)| {
+            let plain = PLAIN.contains(&key.to_string().as_str());
+            let value = if plain { value } else { value.into_sensitive() };
+            (key, value)
+        })
+        .collect()
+}
+
+fn implementation_json(implementation: &Implementation) -> Json {
+    let file = implementation.layout.executable();
+    json!({
+        "name": implementation.file_name(),
+        "path": file.path.display().to_string(),
+        "requirements": implementation.requirements,
+        "input_method": match implementation.input_method {
+            InputMethod::Stdin => "stdin",
+            InputMethod::Environment => "environment",
+            InputMethod::Both => "both",
+            InputMethod::Powershell => "powershell",
+        },
+        "remote": implementation.remote,
+    })
+}
+
+fn host_json(host: &Outlook) -> Json {
+    json!({
+        "name": host.name,
+        "address": host.address,
+        "run_as": host.run_as,
+        "tmpdir": host.tmpdir,
+        "cleanup": host.cleanup,
+        "interpreters": host.interpreters,
+        "unusable": host.fault.as_ref().map(|fault| fault.msg.as_str()),
+    })
+}
+
+fn layout_json(implementation: &Implementation) -> Json {
+    let layout = &implementation.layout;
+    let files: Vec<&str> = layout
+        .files()
+        .iter()
+        .map(|file| file.name.as_str())
+        .collect();
+    json!({ "installdir": layout.has_installdir(), "files": files })
+}
+
+fn limits_json(limits: &Limits) -> Json {
+    json!({
+        "seconds": limits.time.map(|time| time.as_secs_f64()),
+        "stdout_bytes": limits.stdout,
+    })
+}
+
+/// The explanation as people read it: what, where, with what.
+fn text(value: &Json) -> String {
+    let at = |pointer: &str| value.pointer(pointer).unwrap_or(&Json::Null);
+    let words = |json: &Json| -> String {
+        let all = json.as_array().into_iter().flatten();
+        let all: Vec<String> = all.map(plain).collect();
+        if all.is_empty() {
+            "none".to_owned()
+        } else {
+            all.join(", ")
+        }
+    };
+    let required = at("/implementation/requirements");
+    let requires = match required.as_array().is_some_and(|all| !all.is_empty()) {
+        true => format!(" (requires {})", words(required)),
+        false => String::new(),
+    };
+    let path = plain(at("/implementation/path"));
+    let mut lines = vec![format!("runs:        {path}{requires}")];
+    for (file, why) in at("/passed_over").as_object().into_iter().flatten() {
+        lines.push(format!("passed over: {file}: {}", plain(why)));
+    }
+    for host in at("/hosts").as_array().into_iter().flatten() {
+        let mut line = format!(
+            "on:          {} ({})",
+            plain(&host["name"]),
+            plain(&host["address"])
+        );
+        for (key, word) in [
+            ("run_as", "as"),
+            ("tmpdir", "below"),
+            ("unusable", "cannot be used:"),
+        ] {
+            if !host[key].is_null() {
+                line.push_str(&format!(", {word} {}", plain(&host[key])));
+            }
+        }
+        lines.push(line);
+    }
+    let assumed = if value["features_assumed"] == true {
+        " (more may be found when it is reached)"
+    } else {
+        ""
+    };
+    lines.push(format!("features:    {}{assumed}", words(at("/features"))));
+    let place = if value["layout"]["installdir"] == true {
+        "_installdir"
+    } else {
+        "a private directory"
+    };
+    lines.push(format!(
+        "files:       {} in {place}",
+        words(at("/layout/files"))
+    ));
+    let stdin = if value["stdin"] == true {
+        "stdin"
+    } else {
+        "not stdin"
+    };
+    lines.push(format!(
+        "input:       {} ({stdin}; variables: {})",
+        plain(at("/implementation/input_method")),
+        words(at("/environment"))
+    ));
+    let time = match at("/limits/seconds") {
+        Json::Null => "no limit of time".to_owned(),
+        seconds => format!("{seconds} s"),
+    };
+    lines.push(format!(
+        "limits:      {time}, {} bytes of stdout",
+        at("/limits/stdout_bytes")
+    ));
+    let input = serde_json::to_string_pretty(at("/input")).expect("it has text keys");
+    lines.push(format!("reads:       {input}"));
+    lines.join("\n")
+}
+
+fn plain(json: &Json) -> String {
+    json.as_str()
+        .map_or_else(|| json.to_string(), str::to_owned)
+}

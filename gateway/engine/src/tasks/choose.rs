@@ -1,0 +1,180 @@
+//! Which implementation of a task runs at a place, or why none may.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use devgate_schemas::task::InputMethod;
+use devgate_transports::Mode;
+
+use super::error::Lack;
+use super::{Layout, Task, TaskError};
+
+/// One implementation of a task, with all that the task as a whole says put in.
+#[derive(Debug)]
+pub(crate) struct Implementation {
+    /// The executable, and the files that it needs beside it: its own, then the task's.
+    pub(crate) layout: Layout,
+    /// The features that it needs.
+    pub(crate) requirements: Vec<String>,
+    /// How it wants its parameters.
+    pub(crate) input_method: InputMethod,
+    /// Whether it acts on a remote target.
+    pub remote: bool,
+}
+
+/// Where a task is to run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place<'a> {
+    /// On a normal target with these features.
+    Normal {
+        target: &'a str,
+        features: &'a BTreeSet<String>,
+    },
+    /// On a proxy, for a remote target; the features are those of both.
+    Remote {
+        target: &'a str,
+        proxy: &'a str,
+        features: &'a BTreeSet<String>,
+    },
+}
+
+impl Task {
+    /// Whether the task can run at such a place at all, whatever features that has: to be known before
+    /// the place is reached.
+    ///
+    /// # Errors
+    /// Remote tasks are refused on normal targets and normal tasks on remote ones, and a task that
+    /// does not know noop is refused under noop (Task Specification, "Executing Remote Tasks").
+    pub(crate) fn admit(&self, place: Place<'_>, mode: Mode) -> Result<(), TaskError> {
+        self.fitting(place, mode).map(drop)
+    }
+
+    /// The implementations up to the one that is chosen, in the order in which they are tried, each
+    /// with why it is passed over.
+    pub(crate) fn passed_over(&self, place: Place<'_>) -> Vec<(String, Option<String>)> {
+        let mut tried = Vec::new();
+        for one in &self.implementations {
+            let missing = one.missing(place.features());
+            let why = match (one.remote, place.is_remote()) {
+                (true, false) => Some("it is for remote targets".to_owned()),
+                (false, true) => Some("it is not for remote targets".to_owned()),
+                _ if missing.is_empty() => None,
+                _ => Some(format!("{} is missing", missing.join(", "))),
+            };
+            let chosen = why.is_none();
+            tried.push((one.file_name().to_owned(), why));
+            if chosen {
+                break;
+            }
+        }
+        tried
+    }
+
+    fn fitting(
+        &self,
+        place: Place<'_>,
+        mode: Mode,
+    ) -> Result<Vec<&Arc<Implementation>>, TaskError> {
+        let task = self.name.to_string();
+        let target = place.target().to_owned();
+        if mode == Mode::Noop && !self.metadata.supports_noop {
+            return Err(TaskError::NoopUnsupported { task, target });
+        }
+        let fitting: Vec<&Arc<Implementation>> = self
+            .implementations
+            .iter()
+            .filter(|one| one.remote == place.is_remote())
+            .collect();
+        if fitting.is_empty() {
+            return Err(match place {
+                Place::Normal { .. } => TaskError::RemoteTaskOnNormalTarget { task, target },
+                Place::Remote { proxy, .. } => TaskError::NormalTaskOnRemoteTarget {
+                    task,
+                    target,
+                    proxy: proxy.to_owned(),
+                },
+            });
+        }
+        Ok(fitting)
+    }
+
+    /// The first implementation that is made for this kind of target and whose requirements the
+    /// place satisfies (Task Specification, "Task implementations").
+    ///
+    /// # Errors
+    /// Those of [`admit`](Self::admit), and a lacking feature is named.
+    pub(super) fn choose(
+        &self,
+        place: Place<'_>,
+        mode: Mode,
+    ) -> Result<Arc<Implementation>, TaskError> {
+        let fitting = self.fitting(place, mode)?;
+        let features = place.features();
+        let Some(chosen) = fitting.iter().find(|one| one.missing(features).is_empty()) else {
+            return Err(TaskError::MissingFeatures {
+                task: self.name.to_string(),
+                target: place.target().to_owned(),
+                runner: place.runner().to_owned(),
+                features: features.iter().cloned().collect(),
+                lacks: fitting.iter().map(|one| one.lack(features)).collect(),
+            });
+        };
+        if chosen.input_method == InputMethod::Powershell && !features.contains("powershell") {
+            return Err(TaskError::Powershell {
+                task: self.name.to_string(),
+                file: chosen.file_name().to_owned(),
+                runner: place.runner().to_owned(),
+            });
+        }
+        Ok(Arc::clone(chosen))
+    }
+}
+
+impl Implementation {
+    /// The executable's own name.
+    pub(crate) fn file_name(&self) -> &str {
+        let name = &self.layout.executable().name;
+        name.rsplit('/').next().unwrap_or(name)
+    }
+
+    fn missing(&self, features: &BTreeSet<String>) -> Vec<String> {
+        self.requirements
+            .iter()
+            .filter(|needed| !features.contains(*needed))
+            .cloned()
+            .collect()
+    }
+
+    fn lack(&self, features: &BTreeSet<String>) -> Lack {
+        Lack {
+            file: self.file_name().to_owned(),
+            missing: self.missing(features),
+        }
+    }
+}
+
+impl<'a> Place<'a> {
+    fn is_remote(self) -> bool {
+        matches!(self, Self::Remote { .. })
+    }
+
+    fn target(self) -> &'a str {
+        match self {
+            Self::Normal { target, .. } | Self::Remote { target, .. } => target,
+        }
+    }
+
+    /// The target that starts the process.
+    fn runner(self) -> &'a str {
+        match self {
+            Self::Normal { target, .. } => target,
+            Self::Remote { proxy, .. } => proxy,
+        }
+    }
+
+    fn features(self) -> &'a BTreeSet<String> {
+        match self {
+            Self::Normal { features, .. } | Self::Remote { features, .. } => features,
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! Everything that can keep a task from running, with the kinds that Puppet and Bolt give them.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use devgate_schemas::task::{Captured, InvalidParameters, MetadataError};
+use serde_json::{Value as Json, json};
+
+use devgate_core::failure::Failure;
+
+/// Why a task was not found, was refused or could not be run. That it ran and failed is no error
+/// but a result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TaskError {
+    /// The name is no task's.
+    #[error("{0}")]
+    InvalidName(String),
+    /// No module has a task of this name.
+    #[error(
+        "Could not find a task named '{name}'. For a list of available tasks, run 'devgate task \
+         show'.{}", meant(nearest.as_deref())
+    )]
+    Unknown {
+        name: String,
+        nearest: Option<String>,
+    },
+    /// A module has it, which the project hides.
+    #[error(
+        "Could not find a task named '{name}': the project is named '{project}' in bolt-project.yaml \
+         and is the module of this name itself, which hides {}; give the project another name, or move \
+         the task to the project's own folder tasks/", hidden.display()
+    )]
+    Hidden {
+        name: String,
+        project: String,
+        hidden: PathBuf,
+    },
+    /// A file or directory of a module cannot be read.
+    #[error("{} cannot be read: {error}", path.display())]
+    Unreadable { path: PathBuf, error: io::Error },
+    /// The metadata file is wrong.
+    #[error("{} cannot be used: {error}", path.display())]
+    Metadata { path: PathBuf, error: MetadataError },
+    /// The metadata name files that the task cannot have: a text for each.
+    #[error("{}", problems.join("\n"))]
+    Files {
+        kind: &'static str,
+        problems: Vec<String>,
+    },
+    /// The metadata name an implementation that is not there.
+    #[error("Task metadata for task {task} specifies missing implementation {file}")]
+    MissingImplementation { task: String, file: String },
+    /// There are metadata and nothing to run.
+    #[error(
+        "No source besides task metadata was found in directory {} for task {task}",
+        directory.display()
+    )]
+    NoImplementation { task: String, directory: PathBuf },
+    /// Several files could be the task.
+    #[error(
+        "Multiple executables were found in directory {} for task {task} ({}); define \
+         'implementations' in metadata to differentiate between them",
+        directory.display(), files.join(", ")
+    )]
+    MultipleImplementations {
+        task: String,
+        directory: PathBuf,
+        files: Vec<String>,
+    },
+    /// The parameters do not fit.
+    #[error("{0}")]
+    InvalidParameters(InvalidParameters),
+    /// Parameters were given as words and as JSON.
+    #[error(
+        "Parameters must be specified through either the --params option or param=value pairs, \
+         not both"
+    )]
+    BothForms,
+    /// A word is no `name=value`; it is not quoted, for it may be a value.
+    #[error(
+        "parameter {place} on the command line has no '=': write name=value; targets are named with -t"
+    )]
+    NoPair { place: usize },
+    /// The text of `--params` is no JSON object.
+    #[error("Unable to parse --params value as JSON: {0}")]
+    ParamsNotJson(String),
+    /// A remote task was asked of a normal target.
+    #[error(
+        "task {task} acts on remote targets through _target, and {target} is a normal target: run \
+         it on a target whose transport is remote"
+    )]
+    RemoteTaskOnNormalTarget { task: String, target: String },
+    /// A normal task was asked of a remote target.
+    #[error(
+        "task {task} is no remote task, and {target} is a remote target that runs no programs: use \
+         a task with \"remote\": true, or run this one on its proxy {proxy}"
+    )]
+    NormalTaskOnRemoteTarget {
+        task: String,
+        target: String,
+        proxy: String,
+    },
+    /// No implementation is satisfied with the features of the place.
+    #[error(
+        "no implementation of task {task} can run on {runner} for {target}: {}; available: {}",
+        lacks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "), features.join(", ")
+    )]
+    MissingFeatures {
+        task: String,
+        target: String,
+        runner: String,
+        features: Vec<String>,
+        lacks: Vec<Lack>,
+    },
+    /// Noop was asked of a task that does not know it.
+    #[error("task {task} does not support noop: nothing was run on {target}")]
+    NoopUnsupported { task: String, target: String },
+    /// The implementation wants named arguments of PowerShell, and there is none.
+    #[error(
+        "{file} of task {task} takes its parameters as PowerShell's arguments, and {runner} has no \
+         `pwsh` on its path: install PowerShell there, or name it with `interpreters: {{ps1: PATH}}`"
+    )]
+    Powershell {
+        task: String,
+        file: String,
+        runner: String,
+    },
+    /// A value cannot be put in an environment variable, and the task reads nothing else.
+    #[error(
+        "parameter '{parameter}' of task {task} {reason}, and the task takes its parameters from \
+         the environment alone: shorten the value or let the task use input_method stdin"
+    )]
+    Environment {
+        task: String,
+        parameter: String,
+        reason: String,
+    },
+    /// The task's files could not be laid out.
+    #[error("task {task} could not be copied to {}: {error}", path.display())]
+    Copy {
+        task: String,
+        path: PathBuf,
+        error: io::Error,
+    },
+    /// The operating system did not run the task's file.
+    #[error("{file} of task {task} cannot be executed: {reason}")]
+    Unexecutable {
+        task: String,
+        file: String,
+        reason: String,
+    },
+    /// The task took longer than it may.
+    #[error(
+        "task {task} ran longer than {limit:?} and was ended with all its processes; what it had \
+         changed by then stands"
+    )]
+    TimedOut {
+        task: String,
+        limit: Duration,
+        said: Said,
+    },
+    /// Somebody stopped the run.
+    #[error(
+        "task {task} {stopped}, and ended with all its processes: what it had done by then is not known"
+    )]
+    Stopped {
+        task: String,
+        /// `was interrupted`, or that the run took too long.
+        stopped: String,
+        said: Said,
+    },
+    /// The task was to be ended, and it is not known that it was.
+    #[error(
+        "task {task} {}, and not all of its processes could be ended on {host}: {left}",
+        limit.map_or_else(|| stopped.clone(), |limit| format!("ran longer than {limit:?}"))
+    )]
+    Left {
+        task: String,
+        stopped: String,
+        limit: Option<Duration>,
+        host: String,
+        left: String,
+        said: Box<Said>,
+    },
+    /// The connection to the host was lost while the task ran.
+    #[error(
+        "the connection to {host} was lost while task {task} ran there: what it has done, and whether \
+         it still runs, is not known ({error})"
+    )]
+    Lost {
+        task: String,
+        host: String,
+        error: String,
+        said: Box<Said>,
+    },
+}
+
+/// What a task had written when it was ended.
+#[derive(Debug, Default)]
+pub struct Said(Box<[Captured; 2]>);
+
+/// What one implementation misses on a target.
+#[derive(Debug)]
+pub struct Lack {
+    /// The implementation's file.
+    pub file: String,
+    /// The features that it needs and the target has not.
+    pub missing: Vec<String>,
+}
+
+impl TaskError {
+    /// The error's kind, by which programs tell one from another.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::InvalidName(_) | Self::InvalidParameters(_) => "bolt/validation-error",
+            Self::BothForms | Self::NoPair { .. } | Self::ParamsNotJson(_) => "bolt/cli-error",
+            Self::Unknown { .. } | Self::Hidden { .. } => "bolt/unknown-task",
+            Self::Unreadable { .. } => "puppet.tasks/unreadable-metadata",
+            Self::Metadata { error, .. } => error.kind(),
+            Self::Files { kind, .. } => kind,
+            Self::MissingImplementation { .. } => "puppet.tasks/missing-implementation",
+            Self::NoImplementation { .. } => "puppet.tasks/no-implementation",
+            Self::MultipleImplementations { .. } => "puppet.tasks/multiple-implementations",
+            // Bolt's one kind for the three; the cause is among the details.
+            Self::RemoteTaskOnNormalTarget { .. }
+            | Self::NormalTaskOnRemoteTarget { .. }
+            | Self::MissingFeatures { .. } => "bolt/no-implementation",
+            Self::NoopUnsupported { .. } => "devgate/noop-unsupported",
+            Self::Powershell { .. } => "devgate/no-powershell",
+            Self::Environment { .. } => "puppetlabs.tasks/environment-var-error",
+            Self::Copy { .. } => "puppetlabs.tasks/task_file_error",
+            Self::Unexecutable { .. } => "puppetlabs.tasks/unexecutable_task",
+            Self::TimedOut { .. } => "puppetlabs.tasks/timeout-error",
+            Self::Left { limit: Some(_), .. } => "puppetlabs.tasks/timeout-error",
+            Self::Stopped { .. } | Self::Left { limit: None, .. } => "devgate/interrupted",
+            Self::Lost { .. } => "puppetlabs.tasks/connect-error",
+        }
+    }
+
+    /// The error's kind, text and details: what a result's `_error` is made of.
+    pub(crate) fn to_error(&self) -> (&'static str, String, Json) {
+        (self.kind(), self.to_string(), self.details())
+    }
+
+    fn details(&self) -> Json {
+        match self {
+            Self::InvalidName(_)
+            | Self::BothForms
+            | Self::NoPair { .. }
+            | Self::ParamsNotJson(_) => json!({}),
+            Self::Unknown { name, nearest } => json!({"task": name, "nearest": nearest}),
+            Self::Hidden { name, hidden, .. } => {
+                json!({"task": name, "hidden": hidden.display().to_string()})
+            }
+            Self::Unreadable { path, .. } => json!({"path": path.display().to_string()}),
+            Self::Metadata { path, error } => {
+                let problems = match error {
+                    MetadataError::Unparseable(reason) => vec![reason.clone()],
+                    MetadataError::Invalid(problems) => problems.clone(),
+                };
+                json!({"path": path.display().to_string(), "problems": problems})
+            }
+            Self::Files { problems, .. } => json!({"problems": problems}),
+            Self::MissingImplementation { task, file } => json!({"task": task, "missing": [file]}),
+            Self::NoImplementation { task, .. } => json!({"task": task}),
+            Self::MultipleImplementations { task, files, .. } => {
+                json!({"task": task, "files": files})
+            }
+            Self::InvalidParameters(InvalidParameters { task, problems }) => {
+                let problems: Vec<&str> = problems.iter().map(|text| text.trim()).collect();
+                json!({"task": task, "problems": problems})
+            }
+            Self::NoopUnsupported { task, target } => json!({"task": task, "target": target}),
+            Self::RemoteTaskOnNormalTarget { task, target } => json!({
+                "cause": "remote-task-on-normal-target", "task": task, "target": target,
+            }),
+            Self::NormalTaskOnRemoteTarget {
+                task,
+                target,
+                proxy,
+            } => json!({
+                "cause": "normal-task-on-remote-target",
+                "task": task, "target": target, "proxy": proxy,
+            }),
+            Self::MissingFeatures {
+                task,
+                target,
+                runner,
+                features,
+                lacks,
+            } => json!({
+                "cause": "missing-features",
+                "task": task, "target": target, "runner": runner, "features": features,
+                "implementations": lacks
+                    .iter()
+                    .map(|lack| json!({"name": lack.file, "missing": lack.missing}))
+                    .collect::<Vec<_>>(),
+            }),
+            Self::Environment {
+                task, parameter, ..
+            } => {
+                json!({"task": task, "parameter": parameter})
+            }
+            Self::Powershell { task, file, .. } | Self::Unexecutable { task, file, .. } => {
+                json!({"task": task, "file": file})
+            }
+            Self::Copy { task, path, .. } => {
+                json!({"task": task, "path": path.display().to_string()})
+            }
+            Self::TimedOut { task, limit, said } => {
+                let details = json!({"task": task, "limit_seconds": limit.as_secs_f64()});
+                said.added_to(details)
+            }
+            Self::Stopped { task, said, .. } => said.added_to(json!({"task": task, "begun": true})),
+            Self::Left {
+                task,
+                host,
+                left,
+                said,
+                ..
+            } => said.added_to(json!({"task": task, "host": host, "left": left, "begun": true})),
+            Self::Lost {
+                task, host, said, ..
+            } => said.added_to(json!({"task": task, "host": host, "begun": true})),
+        }
+    }
+}
+
+impl Said {
+    pub(crate) fn new(stdout: Captured, stderr: Captured) -> Self {
+        Self(Box::new([stdout, stderr]))
+    }
+
+    /// What it had written to stdout and to stderr.
+    pub(crate) fn into_outputs(self) -> [Captured; 2] {
+        *self.0
+    }
+
+    fn added_to(&self, mut details: Json) -> Json {
+        for (key, output) in ["partial_output", "stderr"].into_iter().zip(self.0.iter()) {
+            if !output.bytes.is_empty() {
+                details[key] = Json::from(output.last());
+            }
+        }
+        details
+    }
+}
+
+impl std::fmt::Display for Lack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} needs {}", self.file, self.missing.join(" and "))
+    }
+}
+
+fn meant(nearest: Option<&str>) -> String {
+    nearest
+        .map(|name| format!(" Did you mean '{name}'?"))
+        .unwrap_or_default()
+}
+
+impl From<TaskError> for Failure {
+    fn from(error: TaskError) -> Self {
+        let (kind, msg, details) = error.to_error();
+        let details = details.as_object().cloned().unwrap_or_default();
+        Self {
+            kind: kind.to_owned(),
+            msg,
+            details,
+        }
+    }
+}

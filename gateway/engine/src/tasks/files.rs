@@ -1,0 +1,151 @@
+//! The `files` of a task's metadata: `module/mount/path` made into files on disk.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexSet;
+
+use super::{Catalogue, TaskError};
+use devgate_core::trust;
+
+/// A file that a task needs, by its place under `_installdir`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct File {
+    /// `module/mount/path`.
+    pub name: String,
+    /// Where it is on this host.
+    pub path: PathBuf,
+}
+
+/// Resolves the `files` of one task, and remembers all that is wrong with them.
+pub(super) struct Files<'a> {
+    catalogue: &'a Catalogue,
+    problems: Vec<(&'static str, String)>,
+}
+
+/// The directories of a module that Puppet serves files from. The specification names three; Puppet
+/// itself has `scripts` too.
+const MOUNTS: [&str; 4] = ["files", "lib", "scripts", "tasks"];
+
+const INVALID_METADATA: &str = "puppet.tasks/invalid-metadata";
+const INVALID_FILE: &str = "puppet.tasks/invalid-file";
+
+impl<'a> Files<'a> {
+    pub(super) fn new(catalogue: &'a Catalogue) -> Self {
+        Self {
+            catalogue,
+            problems: Vec::new(),
+        }
+    }
+
+    /// The files that these specifications name, each once, a directory's files one by one.
+    pub(super) fn resolve<'s>(&mut self, specs: impl Iterator<Item = &'s String>) -> Vec<File> {
+        let mut files = IndexSet::new();
+        for spec in specs {
+            match self.one(spec) {
+                Ok(found) => files.extend(found),
+                Err(problem) if self.problems.contains(&problem) => {}
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        files.into_iter().collect()
+    }
+
+    /// Ends the resolving.
+    ///
+    /// # Errors
+    /// All that was wrong, with the kind of the first.
+    pub(super) fn finish(self) -> Result<(), TaskError> {
+        match self.problems.first() {
+            None => Ok(()),
+            Some(&(kind, _)) => {
+                let problems = self.problems.into_iter().map(|(_, text)| text).collect();
+                Err(TaskError::Files { kind, problems })
+            }
+        }
+    }
+
+    fn one(&self, spec: &str) -> Result<Vec<File>, (&'static str, String)> {
+        let metadata = |text: String| (INVALID_METADATA, text);
+        let mut parts = spec.splitn(3, '/');
+        let (module, mount) = (
+            parts.next().unwrap_or_default(),
+            parts.next().unwrap_or_default(),
+        );
+        let rest = parts.next().unwrap_or_default();
+        let Some(dir) = self.catalogue.module(module) else {
+            return Err(metadata(format!(
+                "Could not find module {module} containing task file {rest}"
+            )));
+        };
+        if !MOUNTS.contains(&mount) {
+            return Err(metadata(format!(
+                "Files must be saved in module directories that Puppet makes available via mount \
+                 points: {}",
+                MOUNTS.join(", ")
+            )));
+        }
+        let inner = rest.strip_suffix('/').unwrap_or(rest);
+        if !inner.is_empty() && inner.split('/').any(|part| matches!(part, "" | "." | "..")) {
+            return Err(metadata(format!(
+                "File pathnames cannot include relative paths: {spec}"
+            )));
+        }
+        let path = if inner.is_empty() {
+            dir.join(mount)
+        } else {
+            dir.join(mount).join(inner)
+        };
+        let name = spec.trim_end_matches('/');
+        let unreadable = |error| {
+            (
+                INVALID_FILE,
+                format!("{} cannot be read: {error}", path.display()),
+            )
+        };
+        let roots = self.catalogue.roots(&dir);
+        let stays =
+            |path: &Path| trust::stays(path, &roots).map_err(|problem| (INVALID_FILE, problem));
+        stays(&path)?;
+        match (fs::metadata(&path), spec.ends_with('/')) {
+            (Err(error), _) if error.kind() == std::io::ErrorKind::NotFound => Err((
+                INVALID_FILE,
+                format!("Could not find {} on disk", path.display()),
+            )),
+            (Err(error), _) => Err(unreadable(error)),
+            (Ok(found), true) if found.is_dir() => {
+                let mut files = Vec::new();
+                walk(&path, name, &mut files).map_err(unreadable)?;
+                files.iter().try_for_each(|file| stays(&file.path))?;
+                Ok(files)
+            }
+            (Ok(found), false) if found.is_dir() => Err(metadata(format!(
+                "Directories specified in task metadata must include a trailing slash: {spec}"
+            ))),
+            (Ok(_), true) => Err(metadata(format!(
+                "Files specified in task metadata cannot include a trailing slash: {spec}"
+            ))),
+            (Ok(_), false) => Ok(vec![File {
+                name: name.to_owned(),
+                path: path.clone(),
+            }]),
+        }
+    }
+}
+
+/// All files under a directory, sorted; links to files are followed, links to directories are not,
+/// for they may lead back.
+fn walk(directory: &Path, name: &str, files: &mut Vec<File>) -> std::io::Result<()> {
+    let mut entries = fs::read_dir(directory)?.collect::<Result<Vec<_>, _>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        let name = format!("{name}/{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            walk(&path, &name, files)?;
+        } else if path.is_file() {
+            files.push(File { name, path });
+        }
+    }
+    Ok(())
+}

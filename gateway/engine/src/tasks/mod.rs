@@ -1,0 +1,27 @@
+//! Tasks: finding them in modules, choosing an implementation for a place, giving it its input.
+//!
+//! A task travels one way: [`Catalogue::find`] gives a [`Task`]; [`Task::parameters`] checks what
+//! was given; an `Invocation` picks the implementation for a place or refuses, and joins it with the
+//! metaparameters; a `Host` runs it.
+
+mod catalogue;
+mod choose;
+mod error;
+mod files;
+mod invocation;
+mod layout;
+mod task;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use catalogue::{Catalogue, Listed};
+pub(crate) use choose::{Implementation, Place};
+pub use error::Said;
+pub(crate) use error::TaskError;
+pub(crate) use invocation::Invocation;
+pub use invocation::Parameters;
+pub(crate) use layout::Layout;
+pub use layout::named;
+pub use task::Task;
+pub use words::given_parameters;

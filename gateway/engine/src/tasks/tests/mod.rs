@@ -1,0 +1,186 @@
+//! Tasks in modules made for each test: found, chosen, and truly run.
+
+mod choose;
+mod find;
+mod input;
+mod limits;
+mod powershell;
+mod run;
+
+use std::fs;
+use std::path::Path;
+
+use devgate_schemas::{Hash, Value};
+use devgate_transports::Mode;
+use serde_json::{Value as Json, json};
+use tempfile::TempDir;
+
+use super::*;
+use crate::hosts::{Ended, Host, Order, Settings, TaskOutput};
+use crate::process::{Deaf, Limits};
+use devgate_core::stop::{Stop, Stopper};
+
+/// A module path of one directory.
+struct Modules(TempDir);
+
+impl Modules {
+    /// Files by `module/path`, with their contents.
+    fn with(files: &[(&str, &str)]) -> Self {
+        let modules = Self(tempfile::tempdir().expect("a directory"));
+        for (name, content) in files {
+            modules.write(name, content);
+        }
+        modules
+    }
+
+    fn write(&self, name: &str, content: &str) {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+        fs::write(path, content).expect("a file");
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn catalogue(&self) -> Catalogue {
+        Catalogue::new(vec![self.path().to_owned()], None)
+    }
+
+    fn find(&self, name: &str) -> Task {
+        self.catalogue().find(name).expect("a task")
+    }
+
+    /// The kind and text of the error that a name gives.
+    fn refusal(&self, name: &str) -> (&'static str, String) {
+        let error = self.catalogue().find(name).expect_err("no task");
+        (error.kind(), error.to_string())
+    }
+}
+
+fn hash(json: Json) -> Hash {
+    match Value::from(json) {
+        Value::Hash(hash) => hash,
+        other => panic!("expected an object, got {other:?}"),
+    }
+}
+
+/// A run to come of the task `m::t`.
+struct Run {
+    modules: Modules,
+    parameters: Json,
+    target: Option<Json>,
+    mode: Mode,
+    settings: Settings,
+    limits: Limits,
+    tmpdir: TempDir,
+}
+
+impl Run {
+    fn of(script: &str) -> Self {
+        Self::named("t.sh", script)
+    }
+
+    fn named(file: &str, script: &str) -> Self {
+        let tmpdir = tempfile::tempdir().expect("a directory");
+        let settings = Settings {
+            tmpdir: Some(tmpdir.path().to_owned()),
+            ..Settings::default()
+        };
+        Self {
+            modules: Modules::with(&[(&format!("m/tasks/{file}"), script)]),
+            parameters: json!({}),
+            target: None,
+            mode: Mode::Enforce,
+            settings,
+            limits: Limits::default(),
+            tmpdir,
+        }
+    }
+
+    fn metadata(self, metadata: Json) -> Self {
+        self.modules.write("m/tasks/t.json", &metadata.to_string());
+        self
+    }
+
+    fn file(self, name: &str, content: &str) -> Self {
+        self.modules.write(name, content);
+        self
+    }
+
+    fn parameters(self, parameters: Json) -> Self {
+        Self { parameters, ..self }
+    }
+
+    fn target(self, target: Json) -> Self {
+        Self {
+            target: Some(target),
+            ..self
+        }
+    }
+
+    fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    async fn run(&self) -> Result<TaskOutput, TaskError> {
+        let stopper = Stopper::default();
+        self.run_under(stopper.stop()).await
+    }
+
+    async fn run_under(&self, stop: Stop) -> Result<TaskOutput, TaskError> {
+        let task = self.modules.find("m::t");
+        let host = Host::local(self.settings.clone());
+        let features = host.features();
+        let place = match &self.target {
+            None => Place::Normal {
+                target: "localhost",
+                features,
+            },
+            Some(_) => Place::Remote {
+                target: "sw1",
+                proxy: "localhost",
+                features,
+            },
+        };
+        let parameters = task.parameters(hash(self.parameters.clone()))?;
+        let mut invocation = Invocation::new(&task, place, parameters, self.mode)?;
+        if let Some(target) = &self.target {
+            let secret = |(key, value): (devgate_schemas::Key, Value)| {
+                let hidden = key.as_str() == Some("password");
+                (
+                    key,
+                    if hidden {
+                        value.into_sensitive()
+                    } else {
+                        value
+                    },
+                )
+            };
+            invocation =
+                invocation.with_target(hash(target.clone()).into_iter().map(secret).collect());
+        }
+        let order = Order {
+            limits: &self.limits,
+            stop: &stop,
+            hear: &Deaf,
+        };
+        let output = host.run(invocation, order).await;
+        drop(host);
+        assert_eq!(self.left_behind(), 0, "the task's directory is gone");
+        output.map_err(|ended| match ended {
+            Ended::Task(error) => error,
+            Ended::NotStarted(why) => panic!("this node is always there: {why}"),
+        })
+    }
+
+    fn left_behind(&self) -> usize {
+        fs::read_dir(self.tmpdir.path())
+            .expect("the directory")
+            .count()
+    }
+
+    async fn value(&self) -> Json {
+        Value::Hash(self.run().await.expect("an output").value).to_json()
+    }
+}

@@ -1,0 +1,133 @@
+//! Parameters as they are typed: `name=value` words, or one JSON object.
+
+use devgate_schemas::task::Metadata;
+use devgate_schemas::{Hash, Value};
+
+use super::TaskError;
+
+/// The parameters that `name=value` words or the text of `--params` give to a task. Those that the
+/// metadata call sensitive are hidden from here on.
+///
+/// # Errors
+/// Both forms were used, a word has no `=`, or the text is no JSON object.
+pub fn given_parameters(
+    words: &[String],
+    json: Option<&str>,
+    metadata: &Metadata,
+) -> Result<Hash, TaskError> {
+    let given = match json {
+        Some(_) if !words.is_empty() => return Err(TaskError::BothForms),
+        Some(json) => object(json)?,
+        None => pairs(words, metadata)?,
+    };
+    Ok(metadata.hide_sensitive(given))
+}
+
+fn object(json: &str) -> Result<Hash, TaskError> {
+    // An untyped value: only syntax can fail here, and those errors quote nothing.
+    match serde_json::from_str::<serde_json::Value>(json).map(Value::from) {
+        Ok(Value::Hash(hash)) => Ok(hash),
+        Ok(_) => Err(TaskError::ParamsNotJson("expected an object".to_owned())),
+        Err(error) => Err(TaskError::ParamsNotJson(error.to_string())),
+    }
+}
+
+fn pairs(words: &[String], metadata: &Metadata) -> Result<Hash, TaskError> {
+    let mut given = Hash::new();
+    for (index, word) in words.iter().enumerate() {
+        let Some((name, text)) = word.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+            return Err(TaskError::NoPair { place: index + 1 });
+        };
+        given.insert(name, value(name, text, metadata));
+    }
+    Ok(given)
+}
+
+/// The JSON value of a word, if it is any and fits the parameter's type; else the word as it is.
+/// Where neither fits, the JSON value shows best what is wrong.
+fn value(name: &str, text: &str, metadata: &Metadata) -> Value {
+    let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
+        return Value::from(text);
+    };
+    let json = Value::from(json);
+    let parameter = metadata
+        .parameters
+        .as_ref()
+        .and_then(|parameters| parameters.get(name));
+    let text = Value::from(text);
+    if parameter.is_none_or(|parameter| parameter.accepts(&json) || !parameter.accepts(&text)) {
+        json
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn words(words: &[&str]) -> Result<serde_json::Value, String> {
+        let metadata = Metadata::from_json(json!({"parameters": {
+            "text": {"type": "String"},
+            "count": {"type": "Integer"},
+            "any": {},
+            "secret": {"type": "String", "sensitive": true},
+        }}))
+        .expect("metadata");
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        given_parameters(&words, None, &metadata)
+            .map(|hash| Value::Hash(hash).to_json())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_word_is_json_only_where_that_fits_the_type() {
+        assert_eq!(
+            words(&["text=12", "count=12", "any=[1]", "unknown=true"]),
+            Ok(json!({"text": "12", "count": 12, "any": [1], "unknown": true}))
+        );
+        assert_eq!(
+            words(&["count=x", "any=a=b"]),
+            Ok(json!({"count": "x", "any": "a=b"}))
+        );
+        assert_eq!(words(&["count=[1]"]), Ok(json!({"count": [1]})));
+        assert_eq!(
+            words(&["text=\"x\"", "any="]),
+            Ok(json!({"text": "x", "any": ""}))
+        );
+    }
+
+    #[test]
+    fn a_sensitive_word_is_hidden_and_a_lone_word_is_not_quoted() {
+        assert_eq!(
+            words(&["secret=canary"]),
+            Ok(json!({"secret": "Sensitive [value redacted]"}))
+        );
+        for lone in [["text=a", "canary"], ["text=a", "=canary"]] {
+            let error = words(&lone).expect_err("no pair");
+            assert!(
+                error.contains("parameter 2") && !error.contains("canary"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn both_forms_together_are_refused_in_bolts_words() {
+        let both = given_parameters(&["a=1".to_owned()], Some("{}"), &Metadata::default());
+        let both = both.expect_err("both");
+        assert_eq!(both.kind(), "bolt/cli-error");
+        assert_eq!(
+            both.to_string(),
+            "Parameters must be specified through either the --params option or param=value \
+             pairs, not both"
+        );
+        for wrong in ["[]", "{\"a\": \"canary\"", "canary"] {
+            let error = given_parameters(&[], Some(wrong), &Metadata::default());
+            let error = error.expect_err("no object").to_string();
+            assert!(!error.contains("canary"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! What runs work with: a project, the transports and types of its modules, and its inventory.
+//!
+//! All of it comes from explicit settings: the environment, the current folder and the words of a command line are a
+//! front end's to read. When its files change it is loaded again, as its next generation; a run keeps the one that it has
+//! begun with.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use devgate_schemas::Level;
+use devgate_transports::Environment;
+
+use tokio::sync::OnceCell;
+
+use crate::inventory::{Inventory, Listed, Overrides, Problem, Source, Target, read_device_conf};
+use crate::plugins::{Ask, Plugins};
+use crate::project::Project;
+use crate::registry::Registry;
+use crate::tasks::Catalogue;
+use devgate_core::failure::Failure;
+use devgate_core::listen::{Sink, say};
+use devgate_core::trust;
+
+/// What a workspace is made of.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The project.
+    pub project: Project,
+    /// Where modules are, whatever the project says.
+    pub modulepath: Option<Vec<PathBuf>>,
+    /// Where Ruby is looked for before the modules.
+    pub libdir: Option<PathBuf>,
+    /// The inventory that somebody names.
+    pub inventory: Option<Source>,
+    /// The inventory that `BOLT_INVENTORY` holds.
+    pub variable: Option<Source>,
+    /// The `device.conf`, where there is one.
+    pub devices: Option<DeviceFile>,
+    /// Whether an inventory with a target that is wrong is refused.
+    pub strict: bool,
+    /// What is lent to plugins.
+    pub environment: Arc<Environment>,
+    /// Whom plugins may ask for a secret.
+    pub person: Option<Arc<dyn Ask>>,
+}
+
+/// A `device.conf`.
+#[derive(Clone, Debug)]
+pub struct DeviceFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether somebody has named it: then it must be right.
+    pub is_named: bool,
+}
+
+/// What runs work with.
+#[derive(Debug)]
+pub struct Workspace {
+    settings: Settings,
+    /// How often it was loaded before.
+    generation: u64,
+    /// Read when somebody first needs it.
+    inventory: OnceCell<Rc<Inventory>>,
+    /// Transports and types, those of modules included.
+    pub registry: Rc<Registry>,
+    log: Arc<dyn Sink>,
+}
+
+/// Targets, and the inventory that has them.
+#[derive(Clone)]
+pub struct Chosen {
+    /// The inventory that they are of.
+    pub inventory: Rc<Inventory>,
+    /// The targets.
+    pub targets: Vec<Arc<Target>>,
+}
+
+impl fmt::Debug for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.targets.iter().map(|target| &target.name))
+            .finish()
+    }
+}
+
+/// Whether nobody else could change what is run.
+fn trusted(path: &Path) -> Result<(), Failure> {
+    trust::check(path).map_err(|problem| Failure::new("devgate/untrusted", problem))
+}
+
+impl Workspace {
+    /// Composes the registry with the modules of the project.
+    ///
+    /// # Errors
+    /// Others could change what is run, or two modules define one family.
+    pub fn load(settings: Settings, log: Arc<dyn Sink>) -> Result<Self, Failure> {
+        Self::generation(0, settings, log)
+    }
+
+    fn generation(
+        generation: u64,
+        mut settings: Settings,
+        log: Arc<dyn Sink>,
+    ) -> Result<Self, Failure> {
+        let project = &mut settings.project;
+        if let Some(modulepath) = &settings.modulepath {
+            project.modulepath.clone_from(modulepath);
+        }
+        for warning in &project.warnings {
+            say(&*log, Level::Warning, warning.clone());
+        }
+        for place in project.places() {
+            trusted(&place)?;
+        }
+        let registry = Registry::load(&project.modulepath, settings.libdir.as_deref(), &log)?;
+        Ok(Self {
+            settings,
+            generation,
+            inventory: OnceCell::new(),
+            registry: Rc::new(registry),
+            log,
+        })
+    }
+
+    /// The project.
+    pub fn project(&self) -> &Project {
+        &self.settings.project
+    }
+
+    /// The tasks of the module path.
+    pub fn catalogue(&self) -> Catalogue {
+        self.project().catalogue()
+    }
+
+    /// The `device.conf`, where there is one.
+    pub fn device_file(&self) -> Option<&Path> {
+        Some(&self.settings.devices.as_ref()?.path)
+    }
+
+    /// The name of the inventory, for programs.
+    pub fn inventory_name(&self) -> String {
+        match (&self.settings.variable, &self.settings.inventory) {
+            (Some(_), _) => "BOLT_INVENTORY".to_owned(),
+            (None, Some(Source::File(path))) => path.display().to_string(),
+            (None, _) => self.project().inventory_file().display().to_string(),
+        }
+    }
+
+    /// How often it was loaded before.
+    pub fn number(&self) -> u64 {
+        self.generation
+    }
+
+    /// Its next generation: the files of the project, its modules and its inventory as they are now.
+    ///
+    /// # Errors
+    /// What is wrong with them; this one can still be used.
+    pub async fn next(&self) -> Result<Self, Failure> {
+        let root = self.project().root.clone();
+        let settings = Settings {
+            project: Project::find(Some(root.clone()), None, &root)?,
+            ..self.settings.clone()
+        };
+        let next = Self::generation(self.generation + 1, settings, Arc::clone(&self.log))?;
+        // What is wrong with it is known before anybody works with it.
+        next.inventory().await?;
+        Ok(next)
+    }
+
+    /// The inventory, which is read once.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub async fn inventory(&self) -> Result<Rc<Inventory>, Failure> {
+        let inventory = self.inventory.get_or_try_init(|| self.read()).await?;
+        Ok(Rc::clone(inventory))
+    }
+
+    async fn read(&self) -> Result<Rc<Inventory>, Failure> {
+        let Settings {
+            project,
+            inventory,
+            variable,
+            strict,
+            environment,
+            person,
+            ..
+        } = &self.settings;
+        let default = project.inventory_file();
+        let source = Source::choose(inventory.clone(), variable.clone(), default)?;
+        if let Source::File(path) | Source::Default(path) = &source
+            && path.exists()
+        {
+            trusted(path)?;
+        }
+        let plugins = Rc::new(Plugins::new(
+            project,
+            Arc::clone(environment),
+            person.clone(),
+        ));
+        let mut inventory = Inventory::load(source, plugins, *strict).await?;
+        for warning in inventory.warnings() {
+            self.warn(warning.to_string());
+        }
+        self.add_devices(&mut inventory)?;
+        Ok(Rc::new(inventory))
+    }
+
+    /// Adds the devices of the `device.conf`. One that nobody has named stops nobody.
+    fn add_devices(&self, inventory: &mut Inventory) -> Result<(), Failure> {
+        let Some(DeviceFile { path, is_named }) = &self.settings.devices else {
+            return Ok(());
+        };
+        if path.exists() {
+            trusted(path)?;
+        }
+        let devices = match read_device_conf(path, &self.registry) {
+            Ok(devices) => devices,
+            Err(message) if *is_named => {
+                return Err(Failure::new("devgate/invalid-device-conf", message));
+            }
+            Err(message) => {
+                self.warn(message);
+                return Ok(());
+            }
+        };
+        for name in inventory.add_devices(devices) {
+            let message = format!(
+                "{name} is in the inventory and in {}: the inventory's counts",
+                path.display()
+            );
+            say(&*self.log, Level::Notice, message);
+        }
+        Ok(())
+    }
+
+    /// The targets that words choose from an inventory, perhaps none.
+    ///
+    /// # Errors
+    /// Which word it does not know.
+    pub async fn choose(
+        &self,
+        inventory: Rc<Inventory>,
+        words: &[String],
+        overrides: &Overrides,
+    ) -> Result<Chosen, Failure> {
+        let targets = inventory.select(words, overrides).await?;
+        let chosen: HashSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+        for (name, problems) in inventory.faults() {
+            if !chosen.contains(name) {
+                self.tell_left_out(problems);
+            }
+        }
+        let named = self.settings.devices.as_ref().filter(|file| file.is_named);
+        for target in &targets {
+            for warning in &target.warnings {
+                self.warn(format!("{target}: {warning}"));
+            }
+            if let (Listed::No, Some(file)) = (target.listed, named) {
+                let file = file.path.display();
+                self.warn(format!(
+                    "Target device / certificate '{target}' not found in {file}"
+                ));
+            }
+        }
+        if targets.iter().any(|target| target.listed == Listed::No) {
+            self.tell_missing(&inventory);
+        }
+        Ok(Chosen { inventory, targets })
+    }
+
+    /// Says that a target cannot be used: nobody may wonder why it is not among the others.
+    pub(crate) fn tell_left_out(&self, problems: &[Problem]) {
+        for problem in problems {
+            self.warn(format!("left out: {problem}"));
+        }
+    }
+
+    /// Says that there is no inventory, where somebody seems to expect one.
+    pub fn tell_missing(&self, inventory: &Inventory) {
+        if let Some(message) = missing(inventory) {
+            self.warn(message);
+        }
+    }
+
+    fn warn(&self, message: String) {
+        say(&*self.log, Level::Warning, message);
+    }
+}
+
+/// Why these words choose no target.
+pub fn no_target(inventory: &Inventory, words: &[String]) -> String {
+    match (missing(inventory), words) {
+        (Some(missing), _) => missing,
+        (None, []) => "no target is named".to_owned(),
+        (None, words) => format!("`{}` chooses no target", words.join(",")),
+    }
+}
+
+/// That there is no inventory, and how to name one.
+pub fn missing(inventory: &Inventory) -> Option<String> {
+    let path = inventory.missing()?.display();
+    Some(format!(
+        "there is no inventory: {path} is not there (name one with -i FILE, or its folder with \
+         --project DIR)"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use futures_util::FutureExt;
+
+    use super::*;
+    use devgate_core::events::silence;
+
+    fn named(names: &[&str]) -> String {
+        let names: Vec<String> = names.iter().map(|name| format!("- {name}\n")).collect();
+        format!("version: 2\ntargets:\n{}", names.concat())
+    }
+
+    async fn all(workspace: &Workspace) -> Vec<String> {
+        let inventory = workspace.inventory().await.expect("it is sound");
+        let words = ["all".to_owned()];
+        let chosen = workspace
+            .choose(inventory, &words, &Overrides::default())
+            .await;
+        let targets = chosen.expect("a group").targets;
+        targets.iter().map(|target| target.name.clone()).collect()
+    }
+
+    #[test]
+    fn what_was_begun_with_stays_while_a_workspace_is_loaded_again() -> Result<(), Failure> {
+        let folder = tempfile::tempdir()?;
+        let inventory = folder.path().join("inventory.yaml");
+        fs::write(&inventory, named(&["r1"]))?;
+        let settings = Settings {
+            project: Project::find(Some(folder.path().to_owned()), None, folder.path())?,
+            modulepath: None,
+            libdir: None,
+            inventory: None,
+            variable: None,
+            devices: None,
+            strict: false,
+            environment: Arc::default(),
+            person: None,
+        };
+        let first = Workspace::load(settings, silence())?;
+        let names = |workspace: &Workspace| {
+            let names = all(workspace).now_or_never();
+            names.expect("there is nothing to wait for")
+        };
+        assert_eq!((first.number(), names(&first)), (0, vec!["r1".to_owned()]));
+        fs::write(&inventory, named(&["r1", "r2"]))?;
+        // A module of the next generation, too.
+        let task = folder.path().join("modules/m/tasks/t.sh");
+        fs::create_dir_all(task.parent().expect("a folder"))?;
+        fs::write(&task, "#!/bin/sh\n")?;
+        let next = first
+            .next()
+            .now_or_never()
+            .expect("there is nothing to wait for")?;
+        assert_eq!(next.number(), 1);
+        assert_eq!(names(&next), ["r1", "r2"]);
+        assert_eq!(names(&first), ["r1"]);
+        assert_eq!(next.catalogue().names(), ["m::t"]);
+        // A wrong one takes nobody's place.
+        fs::write(&inventory, "version: 3\n")?;
+        let wrong = next
+            .next()
+            .now_or_never()
+            .expect("there is nothing to wait for");
+        assert!(wrong.is_err_and(|error| error.to_string().contains("version")));
+        assert_eq!(names(&next), ["r1", "r2"]);
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! The commands of `vlan`.
+
+use super::{Mode, Reply, Vty};
+use crate::grammar::{Arguments, Rule};
+use crate::switch::Switch;
+
+/// What can be said of a VLAN.
+pub(super) const RULES: &[Rule] = &[Rule::new("name WORD", name), Rule::new("no name", no_name)];
+
+fn name(switch: &mut Switch, vty: &mut Vty, said: &Arguments) -> Reply {
+    let Mode::Vlan(list) = &vty.mode else {
+        return Reply::done();
+    };
+    if said.text.len() > 32 {
+        return Reply::line("Command rejected: a VLAN name has 32 characters at most.");
+    }
+    let taken = switch.running.vlan_names();
+    let taken = taken
+        .iter()
+        .any(|(id, name)| *name == said.text && !list.0.contains(id));
+    if taken || list.0.len() > 1 {
+        return Reply::line(format!("VLAN name {} already in use.", said.text));
+    }
+    for id in &list.0 {
+        match switch.running.vlans.get_mut(id) {
+            Some(name) => *name = Some(said.text.clone()),
+            None => {
+                return Reply::line(format!("Default VLAN {id} may not have its name changed."));
+            }
+        }
+    }
+    Reply::done()
+}
+
+fn no_name(switch: &mut Switch, vty: &mut Vty, _: &Arguments) -> Reply {
+    let Mode::Vlan(list) = &vty.mode else {
+        return Reply::done();
+    };
+    for id in &list.0 {
+        if let Some(name) = switch.running.vlans.get_mut(id) {
+            *name = None;
+        }
+    }
+    Reply::done()
+}

@@ -1,0 +1,279 @@
+//! `devgate practice`: a practice switch for a person, until Ctrl-C.
+
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use devgate_devices::Recording;
+use devgate_schemas::Sensitive;
+use devgate_transports::reading;
+use russh::keys::key::safe_rng;
+use russh::keys::ssh_key::LineEnding;
+use russh::keys::{Algorithm, PrivateKey};
+
+use super::config::is_hostname;
+use super::{Practice, Settings};
+use devgate_core::failure::{ErrorContext, Failure};
+
+/// Run a practice switch: an SSH server that speaks a small part of Cisco IOS
+///
+/// It listens on the loopback, keeps what it is told in memory, and forwards nothing. It tells how
+/// to reach it and runs until Ctrl-C. Whoever can reach it can log in: its passwords are printed.
+#[derive(Debug, Args)]
+pub struct PracticeArgs {
+    /// Port to listen on; 0 takes a free one
+    #[arg(long, default_value_t = 2222)]
+    port: u16,
+
+    /// Address to listen on
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS")]
+    listen: IpAddr,
+
+    /// Name of the switch
+    #[arg(long, default_value = "practice", value_parser = hostname)]
+    hostname: String,
+
+    /// File that keeps the host key between runs; made (0600) if it is not there
+    ///
+    /// Without it the switch has a new key each time.
+    #[arg(long, value_name = "FILE")]
+    host_key: Option<PathBuf>,
+
+    /// Start sessions enabled, so that `enable` and its password are not needed
+    #[arg(long)]
+    privileged: bool,
+
+    /// Play the device that `devgate record` kept in this folder, instead of the practice switch
+    ///
+    /// It answers each command that was recorded as the device did, and every other one as the device
+    /// answers what it does not know. Nothing can be configured.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["hostname", "privileged"])]
+    replay: Option<PathBuf>,
+}
+
+/// Runs a practice switch until Ctrl-C, and tells on `out` how to reach it.
+///
+/// # Errors
+/// The port is taken, the host key file cannot be read or written, or `out` cannot.
+pub async fn serve(args: PracticeArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let address = SocketAddr::new(args.listen, args.port);
+    let host_key = args.host_key.as_deref().map(kept_key).transpose()?;
+    let recording = args.replay.as_deref().map(Recording::read).transpose()?;
+    let recording = recording.map(Arc::new);
+    let settings = Settings {
+        address,
+        recording: recording.clone(),
+        hostname: args.hostname,
+        privileged: args.privileged,
+        host_key,
+        ..Settings::default()
+    };
+    let user = settings.user.clone();
+    let (password, enable) = (settings.password.clone(), settings.enable_password.clone());
+    let practice = Practice::start(settings).await.with_context(|| {
+        format!("cannot listen on {address}; --port 0 takes a port that is free")
+    })?;
+    let reachable = Reachable {
+        practice: &practice,
+        user: &user,
+        password,
+        enable,
+    };
+    let told = match &recording {
+        None => reachable.told(),
+        Some(recording) => reachable.told_of(recording),
+    };
+    out.write_all(told.as_bytes())?;
+    out.flush()?;
+    tokio::signal::ctrl_c()
+        .await
+        .context("cannot wait for Ctrl-C")?;
+    practice.stop().await;
+    Ok(())
+}
+
+fn hostname(name: &str) -> Result<String, String> {
+    if is_hostname(name) {
+        Ok(name.to_owned())
+    } else {
+        Err("expected up to 63 letters, digits, hyphens, underscores and dots".to_owned())
+    }
+}
+
+/// The key in a file, or a new one that is written there.
+fn kept_key(file: &Path) -> Result<PrivateKey, Failure> {
+    let shown = file.display();
+    match reading::text(file) {
+        Ok(text) => match PrivateKey::from_openssh(&text) {
+            Ok(key) if key.is_encrypted() => Err(Failure::other(format!(
+                "{shown}: the host key has a passphrase"
+            ))),
+            Ok(key) => Ok(key),
+            Err(_) => Err(Failure::other(format!(
+                "{shown}: expected a private key in OpenSSH's form"
+            ))),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let made = PrivateKey::random(&mut safe_rng(), Algorithm::Ed25519);
+            let written = made.and_then(|key| Ok((key.to_openssh(LineEnding::LF)?, key)));
+            let (text, key) = written.map_err(|error| Failure::other(error.to_string()))?;
+            let mut options = std::fs::OpenOptions::new();
+            let created = options.write(true).create_new(true).mode(0o600).open(file);
+            created
+                .and_then(|mut created| created.write_all(text.as_bytes()))
+                .with_context(|| format!("{shown}: cannot keep the host key here"))?;
+            Ok(key)
+        }
+        Err(error) => Err(error).with_context(|| format!("{shown}: cannot read the host key")),
+    }
+}
+
+/// What someone must know to log in.
+struct Reachable<'p> {
+    practice: &'p Practice,
+    user: &'p str,
+    password: Sensitive<String>,
+    enable: Sensitive<String>,
+}
+
+impl Reachable<'_> {
+    /// Everything to paste. These passwords protect nothing: they are told to whoever starts the
+    /// switch.
+    fn told(&self) -> String {
+        let (address, user) = (self.practice.address(), self.user);
+        let (password, enable) = (self.password(), self.enable.reveal());
+        let enabled = format!("        enable_password: {enable}\n");
+        format!(
+            "The practice switch listens on {address} until Ctrl-C. Then it forgets what it was \
+             told.\n\n  user {user}   password {password}   enable password {enable}\n\n{}",
+            self.steps("practice", &enabled)
+        )
+    }
+
+    /// The same for a recorded device.
+    fn told_of(&self, recording: &Recording) -> String {
+        let (address, user) = (self.practice.address(), self.user);
+        let password = self.password();
+        let family = match recording.family.as_str() {
+            "" => "ssh_cli",
+            family => family,
+        };
+        format!(
+            "A recorded device plays on {address} until Ctrl-C: {}\n\n  user {user}   password \
+             {password}\n\n{}",
+            recording.desc,
+            self.steps(family, "")
+        )
+    }
+
+    fn password(&self) -> &str {
+        self.password.reveal()
+    }
+
+    /// How to reach it, as a device of a family; `more` is what else its connection info says.
+    fn steps(&self, family: &str, more: &str) -> String {
+        let address = self.practice.address();
+        let (host, port, user) = (address.ip(), address.port(), self.user);
+        let password = self.password();
+        let key = self.practice.host_key();
+        // ssh leaves its own port out.
+        let known = if port == 22 {
+            host.to_string()
+        } else {
+            format!("[{host}]:{port}")
+        };
+        format!(
+            "\
+1. In an empty folder, its host key as known_hosts:
+
+{known} {key}
+
+2. Beside it, inventory.yaml:
+
+version: 2
+targets:
+  - name: practice
+    uri: ssh://{address}
+    config:
+      transport: remote
+      remote:
+        remote-transport: {family}
+        user: {user}
+        password: {password}
+{more}        known_hosts_file: known_hosts
+
+3. In that folder; nobody else is to read the password:
+
+  chmod 600 inventory.yaml
+  devgate verify -t practice
+  devgate facts -t practice
+  ssh -o UserKnownHostsFile=known_hosts -p {port} {user}@{host}
+"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_host_key_is_made_once_and_for_its_owner_alone() -> Result<(), Failure> {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("host_key");
+        let made = kept_key(&file)?;
+        assert_eq!(
+            std::fs::metadata(&file)?.permissions().mode() & 0o777,
+            0o600
+        );
+        assert_eq!(kept_key(&file)?.public_key(), made.public_key());
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_that_holds_no_key_is_named_and_not_quoted() -> Result<(), Failure> {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("host_key");
+        std::fs::write(&file, "canary")?;
+        let told = kept_key(&file).expect_err("a refusal").to_string();
+        assert!(
+            told.contains("host_key: expected") && !told.contains("canary"),
+            "{told}"
+        );
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn what_is_told_names_the_address_and_the_key() -> Result<(), Failure> {
+        let practice = Practice::start(Settings::default()).await?;
+        let (address, key) = (practice.address(), practice.host_key());
+        let Settings {
+            user,
+            password,
+            enable_password: enable,
+            ..
+        } = Settings::default();
+        let told = Reachable {
+            practice: &practice,
+            user: &user,
+            password,
+            enable,
+        }
+        .told();
+        assert!(
+            told.contains(&format!("\n[127.0.0.1]:{} {key}\n", address.port())),
+            "{told}"
+        );
+        assert!(
+            told.contains(&format!("    uri: ssh://{address}\n")),
+            "{told}"
+        );
+        practice.stop().await;
+        Ok(())
+    }
+}
