@@ -1,13 +1,14 @@
 //! Which targets the last run of a task was for, and how it went: Bolt's `.rerun.json`.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use devgate_transports::reading;
 use serde::{Deserialize, Serialize};
 
+use devgate_core::atomic_file;
 use devgate_core::failure::Failure;
 use devgate_core::results::Status;
 use devgate_engine::operations;
@@ -99,10 +100,7 @@ impl RerunFile {
         let folder = self.0.parent().unwrap_or_else(|| Path::new("."));
         fs::create_dir_all(folder)?;
         // A run that is broken off here must not leave half a list behind.
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(&serde_json::to_vec(&lines)?)?;
-        file.persist(&self.0)?;
-        Ok(())
+        atomic_file::replace(&self.0, &serde_json::to_vec(&lines)?, atomic_file::OWNER)
     }
 
     /// The file's path.

@@ -1,5 +1,6 @@
 //! What every part of the gateway speaks of: failures, being stopped, results, events without secrets.
 
+pub mod atomic_file;
 pub mod budget;
 pub mod events;
 pub mod failure;

@@ -7,6 +7,7 @@ mod excess;
 mod guard;
 mod identity;
 mod kin;
+mod output;
 mod path;
 mod pieces;
 mod recorded;
@@ -22,11 +23,10 @@ use std::time::Duration;
 
 use devgate_schemas::Sensitive;
 use devgate_schemas::task::{Captured, Exit, Outcome};
-use futures_util::future::BoxFuture;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -38,6 +38,8 @@ use self::guard::Guarded;
 pub use self::guard::guard;
 pub use self::identity::Identity;
 use self::kin::Kin;
+pub use self::output::{Deaf, Hear, Stream};
+use self::output::{Ear, capture};
 pub(crate) use self::pieces::{Pieces, piped};
 pub use self::recorded::{Detached, Record, Recorded, begin_session};
 use devgate_core::budget;
@@ -95,43 +97,11 @@ pub struct Ended {
     pub left: BTreeSet<i32>,
 }
 
-/// An output of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
-    /// What it says.
-    Stdout,
-    /// What it complains of.
-    Stderr,
-}
-
-/// Hears what a process writes while it runs.
-pub trait Hear: std::fmt::Debug {
-    /// Some bytes came: not a line, and perhaps not whole characters.
-    fn hear(&self, stream: Stream, bytes: &[u8]);
-
-    /// Waits until more can be heard; nothing, where that is always.
-    fn room(&self) -> Option<BoxFuture<'_, ()>> {
-        None
-    }
-}
-
-/// Hears nothing.
-#[derive(Clone, Copy, Debug)]
-pub struct Deaf;
-
-impl Hear for Deaf {
-    fn hear(&self, _: Stream, _: &[u8]) {}
-}
-
 /// How long what was asked to end may take before it is killed, where nobody says more.
 pub const GRACE: Duration = Duration::from_secs(2);
 
 /// What every pipe takes without a reader (PIPE_BUF).
 const PIPE: usize = 4096;
-
-/// How much of an output is read at once: at first, and when there is more.
-const SMALL_READ: usize = 4 * 1024;
-const LARGE_READ: usize = 64 * 1024;
 
 /// Our own settings, and parameters of a task that may itself be our caller: no child gets them.
 const OURS: [&str; 2] = ["DEVGATE_", "PT_"];
@@ -396,48 +366,6 @@ async fn within<T>(limit: Option<Duration>, end: impl Future<Output = T>) -> Opt
 async fn feed(stdin: Option<ChildStdin>, input: Option<&Sensitive<Vec<u8>>>) {
     if let (Some(mut stdin), Some(input)) = (stdin, input) {
         drop(stdin.write_all(input.reveal()).await);
-    }
-}
-
-/// Reads an output to its end and keeps its first bytes: a child waits for no reader, unless nobody takes what it says.
-async fn capture<H: Hear + ?Sized>(
-    from: Option<impl AsyncRead + Unpin>,
-    limit: usize,
-    into: &mut Captured,
-    mut ear: Ear<'_, H>,
-) {
-    let Some(mut from) = from else { return };
-    // Most tasks say little, and many run at once; who says much is read in larger pieces.
-    let mut buffer = vec![0; SMALL_READ];
-    // A pipe that cannot be read any more has ended.
-    while let Ok(read @ 1..) = from.read(&mut buffer).await {
-        into.keep(&buffer[..read], limit);
-        ear.hear(&buffer[..read]).await;
-        if read == buffer.len() {
-            buffer.resize(LARGE_READ, 0);
-        }
-    }
-}
-
-/// Hears one output of a process.
-struct Ear<'h, H: ?Sized> {
-    hear: &'h H,
-    stream: Stream,
-    /// Whether the process has ended.
-    over: watch::Receiver<bool>,
-}
-
-impl<H: Hear + ?Sized> Ear<'_, H> {
-    /// Hears some bytes, and waits until more can be heard. When the process has ended, nothing is waited for: what it
-    /// has left would be lost.
-    async fn hear(&mut self, bytes: &[u8]) {
-        self.hear.hear(self.stream, bytes);
-        if let Some(room) = self.hear.room() {
-            tokio::select! {
-                () = room => {}
-                _ = self.over.wait_for(|over| *over) => {}
-            }
-        }
     }
 }
 

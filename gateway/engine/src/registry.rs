@@ -1,29 +1,27 @@
 //! Everything that can be reached and managed: the built-in parts, and those of the module path.
 
 mod family;
+mod found;
 mod vendors;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Once};
+use std::sync::{Arc, Once};
 
 use devgate_devices::ResourceType;
 use devgate_schemas::{Level, TransportSchema, Value, did_you_mean, suggest};
 use devgate_transports::Connect;
-use futures_util::FutureExt;
 use futures_util::future::join_all;
 use indexmap::IndexMap;
-use tokio::sync::OnceCell;
-use tokio::task::unconstrained;
 
-use crate::external::{Programs, RubyTransport, name_of};
+use crate::external::{RubyTransport, name_of};
 use crate::inventory::{Kind, Place, Target};
 use devgate_core::failure::Failure;
 use devgate_core::listen::{Sink, say};
-use devgate_core::trust;
 
 pub use family::Family;
+use found::{Code, Declared, Found};
 
 /// Protocols by name, families by name, and through them the resource types.
 #[derive(Debug)]
@@ -45,39 +43,6 @@ pub(crate) struct Serial(u64);
 
 /// How many there have been.
 static SERIALS: AtomicU64 = AtomicU64::new(0);
-
-/// A family as its folder has it.
-#[derive(Debug)]
-struct Found {
-    /// Where a module has it.
-    folder: Option<PathBuf>,
-    declared: Option<Declared>,
-    code: Option<Code>,
-    /// The family itself. What is built in is read when somebody needs to know it; programs are asked what they are
-    /// when somebody [asks](Registry::ask).
-    whole: OnceCell<Result<Family, String>>,
-    /// That something is wrong with it is told once.
-    told: Once,
-}
-
-/// A family that is data.
-#[derive(Debug)]
-enum Declared {
-    BuiltIn(devgate_devices::BuiltIn),
-    /// Of a module.
-    Read(Arc<devgate_devices::Family>),
-}
-
-/// What there is of a family that must be asked what it is.
-#[derive(Debug)]
-enum Code {
-    Programs(Programs),
-    Ruby(RubyTransport),
-}
-
-/// What is known of a family whose programs nobody has asked.
-static UNASKED: LazyLock<Result<Family, String>> =
-    LazyLock::new(|| Err("its programs have not been asked what they are".to_owned()));
 
 /// The ports of protocols, where a schema leaves them open.
 const PORTS: [(&str, i64); 4] = [("https", 443), ("http", 80), ("telnet", 23), ("ssh", SSH)];
@@ -396,122 +361,6 @@ fn hint<'k>(typed: &str, known: impl Iterator<Item = &'k str>) -> String {
     match did_you_mean(typed, known) {
         near if near.is_empty() => vendors::hint(typed),
         near => near,
-    }
-}
-
-impl Found {
-    fn new(declared: Option<Declared>, code: Option<Code>) -> Self {
-        Self {
-            folder: None,
-            declared,
-            code,
-            whole: OnceCell::new(),
-            told: Once::new(),
-        }
-    }
-
-    /// What a folder of a module has, and the family's name.
-    fn read(folder: &Path) -> Result<(String, Self), String> {
-        let programs = Programs::of(folder).map(Code::Programs);
-        if !folder.join("family.yaml").is_file() {
-            return Ok((name_of(folder), Self::new(None, programs).of(folder)));
-        }
-        let declared = devgate_devices::Family::load(folder).map_err(|error| error.to_string())?;
-        let name = declared.name().to_owned();
-        let declared = Declared::Read(Arc::new(declared));
-        Ok((name, Self::new(Some(declared), programs).of(folder)))
-    }
-
-    fn of(self, folder: &Path) -> Self {
-        let folder = Some(folder.to_owned());
-        Self { folder, ..self }
-    }
-
-    /// Whether its programs have not been asked yet.
-    fn is_open(&self) -> bool {
-        self.code.is_some() && !self.whole.initialized()
-    }
-
-    /// The family, as far as it is known; data is read where it must be.
-    fn whole(&self) -> &Result<Family, String> {
-        match (self.whole.get(), &self.code) {
-            (Some(whole), _) => whole,
-            (None, Some(_)) => &UNASKED,
-            (None, None) => {
-                // A task that has done much is made to wait by the runtime, also where there is nothing to wait for.
-                let read = unconstrained(self.asked()).now_or_never();
-                read.expect("data is not waited for")
-            }
-        }
-    }
-
-    /// The family, once its programs have said what they are.
-    async fn asked(&self) -> &Result<Family, String> {
-        self.whole
-            .get_or_init(async || {
-                if let Some(folder) = &self.folder {
-                    trust::check_all(folder, &[PathBuf::from("/")])?;
-                }
-                let declared = self.declared.as_ref().map(Declared::family);
-                match (&self.code, declared) {
-                    (Some(Code::Programs(programs)), declared) => programs.ask(declared).await,
-                    (Some(Code::Ruby(transport)), _) => transport.ask().await,
-                    (None, Some(declared)) => Ok(Family::from(declared)),
-                    (None, None) => unreachable!("a folder without both is no family's"),
-                }
-            })
-            .await
-    }
-
-    fn type_names(&self) -> Vec<String> {
-        let mut names = self
-            .declared
-            .as_ref()
-            .map_or_else(Vec::new, Declared::type_names);
-        match &self.code {
-            None => {}
-            Some(Code::Programs(programs)) => {
-                names.extend(programs.type_names().map(str::to_owned))
-            }
-            Some(Code::Ruby(transport)) => names.extend(transport.type_names().map(str::to_owned)),
-        }
-        names
-    }
-
-    fn has_type(&self, name: &str) -> bool {
-        let declared = self.declared.as_ref();
-        declared.is_some_and(|declared| declared.has_type(name))
-            || match &self.code {
-                None => false,
-                Some(Code::Programs(programs)) => programs.type_names().any(|known| known == name),
-                Some(Code::Ruby(transport)) => transport.type_names().any(|known| known == name),
-            }
-    }
-}
-
-impl Declared {
-    fn family(&self) -> Arc<devgate_devices::Family> {
-        match self {
-            Self::BuiltIn(family) => Arc::new(family.read()),
-            Self::Read(family) => Arc::clone(family),
-        }
-    }
-
-    fn type_names(&self) -> Vec<String> {
-        match self {
-            Self::BuiltIn(family) => family.type_names(),
-            Self::Read(family) => {
-                let types = family.types();
-                types.map(|kind| kind.schema().name().to_owned()).collect()
-            }
-        }
-    }
-
-    fn has_type(&self, name: &str) -> bool {
-        match self {
-            Self::BuiltIn(family) => family.has_type(name),
-            Self::Read(family) => family.types().any(|kind| kind.schema().name() == name),
-        }
     }
 }
 

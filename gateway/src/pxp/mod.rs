@@ -8,7 +8,6 @@ mod secrets;
 pub(crate) mod serve;
 pub(crate) mod spool;
 mod verdict;
-mod whole;
 
 pub(crate) use self::call::Call;
 pub(crate) use self::module::{Module, ModulesDir, NOT_AVAILABLE};

@@ -1,8 +1,7 @@
 //! Reports that are kept in a folder, one file a device.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -11,6 +10,7 @@ use serde_json::Value as Json;
 
 use crate::device_run::{as_puppet_yaml, puppet_report};
 use crate::run::Job;
+use devgate_core::atomic_file;
 use devgate_core::failure::Failure;
 
 /// Where reports are kept, and as whose.
@@ -61,11 +61,7 @@ impl Reports {
         let path = self
             .folder
             .join(format!("{}.{extension}", file_name(device)));
-        let mut options = File::options();
-        let options = options.write(true).create(true).truncate(true).mode(0o640);
-        let written = options
-            .open(&path)
-            .and_then(|mut file| file.write_all(text.as_bytes()));
+        let written = atomic_file::replace(&path, text.as_bytes(), 0o640);
         written.map_err(|error| {
             let message = format!("the report is not kept: {}: {error}", path.display());
             Failure::new("devgate/no-report", message)

@@ -2,12 +2,13 @@
 
 use std::cmp::Reverse;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
+use devgate_core::atomic_file;
 use devgate_transports::Environment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -105,7 +106,7 @@ impl Store for Files {
     async fn keep(&self, kind: Kind, owner: &Owner, kept: Kept) -> io::Result<()> {
         let folder = self.folder(kind).map_err(io::Error::other)?;
         let owner = owner.clone();
-        elsewhere(move || write(&folder, owner, kept)).await
+        elsewhere(move || write(&folder, kind, owner, kept)).await
     }
 
     async fn prune(&self, kind: Kind) {
@@ -143,7 +144,7 @@ fn read(folder: &Path, owner: &Owner) -> Result<Option<Kept>, String> {
         }))
 }
 
-fn write(folder: &Path, owner: Owner, kept: Kept) -> io::Result<()> {
+fn write(folder: &Path, kind: Kind, owner: Owner, kept: Kept) -> io::Result<()> {
     let file = file(folder, &owner);
     let since = kept.at.duration_since(SystemTime::UNIX_EPOCH);
     let entry = Entry {
@@ -157,11 +158,11 @@ fn write(folder: &Path, owner: Owner, kept: Kept) -> io::Result<()> {
         let message = format!("they are larger than {LARGEST} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
-    // A temporary file is its owner's alone, and so is what it becomes.
-    let mut whole = tempfile::Builder::new().prefix(".").tempfile_in(folder)?;
-    whole.write_all(&text)?;
-    whole.persist(file)?;
-    Ok(())
+    match kind {
+        // They are collected again.
+        Kind::Facts => atomic_file::replace(&file, &text, atomic_file::OWNER),
+        Kind::Audits => atomic_file::write(&file, &text),
+    }
 }
 
 fn prune(folder: &Path, most: u64) {
@@ -244,6 +245,7 @@ mod tests {
         let at = SystemTime::now() + Duration::from_secs(3600);
         write(
             folder,
+            Kind::Facts,
             r1.clone(),
             Kept {
                 at,
@@ -260,7 +262,12 @@ mod tests {
         let folder = folder.path();
         for (age, name) in [(300, "r1"), (200, "r2"), (100, "r3")] {
             let owner = owner("/a", name);
-            write(folder, owner.clone(), Kept::now(json!({"n": name})))?;
+            write(
+                folder,
+                Kind::Facts,
+                owner.clone(),
+                Kept::now(json!({"n": name})),
+            )?;
             let old = SystemTime::now() - Duration::from_secs(age);
             fs::File::options()
                 .write(true)
@@ -275,7 +282,7 @@ mod tests {
             [Ok(false), Ok(true), Ok(true)]
         );
         let huge = json!({"x": "x".repeat(usize::try_from(LARGEST).expect("it fits"))});
-        assert!(write(folder, owner("/a", "r1"), Kept::now(huge)).is_err());
+        assert!(write(folder, Kind::Facts, owner("/a", "r1"), Kept::now(huge)).is_err());
         Ok(())
     }
 }

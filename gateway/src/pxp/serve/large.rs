@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use super::results::{Failed, File, Statuses};
 use crate::cli::Ending;
 use crate::output::Output;
-use crate::pxp::whole;
+use devgate_core::atomic_file;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_engine::store;
 
@@ -207,7 +207,7 @@ fn write(folder: &Path, all: &[Kept]) -> Result<(), Failure> {
     let made = store::private_folder(folder);
     made.with_context(|| format!("cannot make {}", folder.display()))?;
     for kept in all {
-        let written = whole::write(&kept.path, kept.text.as_bytes());
+        let written = atomic_file::write(&kept.path, kept.text.as_bytes());
         written.with_context(|| format!("cannot write {}", kept.path.display()))?;
     }
     Ok(())

@@ -21,7 +21,7 @@ use serde_json::Value as Json;
 use super::large;
 use crate::cli::Ending;
 use crate::output::Output;
-use crate::pxp::whole;
+use devgate_core::atomic_file;
 use devgate_core::failure::Failure;
 
 /// How large results are at most that have no room but that which was taken beforehand.
@@ -160,7 +160,7 @@ fn write_results(
     output: &Output,
 ) -> io::Result<Ending> {
     let line = |results: &Json| format!("{results}\n");
-    let Err(error) = whole::write(place, line(results).as_bytes()) else {
+    let Err(error) = atomic_file::write(place, line(results).as_bytes()) else {
         return Ok(ending);
     };
     output.complain(&format!(
@@ -183,7 +183,7 @@ fn write_words(place: &Path, mut said: File, terminal: &OwnedFd) -> io::Result<(
 
 /// A file without a name beside a place, which takes so many bytes of its disk for it.
 fn room(place: &Path, bytes: u64) -> io::Result<File> {
-    let kept = tempfile::tempfile_in(whole::folder(place))?;
+    let kept = tempfile::tempfile_in(atomic_file::folder(place))?;
     match fallocate(&kept, FallocateFlags::KEEP_SIZE, 0, bytes) {
         // Some file systems give room only to what is written.
         Ok(()) | Err(Errno::OPNOTSUPP) => Ok(kept),
@@ -195,7 +195,7 @@ fn room(place: &Path, bytes: u64) -> io::Result<File> {
 fn into_room(place: &Path, bytes: &[u8], kept: File) -> io::Result<()> {
     kept.set_len(0)?;
     drop(kept);
-    whole::write(place, bytes)
+    atomic_file::write(place, bytes)
 }
 
 /// Looks at a place before anything is done: what cannot be written there, and what would be lost.
@@ -215,7 +215,7 @@ fn look(place: &Path) -> io::Result<(u64, u64, OsString)> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let folder = whole::folder(place);
+    let folder = atomic_file::folder(place);
     // One without a name shows whether files can be made here.
     tempfile::tempfile_in(folder)?;
     let folder = fs::metadata(folder)?;

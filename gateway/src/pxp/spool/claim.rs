@@ -9,7 +9,8 @@ use nix::unistd::{Uid, User};
 
 use super::metadata::{Status, TransactionMetadata};
 use super::{Spool, Transaction, TransactionId, output};
-use crate::pxp::{Call, whole};
+use crate::pxp::Call;
+use devgate_core::atomic_file;
 use devgate_core::failure::Failure;
 use devgate_engine::device_run;
 use devgate_engine::process::Identity;
@@ -87,7 +88,7 @@ impl Transaction {
         match fs::rename(folder.path(), &self.folder) {
             Ok(()) => {
                 let _ = folder.keep();
-                whole::sync(&spool.folder)?;
+                atomic_file::sync(&spool.folder)?;
                 Ok(Claim::New(self.clone()))
             }
             Err(error) if is_taken(&error) => Ok(Claim::Repeated(self.clone())),

@@ -11,8 +11,9 @@ use devgate_schemas::task::Exit;
 use serde::{Deserialize, Serialize};
 
 use super::TransactionId;
+use crate::pxp::Verdict;
 use crate::pxp::call::timed_out;
-use crate::pxp::{Verdict, whole};
+use devgate_core::atomic_file;
 use devgate_engine::device_run;
 use devgate_engine::process::Identity;
 
@@ -122,7 +123,7 @@ impl TransactionMetadata {
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
-        whole::write(&folder.join(NAME), &text)
+        atomic_file::write(&folder.join(NAME), &text)
     }
 
     /// How long the action may take.

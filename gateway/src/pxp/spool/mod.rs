@@ -40,7 +40,7 @@ pub(crate) use self::handover::Handover;
 pub(crate) use self::id::TransactionId;
 pub(crate) use self::metadata::Status;
 pub(crate) use self::report::Report;
-use crate::pxp::whole;
+use devgate_core::atomic_file;
 use devgate_core::failure::Failure;
 use devgate_engine::project::is_world_writable;
 use devgate_engine::store;
@@ -179,7 +179,7 @@ fn make(folder: &Path) -> io::Result<()> {
         _ => error,
     })?;
     let mut parents = new.into_iter().filter_map(Path::parent);
-    parents.try_for_each(whole::sync)
+    parents.try_for_each(atomic_file::sync)
 }
 
 async fn pause(time: Duration) {

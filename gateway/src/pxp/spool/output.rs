@@ -13,7 +13,8 @@ use sha2::{Digest, Sha256};
 
 use super::Transaction;
 use super::metadata::TransactionMetadata;
-use crate::pxp::{Verdict, whole};
+use crate::pxp::Verdict;
+use devgate_core::atomic_file;
 use devgate_engine::process::Limits;
 use devgate_engine::store::hexadecimal;
 
@@ -26,7 +27,7 @@ const SCHEMA: &str = "results_schema";
 /// It cannot be written.
 pub(super) fn keep_schema(folder: &Path, schema: &JsonSchema) -> io::Result<()> {
     let text = serde_json::to_vec(schema.source())?;
-    whole::write(&folder.join(SCHEMA), &text)
+    atomic_file::write(&folder.join(SCHEMA), &text)
 }
 
 impl Transaction {
@@ -134,7 +135,7 @@ impl Transaction {
         for file in [stdout, stderr] {
             let text = captured(&file, limit).unwrap_or_default();
             if let Some(masked) = masked(mask, &text.bytes)
-                && let Err(error) = whole::write(&file, masked.as_bytes())
+                && let Err(error) = atomic_file::write(&file, masked.as_bytes())
             {
                 // On a full disk, too, there is room for that.
                 fs::remove_file(&file)?;

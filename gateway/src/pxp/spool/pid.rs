@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::pxp::whole;
+use devgate_core::atomic_file;
 use devgate_engine::process::{Identity, Record};
 
 const NAME: &str = "pid";
@@ -18,7 +18,7 @@ pub(super) fn write(folder: &Path, record: &Record) -> io::Result<()> {
     let Identity { pid, started, boot } = &record.leader;
     let text = format!("{pid}\n{started} {boot} {}\n", record.mark);
     let file = folder.join(NAME);
-    whole::write(&file, text.as_bytes())
+    atomic_file::write(&file, text.as_bytes())
         .map_err(|error| io::Error::other(format!("cannot write {}: {error}", file.display())))
 }
 

@@ -1,24 +1,47 @@
 //! Files that are there whole or not at all, also after a crash, and on a disk that is full.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Writes a file for its owner alone: under a temporary name in the same folder, synced, then renamed.
+/// The mode of a file that is its owner's alone.
+pub const OWNER: u32 = 0o600;
+
+/// Writes a file for its owner alone, which also outlives a crash of this node.
 ///
 /// # Errors
 /// The file is not there, or is still what it was.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = folder(path);
-    let mut file = tempfile::Builder::new().prefix(".").tempfile_in(folder)?;
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    persist(path, bytes, OWNER, true)?;
+    sync(folder(path))
+}
+
+/// Writes a file, or replaces it; after a crash of this node it may be what it was before. `mode` is who may use it, as
+/// far as the umask of this process allows.
+///
+/// # Errors
+/// As of [`write`].
+pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    persist(path, bytes, mode, false)
+}
+
+/// Writes under a temporary name in the same folder, which then becomes the file's.
+fn persist(path: &Path, bytes: &[u8], mode: u32, synced: bool) -> io::Result<()> {
+    let mut file = tempfile::Builder::new()
+        .prefix(".")
+        .permissions(Permissions::from_mode(mode))
+        .tempfile_in(folder(path))?;
     file.write_all(bytes)?;
-    file.as_file().sync_all()?;
+    if synced {
+        file.as_file().sync_all()?;
+    }
     file.persist(path)?;
-    sync(folder)
+    Ok(())
 }
 
 /// The folder of a file.
-pub(crate) fn folder(file: &Path) -> &Path {
+pub fn folder(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -29,7 +52,7 @@ pub(crate) fn folder(file: &Path) -> &Path {
 ///
 /// # Errors
 /// They may not.
-pub(crate) fn sync(folder: &Path) -> io::Result<()> {
+pub fn sync(folder: &Path) -> io::Result<()> {
     match File::open(folder)?.sync_all() {
         // Some file systems keep folders without being asked, and cannot be asked.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
@@ -39,10 +62,8 @@ pub(crate) fn sync(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_file_is_replaced_for_its_owner_alone_and_nothing_else_is_left() -> io::Result<()> {
@@ -55,6 +76,9 @@ mod tests {
         assert_eq!(fs::metadata(&file)?.permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(folder.path())?.count(), 1);
         assert!(write(&folder.path().join("none/file"), b"").is_err());
+        replace(&file, b"for its group", 0o640)?;
+        assert_eq!(fs::read(&file)?, b"for its group");
+        assert_eq!(fs::metadata(&file)?.permissions().mode() & 0o777, 0o640);
         Ok(())
     }
 }

@@ -1,0 +1,80 @@
+//! What a process writes: heard while it runs, and kept within limits.
+
+use devgate_schemas::task::Captured;
+use futures_util::future::BoxFuture;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::sync::watch;
+
+/// An output of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// What it says.
+    Stdout,
+    /// What it complains of.
+    Stderr,
+}
+
+/// Hears what a process writes while it runs.
+pub trait Hear: std::fmt::Debug {
+    /// Some bytes came: not a line, and perhaps not whole characters.
+    fn hear(&self, stream: Stream, bytes: &[u8]);
+
+    /// Waits until more can be heard; nothing, where that is always.
+    fn room(&self) -> Option<BoxFuture<'_, ()>> {
+        None
+    }
+}
+
+/// Hears nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Deaf;
+
+impl Hear for Deaf {
+    fn hear(&self, _: Stream, _: &[u8]) {}
+}
+
+/// How much of an output is read at once: at first, and when there is more.
+const SMALL_READ: usize = 4 * 1024;
+const LARGE_READ: usize = 64 * 1024;
+
+/// Reads an output to its end and keeps its first bytes: a child waits for no reader, unless nobody takes what it says.
+pub(super) async fn capture<H: Hear + ?Sized>(
+    from: Option<impl AsyncRead + Unpin>,
+    limit: usize,
+    into: &mut Captured,
+    mut ear: Ear<'_, H>,
+) {
+    let Some(mut from) = from else { return };
+    // Most tasks say little, and many run at once; who says much is read in larger pieces.
+    let mut buffer = vec![0; SMALL_READ];
+    // A pipe that cannot be read any more has ended.
+    while let Ok(read @ 1..) = from.read(&mut buffer).await {
+        into.keep(&buffer[..read], limit);
+        ear.hear(&buffer[..read]).await;
+        if read == buffer.len() {
+            buffer.resize(LARGE_READ, 0);
+        }
+    }
+}
+
+/// Hears one output of a process.
+pub(super) struct Ear<'h, H: ?Sized> {
+    pub(super) hear: &'h H,
+    pub(super) stream: Stream,
+    /// Whether the process has ended.
+    pub(super) over: watch::Receiver<bool>,
+}
+
+impl<H: Hear + ?Sized> Ear<'_, H> {
+    /// Hears some bytes, and waits until more can be heard. When the process has ended, nothing is waited for: what it
+    /// has left would be lost.
+    async fn hear(&mut self, bytes: &[u8]) {
+        self.hear.hear(self.stream, bytes);
+        if let Some(room) = self.hear.room() {
+            tokio::select! {
+                () = room => {}
+                _ = self.over.wait_for(|over| *over) => {}
+            }
+        }
+    }
+}
