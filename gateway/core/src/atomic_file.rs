@@ -21,7 +21,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// far as the umask of this process allows.
 ///
 /// # Errors
-/// As of [`write`].
+/// As of [`write()`].
 pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     persist(path, bytes, mode, false)
 }
