@@ -35,8 +35,8 @@ use devgate_core::listen::Sink;
 use devgate_core::stop::Reason;
 
 pub(crate) use loads::{Load, Loads, Ticket};
-pub(crate) use request::Key;
-pub use request::{Request, RunHandle};
+pub use request::Key;
+pub use request::{Principal, Request, RunHandle};
 pub(crate) use turns::{Turn, Turns};
 use under_way::UnderWay;
 
@@ -75,8 +75,11 @@ pub struct Engine {
     /// The runs that were submitted.
     under_way: UnderWay,
     /// The runs that requests with a key have become.
-    keys: RefCell<IndexMap<Key, ([u8; 32], RunHandle)>>,
+    keys: RefCell<Keys>,
 }
+
+/// Runs by who has asked for them under which key, with the digests of the requests.
+type Keys = IndexMap<(Principal, String), ([u8; 32], RunHandle)>;
 
 /// What an engine is given.
 #[derive(Debug)]

@@ -11,6 +11,7 @@ use devgate_schemas::Level;
 use devgate_transports::Environment;
 use devgate_transports::Patience;
 use futures_util::FutureExt;
+use nix::unistd::Uid;
 use std::ffi::OsStr;
 
 use super::attend::unless_interrupted;
@@ -24,7 +25,7 @@ use devgate_core::budget;
 use devgate_core::failure::Failure;
 use devgate_core::listen::Sink;
 use devgate_core::results::counted;
-use devgate_engine::engine::{self, Engine, Limits, Means, Request, RunHandle};
+use devgate_engine::engine::{self, Engine, Limits, Means, Principal, Request, RunHandle};
 use devgate_engine::inventory::{Inventory, Overrides, Source, default_file};
 use devgate_engine::operations::{self, Operation};
 use devgate_engine::project::Project;
@@ -207,6 +208,7 @@ impl Setting {
         operation: Operation,
     ) -> Result<RunHandle, Failure> {
         self.engine.submit(Request {
+            principal: Principal(format!("uid {}", Uid::current())),
             key: None,
             registry: Rc::clone(&self.workspace.registry),
             chosen,

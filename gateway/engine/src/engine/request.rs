@@ -21,8 +21,10 @@ const KEYS: usize = 10_000;
 /// What somebody asks.
 #[derive(Debug)]
 pub struct Request {
-    /// The key under which it may be asked for again, and its digest: a different request needs a different key.
-    pub key: Option<(Key, [u8; 32])>,
+    /// Who asks.
+    pub principal: Principal,
+    /// The key under which whoever asks may ask for it again.
+    pub key: Option<Key>,
     /// The transports and types that the run knows.
     pub registry: Rc<Registry>,
     /// The targets.
@@ -33,18 +35,24 @@ pub struct Request {
     pub limits: Limits,
 }
 
-/// What a request is called by whoever asks it: asked again, it is the run that it became.
+/// Who asks for something, as the front end knows them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Principal(pub String);
+
+/// What a request is called by whoever asks it: asked again, it is the run that it became.
+#[derive(Clone, Debug)]
 pub struct Key {
-    /// Who asks.
-    pub(crate) principal: String,
+    /// What it is called.
     pub name: String,
+    /// The digest of the request: a different one needs a different name.
+    pub digest: [u8; 32],
 }
 
 /// A run that was asked for: whoever has this can follow it, end it, and wait for what becomes of it.
 #[derive(Clone, Debug)]
 pub struct RunHandle {
     run: Rc<Run>,
+    principal: Principal,
     outcome: watch::Receiver<Option<Result<Rc<Summary>, Failure>>>,
 }
 
@@ -56,7 +64,7 @@ impl Engine {
     /// # Errors
     /// Another request has the same key, there are too many, or the engine is about to end.
     pub fn submit(self: &Rc<Self>, request: Request) -> Result<RunHandle, Failure> {
-        if let Some(known) = self.known(request.key.as_ref())? {
+        if let Some(known) = self.known(&request)? {
             return Ok(known);
         }
         if self.under_way.is_closing() {
@@ -67,6 +75,7 @@ impl Engine {
             self.forget_a_key()?;
         }
         let Request {
+            principal,
             key,
             registry,
             chosen,
@@ -75,7 +84,11 @@ impl Engine {
         } = request;
         let run = Rc::new(self.begin(&registry, limits));
         let (told, outcome) = watch::channel(None);
-        let handle = RunHandle { run, outcome };
+        let handle = RunHandle {
+            run,
+            principal,
+            outcome,
+        };
         let run = Rc::clone(&handle.run);
         let end = End {
             told,
@@ -87,8 +100,10 @@ impl Engine {
             end.tell(done.unwrap_or_else(|_| Err(panicked())));
         });
         self.under_way.begin(&handle.run, work);
-        if let Some((key, digest)) = key {
-            self.keys.borrow_mut().insert(key, (digest, handle.clone()));
+        if let Some(Key { name, digest }) = key {
+            let called = (handle.principal.clone(), name);
+            let known = (digest, handle.clone());
+            self.keys.borrow_mut().insert(called, known);
         }
         Ok(handle)
     }
@@ -115,17 +130,19 @@ impl Engine {
         Ok(())
     }
 
-    /// The run that a request of this key has become.
-    fn known(&self, key: Option<&(Key, [u8; 32])>) -> Result<Option<RunHandle>, Failure> {
+    /// The run that a request has become which was asked for before.
+    fn known(&self, request: &Request) -> Result<Option<RunHandle>, Failure> {
+        let Some(Key { name, digest }) = &request.key else {
+            return Ok(None);
+        };
         let keys = self.keys.borrow();
-        match key.map(|(key, digest)| (key, digest, keys.get(key))) {
-            None | Some((_, _, None)) => Ok(None),
-            Some((_, digest, Some((known, handle)))) if known == digest => Ok(Some(handle.clone())),
-            Some((key, _, Some(_))) => {
+        match keys.get(&(request.principal.clone(), name.clone())) {
+            None => Ok(None),
+            Some((known, handle)) if known == digest => Ok(Some(handle.clone())),
+            Some(_) => {
                 let message = format!(
-                    "the idempotency key `{}` was used for another request: nothing was done; give each \
-                     request a key of its own",
-                    key.name
+                    "the idempotency key `{name}` was used for another request: nothing was done; give each \
+                     request a key of its own"
                 );
                 Err(Failure::new("devgate/key-in-use", message))
             }
@@ -157,6 +174,11 @@ impl Drop for End {
 }
 
 impl RunHandle {
+    /// Who has asked for it.
+    pub fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
     /// The run: its number, its events, and how to end it.
     pub fn run(&self) -> &Run {
         &self.run

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::counter::pass;
 use super::*;
-use crate::engine::{Key, Request};
+use crate::engine::{Key, Principal, Request};
 use crate::operations::{How, Operation, Typing};
 use crate::run::Ran;
 use crate::workspace::Chosen;
@@ -223,6 +223,7 @@ async fn the_end_of_an_engine_ends_the_runs_that_are_under_way_and_waits_for_the
     let bench = Bench::new(1, counters);
     let submit = || {
         let request = Request {
+            principal: Principal("somebody".to_owned()),
             key: None,
             registry: Rc::clone(&bench.registry),
             chosen: Chosen {
@@ -308,13 +309,11 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
         .run_until(async {
             let bench = Bench::new(1, Counters::new());
             let request = |digest, name: &str| Request {
-                key: Some((
-                    Key {
-                        principal: "somebody".to_owned(),
-                        name: name.to_owned(),
-                    },
-                    [digest; 32],
-                )),
+                principal: Principal("somebody".to_owned()),
+                key: Some(Key {
+                    name: name.to_owned(),
+                    digest: [digest; 32],
+                }),
                 registry: Rc::clone(&bench.registry),
                 chosen: Chosen {
                     inventory: Rc::clone(&bench.inventory),
@@ -336,6 +335,14 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
                 .submit(request(2, "a"))
                 .expect_err("another request");
             assert_eq!(other.kind, "devgate/key-in-use");
+            let elses = Request {
+                principal: Principal("somebody else".to_owned()),
+                ..request(2, "a")
+            };
+            let elses = bench.engine.submit(elses).expect("it is another's key");
+            assert_ne!(elses.run().id(), id);
+            assert_eq!(elses.principal().0, "somebody else");
+            elses.summary().await.expect("a summary");
             let summary = again.summary().await.expect("a summary");
             assert!(summary.ran.is_well());
             let another = bench.engine.submit(request(2, "b")).expect("it is begun");
@@ -358,7 +365,7 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
             };
             drop(bench.engine.submit(alone).expect("it is begun"));
             pass(Duration::from_secs(1)).await;
-            assert_eq!(bench.counters.counts(), [3, 3]);
+            assert_eq!(bench.counters.counts(), [4, 4]);
         })
         .await;
 }
