@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use devgate_schemas::{Event, Listen, Unread, Value};
-use devgate_transports::{Connect, Context, Patience, Transport, all};
+use devgate_transports::{Connect, Context, RetryBudget, Transport, all};
 use tokio::time::timeout;
 
 use crate::support::peers::{ALL, Peer};
@@ -120,11 +120,11 @@ async fn over(
     let info = connect.schema().read(Unread::new(info), |_, _| {});
     let info = info.unwrap_or_else(|error| panic!("{}: {error}", peer.protocol));
     // All peers and we start at once: only what is asked of a session has little time.
-    let patience = Patience::new();
-    let ctx = Context::new("peer", &Deaf, &patience);
+    let retry_budget = RetryBudget::new();
+    let ctx = Context::new("peer", &Deaf, &retry_budget);
     let session = connect.connect(&ctx, &info).await;
     let session = session.unwrap_or_else(|error| panic!("{}: {error}", peer.protocol));
-    let patience = Patience::at_most(Duration::from_secs(3));
-    let ctx = Context::new("peer", &Deaf, &patience);
+    let retry_budget = RetryBudget::at_most(Duration::from_secs(3));
+    let ctx = Context::new("peer", &Deaf, &retry_budget);
     act(&peer, &ctx, session).await;
 }

@@ -179,7 +179,7 @@ fn processes_are_started_in_one_file_and_slept_in_one() {
         assert_absent(
             &sources,
             &["time::sleep", "thread::sleep"],
-            &["transports/src/patience.rs"],
+            &["transports/src/retry_budget.rs"],
         );
     }
 }

@@ -41,10 +41,10 @@ fn port(line: &str) -> &str {
 fn counted<T>(device: &Device, work: impl FnOnce() -> T) -> (T, [usize; 2]) {
     let from = device.ssh_log().len();
     let done = work();
-    let patience = Instant::now() + Duration::from_secs(10);
+    let retry_budget = Instant::now() + Duration::from_secs(10);
     loop {
         let [logins, goodbyes, gone] = sessions(device, from);
-        if gone >= logins || Instant::now() > patience {
+        if gone >= logins || Instant::now() > retry_budget {
             return (done, [logins, goodbyes]);
         }
         pause(Duration::from_millis(20));
@@ -173,13 +173,16 @@ fn who_interrupts_several_at_once_leaves_none_of_their_sessions_behind() {
     running.signal(Signal::SIGINT);
     let run = running.finish();
     assert_eq!(run.code(), Some(130), "{run}");
-    let patience = Instant::now() + Duration::from_secs(10);
+    let retry_budget = Instant::now() + Duration::from_secs(10);
     loop {
         let [logins, _, gone] = sessions(&device, from);
         if logins > 0 && gone == logins {
             break;
         }
-        assert!(Instant::now() < patience, "{gone} of {logins} have gone");
+        assert!(
+            Instant::now() < retry_budget,
+            "{gone} of {logins} have gone"
+        );
         pause(Duration::from_millis(20));
     }
 }

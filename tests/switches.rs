@@ -329,8 +329,8 @@ fn a_target_that_is_down_has_one_line_at_a_terminal_and_lines_elsewhere() {
     let config = json!({ "transport": "remote", "remote": info });
     let inventory = json!({ "config": config, "targets": [{ "name": "r1" }] });
     project.write("inventory.yaml", &inventory.to_string());
-    let patience = ["--patience", "3", "-t", "r1"];
-    let verify = [&["verify"], &patience[..]].concat();
+    let retry_budget = ["--patience", "3", "-t", "r1"];
+    let verify = [&["verify"], &retry_budget[..]].concat();
     let lines = words_of(&project.devgate(&verify));
     let retries = lines.lines().filter(|line| line.contains(" follows in "));
     assert!(retries.count() > 1, "{lines}");

@@ -231,15 +231,15 @@ impl Current {
 #[cfg(test)]
 mod tests {
     use devgate_schemas::Silence;
-    use devgate_transports::Patience;
+    use devgate_transports::RetryBudget;
 
     use super::*;
 
     #[tokio::test]
     async fn who_asks_for_nothing_asks_no_device() {
-        let patience = Patience::new();
+        let retry_budget = RetryBudget::new();
         // Without a session, whoever is asked for anything has to fail.
-        let ctx = Context::new("sw1", &Silence, &patience);
+        let ctx = Context::new("sw1", &Silence, &retry_budget);
         for family in crate::all() {
             for kind in family.read().types() {
                 let mut provider = kind.provider();

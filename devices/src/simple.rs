@@ -171,7 +171,7 @@ mod tests {
     use std::sync::{Mutex, PoisonError};
 
     use devgate_schemas::{Event, Listen, Value, yaml};
-    use devgate_transports::{Mode, Patience, Resources};
+    use devgate_transports::{Mode, Resources, RetryBudget};
 
     use super::*;
     use crate::Error;
@@ -238,8 +238,8 @@ mod tests {
     /// What became of a change under these circumstances, and what the provider was asked to do.
     async fn set(schema: &TypeSchema, mode: Mode) -> (Result<()>, Vec<String>) {
         let resources = Resources::new(schema, mode);
-        let (heard, patience) = (Heard::default(), Patience::new());
-        let ctx = Context::new("shelf", &heard, &patience);
+        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
+        let ctx = Context::new("shelf", &heard, &retry_budget);
         let ctx = ctx.for_resources(&resources);
         let changes = [change("new", Current::Absent, Some(named("new")))];
         let mut shelf = Shelf(Vec::new());
@@ -282,8 +282,8 @@ mod tests {
             "name: {{type: String, behaviour: namevar}}, {ENSURE}"
         ));
         let resources = Resources::new(&schema, Mode::Enforce);
-        let (heard, patience) = (Heard::default(), Patience::new());
-        let ctx = Context::new("shelf", &heard, &patience);
+        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
+        let ctx = Context::new("shelf", &heard, &retry_budget);
         let ctx = ctx.for_resources(&resources);
         let mut absent = named("gone");
         absent.set("ensure", Value::from("absent"));

@@ -16,7 +16,7 @@ use nix::sys::signal::{SigSet, Signal as Name};
 use nix::unistd::alarm;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use devgate_core::stop::Reason;
+use devgate_core::cancel::Reason;
 
 /// The signal that came last, by its number, for those who cannot wait for one; 0 is none.
 static ASKED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);

@@ -102,7 +102,7 @@ const COLLECTED: Duration = Duration::from_millis(10);
 const LOOK: Duration = Duration::from_millis(100);
 
 /// How long a reader who takes nothing is waited for, after so many signals.
-fn patience(signals: usize) -> Duration {
+fn retry_budget(signals: usize) -> Duration {
     match signals {
         0 | 1 => Duration::from_secs(5),
         2 => Duration::from_millis(500),
@@ -209,7 +209,7 @@ impl Printer {
         for way in 0..state.lanes.len() {
             let lane = &mut state.lanes[way];
             let is_stuck = |since: Instant| {
-                since.max(asked).elapsed() >= patience(interrupt::count()) && lane.left > 0
+                since.max(asked).elapsed() >= retry_budget(interrupt::count()) && lane.left > 0
             };
             if !lane.since.is_some_and(is_stuck) {
                 continue;

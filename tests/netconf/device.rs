@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use devgate_schemas::{Event, Hash, Listen, Unread, Value};
 use devgate_transports::netconf::NetconfSession;
-use devgate_transports::{Context, DataStore, Document, Patience, Request, Session};
+use devgate_transports::{Context, DataStore, Document, Request, RetryBudget, Session};
 
 /// The part of the configuration that the tests change.
 pub(crate) const SYSTEM: &str = "<system xmlns=\"urn:ietf:params:xml:ns:yang:ietf-system\"/>";
@@ -16,7 +16,7 @@ pub(crate) const SYSTEM: &str = "<system xmlns=\"urn:ietf:params:xml:ns:yang:iet
 pub(crate) struct Device {
     lab: serde_json::Value,
     device: serde_json::Value,
-    patience: Patience,
+    retry_budget: RetryBudget,
     _lease: File,
 }
 
@@ -48,13 +48,13 @@ impl Device {
         Self {
             lab,
             device,
-            patience: Patience::at_most(Duration::from_secs(10)),
+            retry_budget: RetryBudget::at_most(Duration::from_secs(10)),
             _lease: lease,
         }
     }
 
     pub(crate) fn ctx(&self) -> Context<'_> {
-        Context::new("r1", &Quiet, &self.patience)
+        Context::new("r1", &Quiet, &self.retry_budget)
     }
 
     /// A session of a user, with other settings on top.

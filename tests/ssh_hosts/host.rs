@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use devgate_schemas::{Event, Hash, Listen, Unread, Value};
 use devgate_transports::ssh_host::{Exit, Piece};
-use devgate_transports::{Context, Environment, Error, HostSettings, Patience, SshHost};
+use devgate_transports::{Context, Environment, Error, HostSettings, RetryBudget, SshHost};
 
 /// A host of the lab.
 pub(crate) struct Host {
@@ -85,8 +85,8 @@ impl Host {
 }
 
 pub(crate) async fn connect(settings: &HostSettings) -> Result<SshHost, Error> {
-    let patience = Patience::at_most(Duration::from_secs(5));
-    SshHost::connect(&Context::new("h", &Quiet, &patience), settings).await
+    let retry_budget = RetryBudget::at_most(Duration::from_secs(5));
+    SshHost::connect(&Context::new("h", &Quiet, &retry_budget), settings).await
 }
 
 pub(crate) async fn run(host: &SshHost, command: &str) -> Result<(String, String, Exit), Error> {

@@ -11,7 +11,7 @@ use std::time::Instant;
 use devgate_schemas::{Hash, Silence, Unread, Value};
 use devgate_transports::ssh_host::{Exec, Piece};
 use devgate_transports::{
-    CommandLine, Connect, Context, Environment, Error, HostSettings, Patience, SshCli,
+    CommandLine, Connect, Context, Environment, Error, HostSettings, RetryBudget, SshCli,
     SshCliSession, SshHost, Transport,
 };
 use futures_util::stream::{self, StreamExt};
@@ -97,8 +97,8 @@ impl Session {
                     .schema()
                     .read(Unread::new(raw), |_, _| {})
                     .expect("it fits");
-                let patience = Patience::new();
-                let ctx = Context::new("bench", &Silence, &patience);
+                let retry_budget = RetryBudget::new();
+                let ctx = Context::new("bench", &Silence, &retry_budget);
                 Self::Ours(Box::new(cli.open(&ctx, &info).await.expect("a session")))
             }
         }
@@ -111,8 +111,8 @@ impl Session {
                 read_until(channel, b"\r\nhello\r\nbench# ").await;
             }
             Self::Ours(session) => {
-                let patience = Patience::new();
-                let ctx = Context::new("bench", &Silence, &patience);
+                let retry_budget = RetryBudget::new();
+                let ctx = Context::new("bench", &Silence, &retry_budget);
                 let output = session.exec(&ctx, "echo hello").await.expect("an output");
                 assert_eq!(output, "hello\n");
             }
@@ -127,9 +127,9 @@ impl Session {
                 let _ = handle.await;
             }
             Self::Ours(session) => {
-                let patience = Patience::new();
+                let retry_budget = RetryBudget::new();
                 session
-                    .close(&Context::new("bench", &Silence, &patience))
+                    .close(&Context::new("bench", &Silence, &retry_budget))
                     .await;
             }
         }
@@ -241,8 +241,8 @@ async fn programs(server: &Server, how_many: usize, width: usize) {
         .read(Unread::new(raw), |_, _| {})
         .expect("it fits");
     let settings = HostSettings::read(&info, &Environment::default(), |_, _| {}).expect("settings");
-    let patience = Patience::new();
-    let ctx = Context::new("bench", &Silence, &patience);
+    let retry_budget = RetryBudget::new();
+    let ctx = Context::new("bench", &Silence, &retry_budget);
     let host = SshHost::connect(&ctx, &settings).await.expect("a host");
     let host = &host;
     let (cpu, wall) = (cpu_ms(), Instant::now());

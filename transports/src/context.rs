@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use devgate_schemas::{Course, Event, Level, Listen, TypeSchema};
 
-use crate::{CommandLine, DataStore, Environment, Patience, Transport};
+use crate::{CommandLine, DataStore, Environment, RetryBudget, Transport};
 
 pub use actions::{Block, Doing};
 pub use resources::{AttributeChange, Failure, Resources};
@@ -22,7 +22,7 @@ pub use resources::{AttributeChange, Failure, Resources};
 pub struct Context<'a> {
     target: &'a str,
     listen: &'a dyn Listen,
-    patience: &'a Patience,
+    retry_budget: &'a RetryBudget,
     environment: &'a Environment,
     transport: Option<&'a dyn Transport>,
     resources: Option<&'a Resources<'a>>,
@@ -44,11 +44,11 @@ static NOTHING: LazyLock<Environment> = LazyLock::new(Environment::default);
 
 impl<'a> Context<'a> {
     /// The context of a run on one target, to which nothing is lent.
-    pub fn new(target: &'a str, listen: &'a dyn Listen, patience: &'a Patience) -> Self {
+    pub fn new(target: &'a str, listen: &'a dyn Listen, retry_budget: &'a RetryBudget) -> Self {
         Self {
             target,
             listen,
-            patience,
+            retry_budget,
             environment: &NOTHING,
             transport: None,
             resources: None,
@@ -74,8 +74,11 @@ impl<'a> Context<'a> {
     }
 
     /// The same call, with a patience of its own.
-    pub fn as_patient_as<'b>(&'b self, patience: &'b Patience) -> Context<'b> {
-        Context { patience, ..*self }
+    pub fn as_patient_as<'b>(&'b self, retry_budget: &'b RetryBudget) -> Context<'b> {
+        Context {
+            retry_budget,
+            ..*self
+        }
     }
 
     /// The same run, for the resources of one type.
@@ -106,8 +109,8 @@ impl<'a> Context<'a> {
     }
 
     /// How long this run may still wait for the target to recover.
-    pub fn patience(&self) -> &'a Patience {
-        self.patience
+    pub fn retry_budget(&self) -> &'a RetryBudget {
+        self.retry_budget
     }
 
     /// The open session, if it is of this kind or is built on one of this kind.

@@ -17,7 +17,7 @@ use crate::cli::screen::Screen;
 use crate::cli::{Cli, Credentials, Line, Terms};
 use crate::netconf::Element;
 use crate::netconf::framing::{Decoder, Framing};
-use crate::{Context, Dialect, Patience};
+use crate::{Context, Dialect, RetryBudget};
 
 /// A terminal shows the same whether bytes come at once or one by one.
 pub fn screen(data: &[u8]) {
@@ -72,8 +72,8 @@ pub fn command_line(data: &[u8]) {
         .start_paused(true)
         .build();
     runtime.expect("a runtime can be made").block_on(async {
-        let patience = Patience::new();
-        let ctx = Context::new("fuzz", &Deaf, &patience);
+        let retry_budget = RetryBudget::new();
+        let ctx = Context::new("fuzz", &Deaf, &retry_budget);
         let terms = Terms {
             peer: "fuzz:22".to_owned(),
             dialect: Arc::clone(&DIALECT),

@@ -69,7 +69,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Patience;
+    use crate::RetryBudget;
 
     #[derive(Debug, Default)]
     struct Heard(Mutex<Vec<String>>);
@@ -82,8 +82,8 @@ mod tests {
 
     #[test]
     fn what_is_there_is_taken_as_it_is_and_what_is_not_is_told() {
-        let (heard, patience) = (Heard::default(), Patience::new());
-        let ctx = Context::new("sw1", &heard, &patience);
+        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
+        let ctx = Context::new("sw1", &heard, &retry_budget);
         let mut facts = Facts::new();
         let answer = json!({ "version": "1.2", "uptime": 12, "old_name": "sw1", "serial": "" });
         let rows = [

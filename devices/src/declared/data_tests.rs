@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use devgate_schemas::{Facts, yaml};
 use devgate_transports::error::Refused;
-use devgate_transports::{DataStore, Document, Mode, Patience, Request, Resources, Transport};
+use devgate_transports::{DataStore, Document, Mode, Request, Resources, RetryBudget, Transport};
 use serde_json::{Value as Json, json};
 
 use super::fake::Heard;
@@ -177,9 +177,9 @@ async fn set(
     store: &Store,
     changes: Vec<(Name, Change)>,
 ) -> (Vec<String>, Vec<String>) {
-    let (heard, patience) = (Heard::default(), Patience::new());
+    let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
     let failed = {
-        let ctx = Context::new("it", &heard, &patience);
+        let ctx = Context::new("it", &heard, &retry_budget);
         let ctx = ctx.over(store);
         let resources = Resources::new(kind.schema(), Mode::Enforce);
         let ctx = ctx.for_resources(&resources);
@@ -212,8 +212,8 @@ async fn rows_come_of_each_and_join_and_only_where_they_can_matter() {
         ..Store::default()
     };
     let kind = user(REST, Speaks::Rest);
-    let (heard, patience) = (Heard::default(), Patience::new());
-    let ctx = Context::new("it", &heard, &patience);
+    let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
+    let ctx = Context::new("it", &heard, &retry_budget);
     let ctx = ctx.over(&store);
     let rows = kind.provider().get(&ctx, Which::All).await.expect("rows");
     assert_eq!(rows.len(), 1);

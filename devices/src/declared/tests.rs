@@ -1,7 +1,7 @@
 //! The declared provider against a device that remembers what it is told.
 
 use devgate_schemas::{Name, Value, yaml};
-use devgate_transports::{Context, Mode, Patience, Resources};
+use devgate_transports::{Context, Mode, Resources, RetryBudget};
 
 use super::fake::{FakeSession, Heard};
 use super::*;
@@ -79,9 +79,9 @@ struct Outcome {
 
 async fn set(session: FakeSession, changes: Vec<(Name, Change)>, mode: Mode) -> Outcome {
     let kind = vlan();
-    let (heard, patience) = (Heard::default(), Patience::new());
+    let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
     let resources = Resources::new(kind.schema(), mode);
-    let ctx = Context::new("sw1", &heard, &patience);
+    let ctx = Context::new("sw1", &heard, &retry_budget);
     let ctx = ctx.over(&session);
     let ctx = ctx.for_resources(&resources);
     let result = kind
@@ -274,8 +274,8 @@ fn rows_of_one_name_that_say_different_things_or_the_same_again_are_several_reso
 
 #[tokio::test]
 async fn what_cannot_be_typed_is_not_brought_into_a_form_in_which_it_could() {
-    let (heard, patience) = (Heard::default(), Patience::new());
-    let ctx = Context::new("sw1", &heard, &patience);
+    let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
+    let ctx = Context::new("sw1", &heard, &retry_budget);
     let mut wanted = [Resource::new(), Resource::new()];
     wanted[0].set("name", Value::from("A\nB"));
     wanted[1].set("name", Value::from("AB"));
@@ -303,8 +303,8 @@ fn text_that_does_not_fit_its_type_is_told_with_its_place() {
 #[tokio::test]
 async fn what_is_desired_empty_is_in_sync_with_nothing() {
     let kind = vlan();
-    let (heard, patience) = (Heard::default(), Patience::new());
-    let ctx = Context::new("sw1", &heard, &patience);
+    let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
+    let ctx = Context::new("sw1", &heard, &retry_budget);
     let (name, change) = change(&kind, 10, Some(""));
     let should = change.should.expect("it is wanted");
     let verdict = |is: Resource| {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use devgate_schemas::Value;
-use devgate_transports::Patience;
+use devgate_transports::RetryBudget;
 
 use super::*;
 use crate::Refresh;
@@ -198,9 +198,9 @@ async fn a_command_that_is_refused_loses_no_facts_but_its_own() {
     let said = "FRRouting 8.4.4 (r1.example.org).\nstatic 00:07:20 00:06:10 00:06:10 1/1 0/0\n";
     let inner = FakeSession::saying(said, "show interface");
     let session = Session::new(Box::new(inner), Arc::clone(&family.facts));
-    let (heard, patience) = (Heard::default(), Patience::new());
+    let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
     let facts = session
-        .facts(&Context::new("r1", &heard, &patience))
+        .facts(&Context::new("r1", &heard, &retry_budget))
         .await
         .expect("some facts");
     let fact = |path| facts.get(path).and_then(Value::as_str);

@@ -156,7 +156,7 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use devgate_schemas::yaml;
-    use devgate_transports::Patience;
+    use devgate_transports::RetryBudget;
 
     use super::*;
     use crate::declared::fake::{FakeSession, Heard};
@@ -169,8 +169,8 @@ mod tests {
         let (file, mut problems) = ("family.yaml".into(), Vec::new());
         let checkpoint = Checkpoint::read(&Spot::top(&file, &node), &mut problems).expect("reads");
         let before = FakeSession::saying("!\ninterface a\n description caf\u{fffd}\n", "bogus");
-        let (heard, patience) = (Heard::default(), Patience::new());
-        let ctx = Context::new("router", &heard, &patience);
+        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
+        let ctx = Context::new("router", &heard, &retry_budget);
         let error = checkpoint
             .begin(&ctx.over(&before))
             .await
@@ -188,9 +188,9 @@ mod tests {
         let checkpoint = Checkpoint::read(&Spot::top(&file, &node), &mut problems).expect("reads");
         let before = FakeSession::saying("!\npassword canary one\ninterface a\n mtu 1\n", "bogus");
         let after = FakeSession::saying("interface a\n!\nenable password canary", "password");
-        let (heard, patience) = (Heard::default(), Patience::new());
+        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
         let error = {
-            let ctx = Context::new("router", &heard, &patience);
+            let ctx = Context::new("router", &heard, &retry_budget);
             let mark = checkpoint.begin(&ctx.over(&before)).await.expect("a mark");
             assert!(!format!("{mark:?}").contains("canary"));
             let outcome = checkpoint.restore(&ctx.over(&before), mark.clone()).await;

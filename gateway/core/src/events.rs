@@ -1,7 +1,7 @@
 //! What a run tells: numbered, without secrets, kept for those who come later, handed to all who follow.
 //!
 //! All that leaves a run loses the secrets of all its targets: what is said, and what tasks write, here; a result where
-//! it comes from ([`Listener::masked`](crate::listen::Listener::masked)). A follower that must miss nothing holds the run
+//! it comes from ([`Redactor::masked`](crate::redactor::Redactor::masked)). A follower that must miss nothing holds the run
 //! back: no target is begun while it is far behind. Others are told what they have missed.
 
 use std::collections::{HashMap, VecDeque};
@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex};
 use devgate_schemas::{self as schemas, Level, Mask};
 use tokio::sync::Notify;
 
-use crate::listen::Sink;
+use crate::cancel::{Reason, Stage};
 use crate::lock::locked;
-use crate::results::{Action, Answer};
-use crate::stop::{Reason, Stage};
+use crate::redactor::Sink;
+use crate::results::{Action, TargetResult};
 
 /// How many events a follower that must miss nothing may be behind before no target is begun.
 const BEHIND: u64 = 256;
@@ -54,7 +54,7 @@ pub enum Event {
         /// Its name.
         target: String,
         /// What became of it.
-        answer: Box<Answer>,
+        answer: Box<TargetResult>,
         /// How many targets are worked on now.
         running: usize,
         /// How many have failed so far.

@@ -183,7 +183,7 @@ fn is_down(error: &devgate_transports::Error) -> bool {
     use devgate_transports::Error;
     use devgate_transports::error::{Obstacle, Phase};
     match error {
-        Error::PatienceSpent(spent) => spent.last_error.as_deref().is_none_or(is_down),
+        Error::RetryBudgetSpent(spent) => spent.last_error.as_deref().is_none_or(is_down),
         Error::Unreachable { .. } | Error::Resolve { .. } | Error::OnTheWay { .. } => true,
         Error::NotLedOn(problem) => problem.obstacle == Obstacle::ConnectFailed,
         Error::Interrupted(_) => true,

@@ -2,10 +2,10 @@
 
 pub mod atomic_file;
 pub mod budget;
+pub mod cancel;
 pub mod events;
 pub mod failure;
-pub mod listen;
 pub mod lock;
+pub mod redactor;
 pub mod results;
-pub mod stop;
 pub mod trust;

@@ -30,7 +30,7 @@ pub struct Action {
 
 /// What came of it on one target.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Answer {
+pub struct TargetResult {
     /// Whether it went well.
     pub status: Status,
     /// The result; with `_error` where it failed.
@@ -55,7 +55,7 @@ pub struct Item<'a> {
     pub action: &'a Action,
     /// What became of it.
     #[serde(flatten)]
-    pub answer: &'a Answer,
+    pub answer: &'a TargetResult,
 }
 
 /// Whether it went well.
@@ -89,7 +89,7 @@ impl Action {
     }
 }
 
-impl Answer {
+impl TargetResult {
     /// A success.
     pub fn success(value: Json) -> Self {
         Self {
@@ -109,7 +109,7 @@ impl Answer {
     }
 }
 
-impl From<Failure> for Answer {
+impl From<Failure> for TargetResult {
     fn from(failure: Failure) -> Self {
         Self {
             status: Status::Failure,

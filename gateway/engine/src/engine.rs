@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use devgate_schemas::Level;
-use devgate_transports::{Environment, Patience};
+use devgate_transports::{Environment, RetryBudget};
 use futures_util::FutureExt;
 use indexmap::IndexMap;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -30,9 +30,9 @@ use crate::run::Run;
 use crate::session::{Claims, Pool};
 use crate::store::Store;
 use devgate_core::budget;
+use devgate_core::cancel::Reason;
 use devgate_core::events::Events;
-use devgate_core::listen::Sink;
-use devgate_core::stop::Reason;
+use devgate_core::redactor::Sink;
 
 pub(crate) use loads::{Load, Loads, Ticket};
 pub use request::Key;
@@ -106,7 +106,7 @@ pub struct Limits {
     /// How many targets it works on at once.
     pub concurrency: NonZeroUsize,
     /// How long each target is waited for that does not answer.
-    pub patience: Duration,
+    pub retry_budget: Duration,
     /// Messages below this level are not told.
     pub least: Level,
     /// How many events are kept for those who come later.
@@ -119,7 +119,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             concurrency: CONCURRENCY,
-            patience: Patience::LIMIT,
+            retry_budget: RetryBudget::LIMIT,
             least: Level::Notice,
             kept: 0,
             deadline: None,

@@ -15,10 +15,10 @@ use devgate_schemas::Level;
 
 use crate::inventory::{Inventory, Target};
 use crate::registry::{Family, Registry};
-use crate::run::{Ran, Run};
+use crate::run::{Run, RunSummary};
 use crate::session;
 use devgate_core::failure::Failure;
-use devgate_core::listen::{Sink, say};
+use devgate_core::redactor::{Sink, say};
 use devgate_core::results::Action;
 
 pub use apply::{Apply, Changes, Rollback};
@@ -52,7 +52,7 @@ pub enum Operation {
 #[derive(Debug)]
 pub struct Summary {
     /// What has become of each target.
-    pub ran: Ran,
+    pub ran: RunSummary,
     /// What has become of resources, where they were to be changed.
     pub changes: Changes,
 }

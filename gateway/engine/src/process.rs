@@ -43,7 +43,7 @@ use self::output::{Ear, capture};
 pub(crate) use self::pieces::{Pieces, piped};
 pub use self::recorded::{Detached, Record, Recorded, begin_session};
 use devgate_core::budget;
-use devgate_core::stop::{Stage, Stop};
+use devgate_core::cancel::{CancelToken, Stage};
 pub use path::found;
 
 /// What is started: no shell stands between.
@@ -156,7 +156,7 @@ pub fn not_started(error: &io::Error) -> String {
 pub async fn run<H: Hear + ?Sized>(
     program: &Program,
     limits: &Limits,
-    stop: &Stop,
+    stop: &CancelToken,
     hear: &H,
 ) -> Result<Outcome, Failure> {
     let guarded = Guarded::new();

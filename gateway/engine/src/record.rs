@@ -8,7 +8,7 @@ use devgate_devices::{Family, Recording};
 use devgate_schemas::{REDACTED, Value, starred};
 use devgate_transports::{CommandLine, Context, Error, Transport};
 
-use crate::run::Job;
+use crate::run::TargetJob;
 use devgate_core::failure::{ErrorContext, Failure};
 
 /// A command that no device knows. It begins like one that only reads: where a single word is
@@ -53,7 +53,7 @@ pub fn make_folder(folder: &Path) -> Result<(), Failure> {
 /// # Errors
 /// The session is none at a command line, or is lost.
 pub async fn record(
-    job: &Job<'_>,
+    job: &TargetJob<'_>,
     ctx: &Context<'_>,
     transport: &dyn Transport,
     family: Option<&Family>,
@@ -127,6 +127,6 @@ async fn asked(
 }
 
 /// A text without the secrets that are known, and without what is said to be one.
-fn masked(job: &Job<'_>, text: &str) -> String {
+fn masked(job: &TargetJob<'_>, text: &str) -> String {
     job.masked(&starred(text, |word| job.masked(word) == REDACTED))
 }

@@ -16,9 +16,9 @@ use futures_util::future::join_all;
 use indexmap::IndexMap;
 
 use crate::external::{RubyTransport, name_of};
-use crate::inventory::{Kind, Place, Target};
+use crate::inventory::{DeviceKey, Kind, Target};
 use devgate_core::failure::Failure;
-use devgate_core::listen::{Sink, say};
+use devgate_core::redactor::{Sink, say};
 
 pub use family::Family;
 use found::{Code, Declared, Found};
@@ -267,7 +267,7 @@ impl Registry {
     }
 
     /// Where a target is. Which port a transport has is not known before its programs are asked.
-    pub(crate) fn place(&self, target: &Target) -> Place {
+    pub(crate) fn place(&self, target: &Target) -> DeviceKey {
         let transport = match &target.kind {
             Kind::Remote { transport, .. } => transport.as_deref(),
             Kind::Ssh => return target.place(Some(SSH)),

@@ -10,20 +10,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use devgate_schemas::Value;
-use devgate_transports::{Context, Patience};
+use devgate_transports::{Context, RetryBudget};
 use futures_util::FutureExt;
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value as Json, json};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::engine::{Engine, Limits, RunId};
-use crate::inventory::{Place, Target};
+use crate::inventory::{DeviceKey, Target};
 use crate::registry::Registry;
+use devgate_core::cancel::{CancelSource, CancelToken, Reason, Stage};
 use devgate_core::events::{Event, Events};
 use devgate_core::failure::Failure;
-use devgate_core::listen::{Listener, Sink};
-use devgate_core::results::{Action, Answer, Status};
-use devgate_core::stop::{Reason, Stage, Stop, Stopper};
+use devgate_core::redactor::{Redactor, Sink};
+use devgate_core::results::{Action, Status, TargetResult};
 use progress::Progress;
 
 /// One thing asked of the gateway.
@@ -38,33 +38,33 @@ pub struct Run {
     pub registry: Rc<Registry>,
     events: Arc<Events>,
     limits: Limits,
-    stopper: Stopper,
+    cancel_source: CancelSource,
 }
 
 /// One target's part of a run.
 #[derive(Debug)]
-pub struct Job<'a> {
+pub struct TargetJob<'a> {
     /// The target.
     pub target: &'a Target,
     /// Where that is, once somebody wants to know.
-    place: OnceCell<Place>,
+    place: OnceCell<DeviceKey>,
     /// What it is a part of.
     pub run: &'a Run,
-    listener: Listener<'a>,
-    patience: Patience,
-    stop: Stop,
+    listener: Redactor<'a>,
+    retry_budget: RetryBudget,
+    stop: CancelToken,
 }
 
 /// How a run went.
 #[derive(Debug)]
-pub struct Ran {
+pub struct RunSummary {
     /// On each target.
     pub statuses: Vec<(String, Status)>,
     /// Why it was to end before.
     pub reason: Option<Reason>,
 }
 
-impl Ran {
+impl RunSummary {
     /// Whether all was done, and well.
     pub fn is_well(&self) -> bool {
         let well = |(_, status): &(String, Status)| *status == Status::Success;
@@ -72,19 +72,19 @@ impl Ran {
     }
 }
 
-impl<'a> Job<'a> {
+impl<'a> TargetJob<'a> {
     /// Keeps these secrets out of everything that is said or printed of the target from now on.
     pub fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
         self.listener.hide(secrets);
     }
 
     /// Where its target is.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> DeviceKey {
         let place = || self.run.registry.place(self.target);
         *self.place.get_or_init(place)
     }
 
-    /// Has what reaches its target asked what it is, where it is not one of those that [`Run::over`] works on.
+    /// Has what reaches its target asked what it is, where it is not one of those that [`Run::on_targets`] works on.
     ///
     /// # Errors
     /// The run was to end before.
@@ -104,14 +104,14 @@ impl<'a> Job<'a> {
             done = &mut work => return done,
             () = self.stop.reaches(Stage::Finish) => {}
         }
-        if !self.patience.was_answered() {
-            self.patience.give_up();
+        if !self.retry_budget.was_answered() {
+            self.retry_budget.give_up();
         }
         work.await
     }
 
     /// How its work learns that it is to end.
-    pub fn stop(&self) -> &Stop {
+    pub fn stop(&self) -> &CancelToken {
         &self.stop
     }
 
@@ -133,7 +133,7 @@ impl<'a> Job<'a> {
 
     /// The context of calls on the target.
     pub fn context(&self) -> Context<'_> {
-        Context::new(&self.target.name, &self.listener, &self.patience)
+        Context::new(&self.target.name, &self.listener, &self.retry_budget)
             .within(&self.run.engine.environment)
     }
 
@@ -158,7 +158,7 @@ impl Run {
             registry,
             events,
             limits,
-            stopper: Stopper::within(limits.deadline),
+            cancel_source: CancelSource::within(limits.deadline),
         }
     }
 
@@ -184,42 +184,42 @@ impl Run {
 
     /// Has it end: the first time in peace, the second at once; the third time nothing is waited for.
     pub fn cancel(&self, reason: Reason) {
-        self.stopper.cancel(reason);
+        self.cancel_source.cancel(reason);
     }
 
     /// That it was stopped before anything was begun.
     pub fn interrupted(&self) -> Failure {
-        interrupted(&self.stopper.stop(), false)
+        interrupted(&self.cancel_source.stop(), false)
     }
 
     /// Has its work left at once, and its sessions closed.
     pub fn leave(&self, reason: Reason) {
-        self.stopper.raise(Stage::End, Some(reason));
+        self.cancel_source.raise(Stage::End, Some(reason));
     }
 
     /// The part of a target in it.
-    pub fn job<'a>(&'a self, target: &'a Target) -> Job<'a> {
+    pub fn job<'a>(&'a self, target: &'a Target) -> TargetJob<'a> {
         let job = self.job_at(target, OnceCell::new());
         job.hide(&target.secrets());
         job
     }
 
     /// The same, of a target whose secrets are hidden already.
-    fn job_at<'a>(&'a self, target: &'a Target, place: OnceCell<Place>) -> Job<'a> {
-        Job {
+    fn job_at<'a>(&'a self, target: &'a Target, place: OnceCell<DeviceKey>) -> TargetJob<'a> {
+        TargetJob {
             target,
             place,
             run: self,
-            stop: self.stopper.stop(),
-            listener: Listener::new(self.sink()),
-            patience: Patience::at_most(self.limits.patience),
+            stop: self.cancel_source.stop(),
+            listener: Redactor::new(self.sink()),
+            retry_budget: RetryBudget::at_most(self.limits.retry_budget),
         }
     }
 
     /// Waits for the next stage of being stopped, which all jobs hear then; none is that nothing is waited for any
     /// more.
     pub async fn stopping(&self) -> Option<Stage> {
-        self.stopper.next().await
+        self.cancel_source.next().await
     }
 
     /// Does `work` on every target, as many at once as the run's limits and the engine's files allow, and tells each
@@ -227,18 +227,18 @@ impl Run {
     ///
     /// Where somebody stops it, nothing new is begun, and what is under way is waited for, so that sessions are closed
     /// and processes gone; what does not end is dropped. Every target that is not done has failed and says so.
-    pub async fn over(
+    pub async fn on_targets(
         &self,
         targets: &[Arc<Target>],
         action: Action,
-        work: impl AsyncFn(&Job<'_>) -> Result<Answer, Failure>,
-    ) -> Ran {
+        work: impl AsyncFn(&TargetJob<'_>) -> Result<TargetResult, Failure>,
+    ) -> RunSummary {
         let (progress, stop) = (
             &Progress::begin(self, targets, action),
-            &self.stopper.stop(),
+            &self.cancel_source.stop(),
         );
         // What one of them shows may be a secret of another. Many have the same.
-        let secrets = Listener::new(self.sink());
+        let secrets = Redactor::new(self.sink());
         hide(&secrets, targets.iter().map(|target| target.secrets()));
         // Where a target is, and what of it is secret, depends on what its transport says.
         let stopped = tokio::select! {
@@ -253,7 +253,7 @@ impl Run {
             targets.iter().map(|target| self.registry.secrets(target)),
         );
         let places = targets.iter().map(|target| self.registry.place(target));
-        let places: &Vec<Place> = &places.collect();
+        let places: &Vec<DeviceKey> = &places.collect();
         let work = &work;
         let answers = stream::iter(targets.iter().enumerate()).map(|(at, target)| async move {
             let _room = self.room(stop).await?;
@@ -267,7 +267,7 @@ impl Run {
                     job.attend(work).await.unwrap_or_else(|_| Err(panicked()))
                 }
             };
-            let answer = answer.unwrap_or_else(Answer::from);
+            let answer = answer.unwrap_or_else(TargetResult::from);
             Some((at, job.listener.masked(answer)))
         });
         let mut answers = Box::pin(answers.buffer_unordered(self.limits.concurrency.get()));
@@ -302,14 +302,14 @@ impl Run {
     fn tell_stopping(&self, stage: Stage, running: usize) {
         self.events.tell(Event::Stopping {
             stage,
-            told: self.stopper.stop().told(),
+            told: self.cancel_source.stop().told(),
             running,
-            held: self.stopper.is_held(),
+            held: self.cancel_source.is_held(),
         });
     }
 
     /// Waits until one more target can be worked on; there is nothing where the run is to begin nothing new.
-    async fn room(&self, stop: &Stop) -> Option<OwnedSemaphorePermit> {
+    async fn room(&self, stop: &CancelToken) -> Option<OwnedSemaphorePermit> {
         tokio::select! {
             biased;
             () = stop.reaches(Stage::Finish) => None,
@@ -337,14 +337,14 @@ impl Drop for Run {
 }
 
 /// Hides the secrets of targets, of which many have the same as their neighbour.
-fn hide(listener: &Listener<'_>, secrets: impl Iterator<Item = Vec<Value>>) {
+fn hide(listener: &Redactor<'_>, secrets: impl Iterator<Item = Vec<Value>>) {
     let mut secrets: Vec<Vec<Value>> = secrets.collect();
     secrets.dedup();
     listener.hide(secrets.iter().flatten());
 }
 
 /// That a target was not done with when somebody stopped the run.
-fn interrupted(stop: &Stop, begun: bool) -> Failure {
+fn interrupted(stop: &CancelToken, begun: bool) -> Failure {
     let done = if begun {
         "what had been done by then is not known"
     } else {

@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::process::{Hear, Stream};
-use crate::run::Job;
+use crate::run::TargetJob;
 
 /// So many bytes of a line are shown.
 const SHOWN: usize = 8 * 1024;
@@ -21,7 +21,7 @@ const HIDDEN: &str = "\"_sensitive\"";
 /// Shows the output of one target's task.
 #[derive(Debug)]
 pub(crate) struct Streamed<'a> {
-    job: &'a Job<'a>,
+    job: &'a TargetJob<'a>,
     out: RefCell<Lines>,
     err: RefCell<Lines>,
 }
@@ -36,7 +36,7 @@ struct Lines {
 
 impl<'a> Streamed<'a> {
     /// Tells what is heard.
-    pub(crate) fn new(job: &'a Job<'a>) -> Self {
+    pub(crate) fn new(job: &'a TargetJob<'a>) -> Self {
         Self {
             job,
             out: RefCell::default(),

@@ -12,13 +12,13 @@ use devgate_transports::Mode;
 use crate::hosts::{Budget, Ended, Hosts, Order, Seat, TaskOutput};
 use crate::inventory::{Kind, Listed, Target};
 use crate::process::{Deaf, Limits};
-use crate::run::Job;
+use crate::run::TargetJob;
 use crate::session::{Lender, Reach};
 use crate::stream::Streamed;
 use crate::tasks::{Invocation, Parameters, Place, Task, TaskError};
+use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
-use devgate_core::results::{Answer, Status};
-use devgate_core::stop::Stage;
+use devgate_core::results::{Status, TargetResult};
 
 /// One task, asked of many targets.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ impl TaskRun<'_, '_> {
     ///
     /// # Errors
     /// Why it was not run, or could not be.
-    pub(crate) async fn on(&self, job: &Job<'_>) -> Result<Answer, Failure> {
+    pub(crate) async fn on(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
         job.hide(self.parameters.secrets());
         let target = job.target;
         let (given, budget) = self.given(job)?;
@@ -68,7 +68,7 @@ impl TaskRun<'_, '_> {
     }
 
     /// What a task gets of a remote target, and what that lets tasks take.
-    fn given<'j>(&self, job: &Job<'j>) -> Result<(Option<Given<'j>>, Budget), Failure> {
+    fn given<'j>(&self, job: &TargetJob<'j>) -> Result<(Option<Given<'j>>, Budget), Failure> {
         match &job.target.kind {
             Kind::Remote { .. } => {
                 let given = self.target(job)?;
@@ -80,7 +80,7 @@ impl TaskRun<'_, '_> {
     }
 
     /// Whether the task can run on the job's target at all.
-    fn admit(&self, job: &Job<'_>) -> Result<(), Failure> {
+    fn admit(&self, job: &TargetJob<'_>) -> Result<(), Failure> {
         let (target, none) = (job.target, BTreeSet::new());
         let place = place(job, target.run_on(), &none);
         self.task.admit(place, self.mode).map_err(|why| match why {
@@ -96,7 +96,7 @@ impl TaskRun<'_, '_> {
     async fn at(
         &self,
         seat: &Seat<'_>,
-        job: &Job<'_>,
+        job: &TargetJob<'_>,
         given: Option<&Given<'_>>,
         budget: &Budget,
     ) -> Result<TaskOutput, Ended> {
@@ -131,7 +131,7 @@ impl TaskRun<'_, '_> {
         }
     }
 
-    fn answer(&self, job: &Job<'_>, output: TaskOutput) -> Answer {
+    fn answer(&self, job: &TargetJob<'_>, output: TaskOutput) -> TargetResult {
         let ctx = job.context();
         // What it calls sensitive it may have said elsewhere, too.
         job.hide(output.value.secrets());
@@ -148,15 +148,15 @@ impl TaskRun<'_, '_> {
         } else {
             Status::Success
         };
-        Answer {
+        TargetResult {
             status,
-            ..Answer::success(Value::Hash(output.value).to_json())
+            ..TargetResult::success(Value::Hash(output.value).to_json())
         }
     }
 
     /// What the task gets as `_target`: all that the inventory says, checked and with its defaults
     /// where the transport is known, its secrets wrapped; and how the target is reached, then.
-    fn target<'j>(&self, job: &Job<'j>) -> Result<Given<'j>, Failure> {
+    fn target<'j>(&self, job: &TargetJob<'j>) -> Result<Given<'j>, Failure> {
         let (target, ctx) = (job.target, job.context());
         let raw = target.connection_info();
         let known = target
@@ -188,7 +188,7 @@ fn budget_of(target: &Target) -> Result<Budget, Failure> {
 }
 
 /// Where the job's task is to run, for a remote target at this proxy.
-fn place<'a>(job: &'a Job<'_>, proxy: &'a str, features: &'a BTreeSet<String>) -> Place<'a> {
+fn place<'a>(job: &'a TargetJob<'_>, proxy: &'a str, features: &'a BTreeSet<String>) -> Place<'a> {
     let target = &job.target.name;
     match &job.target.kind {
         Kind::Remote { .. } => Place::Remote {
@@ -201,7 +201,7 @@ fn place<'a>(job: &'a Job<'_>, proxy: &'a str, features: &'a BTreeSet<String>) -
 }
 
 /// Waits for what comes before a task, unless the run is to begin nothing new.
-async fn not_begun<T>(job: &Job<'_>, wait: impl Future<Output = T>) -> Result<T, Failure> {
+async fn not_begun<T>(job: &TargetJob<'_>, wait: impl Future<Output = T>) -> Result<T, Failure> {
     tokio::select! {
         biased;
         () = job.stop().reaches(Stage::Finish) => Err(job.interrupted(false)),

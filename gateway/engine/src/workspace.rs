@@ -21,7 +21,7 @@ use crate::project::Project;
 use crate::registry::Registry;
 use crate::tasks::Catalogue;
 use devgate_core::failure::Failure;
-use devgate_core::listen::{Sink, say};
+use devgate_core::redactor::{Sink, say};
 use devgate_core::trust;
 
 /// What a workspace is made of.

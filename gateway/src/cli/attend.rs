@@ -16,15 +16,15 @@ use super::{Ending, Setting};
 use crate::interrupt::{self, Interrupts};
 use crate::output::Output;
 use crate::voice::Voice;
+use devgate_core::cancel::{GRACE, Reason, Stage};
 use devgate_core::events::{Event, Heard, RUN};
 use devgate_core::failure::Failure;
-use devgate_core::listen::Sink;
+use devgate_core::redactor::Sink;
 use devgate_core::results::counted;
-use devgate_core::stop::{GRACE, Reason, Stage};
 use devgate_engine::inventory::InventoryError;
 use devgate_engine::operations::{Operation, Summary};
 use devgate_engine::project::Format;
-use devgate_engine::run::{Ran, Run};
+use devgate_engine::run::{Run, RunSummary};
 use devgate_engine::workspace::Chosen;
 
 /// How often it is shown that time passes.
@@ -223,7 +223,7 @@ impl Show for Shown<'_> {
 }
 
 /// How a command ends by a run.
-pub(crate) fn ending(ran: &Ran) -> Ending {
+pub(crate) fn ending(ran: &RunSummary) -> Ending {
     match &ran.reason {
         Some(reason) => Ending::Interrupted(interrupt::signal_of(reason)),
         None if ran.is_well() => Ending::Well,

@@ -33,7 +33,7 @@ use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use devgate_schemas::Sensitive;
-use devgate_transports::Patience;
+use devgate_transports::RetryBudget;
 use nix::sys::signal::Signal;
 
 use crate::output::Output;
@@ -134,13 +134,13 @@ pub(crate) struct Global {
     pub(crate) format: Option<Format>,
     /// How long a target that does not answer is waited for, in all (default: 30, which is the most)
     #[arg(
-        long,
+        long = "patience",
         global = true,
         value_name = "SECONDS",
-        value_parser = patience,
+        value_parser = retry_budget,
         help_heading = "Global options"
     )]
-    pub(crate) patience: Option<Duration>,
+    pub(crate) retry_budget: Option<Duration>,
     /// Tell more: progress messages of transports and providers
     #[arg(short, long, global = true, help_heading = help::GLOBAL)]
     pub(crate) verbose: bool,
@@ -174,8 +174,8 @@ pub(crate) struct Global {
 }
 
 /// How long a target may be waited for.
-fn patience(text: &str) -> Result<Duration, String> {
-    let most = Patience::LIMIT.as_secs();
+fn retry_budget(text: &str) -> Result<Duration, String> {
+    let most = RetryBudget::LIMIT.as_secs();
     match text.parse() {
         Ok(seconds) if (1..=most).contains(&seconds) => Ok(Duration::from_secs(seconds)),
         _ => Err(format!(

@@ -11,10 +11,10 @@ use serde_json::json;
 use super::{Ending, Setting, Targets, attend, ending};
 use crate::output::Output;
 use devgate_core::failure::Failure;
-use devgate_core::results::{Action, Answer};
+use devgate_core::results::{Action, TargetResult};
 use devgate_engine::record::{self, Recorded};
 use devgate_engine::registry::Family;
-use devgate_engine::run::Job;
+use devgate_engine::run::TargetJob;
 use devgate_engine::session::{self, Access};
 
 /// Record a session with a device, to play it and test its family without the device
@@ -58,13 +58,13 @@ impl Record {
         umask(Mode::from_bits_truncate(0o077));
         record::make_folder(&self.folder)?;
         let run = setting.begin(self.targets.concurrency);
-        let ran = run.over(&targets, Action::new("record"), async |job| {
+        let ran = run.on_targets(&targets, Action::new("record"), async |job| {
             self.record(job).await
         });
         Ok(ending(&attend(setting, &run, output, ran).await?))
     }
 
-    async fn record(&self, job: &Job<'_>) -> Result<Answer, Failure> {
+    async fn record(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
         let registry = &job.run.registry;
         let name = job.target.remote_transport().unwrap_or_default();
         let family = registry.family(name).ok().and_then(Family::declared);
@@ -89,6 +89,6 @@ impl Record {
             refused.len()
         );
         let value = json!({ "folder": folder, "commands": commands, "refused": refused });
-        Ok(Answer::success(value).with_text(text))
+        Ok(TargetResult::success(value).with_text(text))
     }
 }

@@ -7,7 +7,9 @@ use serde_json::Value as Json;
 use crate::output::{Output, seconds};
 use crate::paint::{BAD, GOOD, Paint};
 use devgate_core::failure::Failure;
-use devgate_core::results::{Action, Answer, Collected, EXPLAIN, Item, Origin, Status, counted};
+use devgate_core::results::{
+    Action, Collected, EXPLAIN, Item, Origin, Status, TargetResult, counted,
+};
 use devgate_engine::device_run::RESOURCE_FAILURE;
 use devgate_engine::project::Format;
 
@@ -93,7 +95,7 @@ impl<'a> Results<'a> {
     }
 
     /// Prints what became of one target.
-    pub(super) fn item(&mut self, target: &str, answer: &Answer) {
+    pub(super) fn item(&mut self, target: &str, answer: &TargetResult) {
         let item = Item {
             target,
             action: &self.action,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use devgate_engine::store::Files;
 use devgate_schemas::Level;
 use devgate_transports::Environment;
-use devgate_transports::Patience;
+use devgate_transports::RetryBudget;
 use futures_util::FutureExt;
 use nix::unistd::Uid;
 use std::ffi::OsStr;
@@ -23,7 +23,7 @@ use crate::prompt::Terminal;
 use crate::voice::Voice;
 use devgate_core::budget;
 use devgate_core::failure::Failure;
-use devgate_core::listen::Sink;
+use devgate_core::redactor::Sink;
 use devgate_core::results::counted;
 use devgate_engine::engine::{self, Engine, Limits, Means, Principal, Request, RunHandle};
 use devgate_engine::inventory::{Inventory, Overrides, Source, default_file};
@@ -38,7 +38,7 @@ pub(crate) struct Setting {
     pub(crate) workspace: Workspace,
     pub(crate) engine: Rc<Engine>,
     /// How long each target is waited for that does not answer.
-    patience: Duration,
+    retry_budget: Duration,
     pub(crate) voice: Voice,
 }
 
@@ -98,7 +98,7 @@ impl Setting {
                 environment,
                 asked: || interrupt::asked().map(interrupt::reason),
             }),
-            patience: global.patience.unwrap_or(Patience::LIMIT),
+            retry_budget: global.retry_budget.unwrap_or(RetryBudget::LIMIT),
             voice,
         })
     }
@@ -220,7 +220,7 @@ impl Setting {
     fn limits(&self, concurrency: Option<NonZeroUsize>) -> Limits {
         Limits {
             concurrency: self.concurrency(concurrency),
-            patience: self.patience,
+            retry_budget: self.retry_budget,
             least: self.voice.least(),
             ..Limits::default()
         }

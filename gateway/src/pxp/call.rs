@@ -7,8 +7,8 @@ use devgate_schemas::{Mask, Value, nearest};
 use serde_json::{Map, Value as Json};
 
 use super::{Module, NOT_AVAILABLE, Verdict, describe, secrets};
+use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
-use devgate_core::stop::Stop;
 use devgate_engine::process::{self, Deaf, Limits};
 
 /// How long a module has to end when it is asked to, before it is killed: devgate as one takes ten seconds to
@@ -72,7 +72,7 @@ impl Call {
     }
 
     /// Runs the action and waits for its end, as pxp-agent does for a blocking request.
-    pub(crate) async fn run(&self, limit: Duration, stop: &Stop) -> Verdict {
+    pub(crate) async fn run(&self, limit: Duration, stop: &CancelToken) -> Verdict {
         let limits = Limits {
             time: Some(limit),
             grace: GRACE,

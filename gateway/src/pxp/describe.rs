@@ -7,7 +7,7 @@ use devgate_schemas::Sensitive;
 use devgate_schemas::pxp::Metadata;
 use devgate_schemas::task::{Exit, Outcome};
 
-use devgate_core::stop::Stop;
+use devgate_core::cancel::CancelToken;
 use devgate_engine::process::{self, Excess, Limits, Program};
 
 /// How long a module may take to say what it is. pxp-agent waits for ever.
@@ -18,7 +18,10 @@ const LARGEST: usize = 4 << 20;
 
 /// Asks a module for its metadata: with `metadata`, as pxp-agent does, and without an argument, as
 /// the specification does, where that brings nothing of use.
-pub(super) async fn ask(file: &Path, stop: &Stop) -> Result<(Metadata, Vec<String>), String> {
+pub(super) async fn ask(
+    file: &Path,
+    stop: &CancelToken,
+) -> Result<(Metadata, Vec<String>), String> {
     let problem = match told(file, Some("metadata"), stop).await {
         Ok(metadata) => return Ok((metadata, Vec::new())),
         Err(Silence::Answered(problem)) => problem,
@@ -56,7 +59,7 @@ enum Silence {
     Mute(String),
 }
 
-async fn told(file: &Path, word: Option<&str>, stop: &Stop) -> Result<Metadata, Silence> {
+async fn told(file: &Path, word: Option<&str>, stop: &CancelToken) -> Result<Metadata, Silence> {
     let program = program(file, word, None);
     let limits = Limits {
         time: Some(PATIENCE),

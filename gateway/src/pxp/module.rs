@@ -11,8 +11,8 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::{Map, Value as Json};
 
 use super::{configuration, describe};
+use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
-use devgate_core::stop::Stop;
 
 /// A folder of modules, and the one of their configuration.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl ModulesDir {
     /// The folder cannot be read.
     pub(crate) async fn all(
         &self,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<Vec<(String, Result<Module, String>)>, Failure> {
         let modules = stream::iter(self.files()?).map(async |(name, files)| {
             let module = self.describe(&name, &files, stop).await;
@@ -108,7 +108,7 @@ impl ModulesDir {
     ///
     /// # Errors
     /// There is no such module, or why it is not available.
-    pub(crate) async fn load(&self, name: &str, stop: &Stop) -> Result<Module, Failure> {
+    pub(crate) async fn load(&self, name: &str, stop: &CancelToken) -> Result<Module, Failure> {
         let files = self.files()?;
         let Some(found) = files.get(name) else {
             return Err(self.unknown(name, &files));
@@ -123,7 +123,7 @@ impl ModulesDir {
         &self,
         name: &str,
         files: &BTreeSet<PathBuf>,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<Module, String> {
         let file = only(files)?;
         if !file.exists() {

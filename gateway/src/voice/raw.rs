@@ -14,7 +14,7 @@ use tracing_subscriber::registry::LookupSpan;
 use super::Voice;
 use crate::cli::LogLevel;
 use devgate_core::events::RUN;
-use devgate_core::listen::say;
+use devgate_core::redactor::say;
 
 /// Has a voice say what is written to `tracing`, as it says everything else.
 pub(super) fn listen(voice: &Voice, least: LogLevel) {

@@ -35,7 +35,7 @@ const MOST_BELOW: usize = 50;
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// How long nothing must come before the state of things is looked at again. No end of a session hangs on
     /// it: where answers take long, it is longer.
-    pub(super) fn patience(&self, expect: Expect, proof: &Proof) -> Duration {
+    pub(super) fn retry_budget(&self, expect: Expect, proof: &Proof) -> Duration {
         let quiet = match (self.output_start, expect) {
             (None, _) => NO_ECHO,
             (Some(_), Expect::AnyPrompt) if !self.is_prompt_like(self.screen.last_line()) => {

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::dialect::Dialect;
 use super::{Cli, Credentials, Line, Login, Terms};
-use crate::{Context, Patience, Result};
+use crate::{Context, Result, RetryBudget};
 
 /// What a device does in answer to a command, step by step.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ pub(crate) struct Fake {
 #[derive(Default)]
 pub(crate) struct Bench {
     events: Mutex<Vec<Event>>,
-    patience: Patience,
+    retry_budget: RetryBudget,
 }
 
 pub(crate) fn say(text: &str) -> Do {
@@ -276,13 +276,13 @@ impl Bench {
     /// A bench whose run waits for its target for so many seconds at most.
     pub(crate) fn patient_for(seconds: u64) -> Self {
         Self {
-            patience: Patience::at_most(Duration::from_secs(seconds)),
+            retry_budget: RetryBudget::at_most(Duration::from_secs(seconds)),
             ..Self::default()
         }
     }
 
     pub(crate) fn ctx(&self) -> Context<'_> {
-        Context::new("r1", self, &self.patience)
+        Context::new("r1", self, &self.retry_budget)
     }
 
     /// What was said at `notice`.

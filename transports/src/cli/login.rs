@@ -234,7 +234,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             Interruption::Lost => {
                 if secret.is_some() {
                     // A device may refuse a login by hanging up, and lock the account after some.
-                    ctx.patience().login_lost();
+                    ctx.retry_budget().login_lost();
                 }
                 Error::Closed {
                     peer,

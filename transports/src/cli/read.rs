@@ -165,7 +165,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             let quiet = if is_settling {
                 Some(SETTLED.max(self.round_trip * 2))
             } else {
-                (!quiet_seen).then(|| self.patience(expect, &proof))
+                (!quiet_seen).then(|| self.retry_budget(expect, &proof))
             };
             match self.receive(wait, quiet).await? {
                 Got::Bytes => (quiet_seen, has_settled) = (false, false),

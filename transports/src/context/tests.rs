@@ -53,9 +53,9 @@ fn resource(text: &str) -> devgate_schemas::Resource {
 
 /// What a provider's work says, and which failures it records; it was asked for `a` and `b`.
 fn told(work: impl FnOnce(&Context<'_>)) -> (Vec<String>, Vec<(String, String)>) {
-    let (schema, heard, patience) = (schema(), Heard::default(), Patience::new());
+    let (schema, heard, retry_budget) = (schema(), Heard::default(), RetryBudget::new());
     let resources = Resources::new(&schema, Mode::Enforce).asked(["a", "b"]);
-    let ctx = Context::new("sw1", &heard, &patience);
+    let ctx = Context::new("sw1", &heard, &retry_budget);
     work(&ctx.for_resources(&resources));
     let failed = resources.failed().into_iter();
     let failed = failed
@@ -202,9 +202,9 @@ fn what_is_told_in_the_wrong_order_is_an_error() {
 
 #[test]
 fn what_became_of_a_resource_is_known_once_it_was_said() {
-    let (schema, patience) = (schema(), Patience::new());
+    let (schema, retry_budget) = (schema(), RetryBudget::new());
     let resources = Resources::new(&schema, Mode::Enforce).asked(["a", "b"]);
-    let ctx = Context::new("sw1", &devgate_schemas::Silence, &patience);
+    let ctx = Context::new("sw1", &devgate_schemas::Silence, &retry_budget);
     let ctx = ctx.for_resources(&resources);
     let block = ctx.block(Doing::UPDATING, &["a"]);
     assert!(!resources.is_settled("a"));
@@ -235,9 +235,9 @@ fn messages_have_levels_and_are_about_the_type() {
 
 #[test]
 fn a_provider_sees_its_type() {
-    let (schema, patience) = (schema(), Patience::new());
+    let (schema, retry_budget) = (schema(), RetryBudget::new());
     let resources = Resources::new(&schema, Mode::Enforce);
-    let ctx = Context::new("sw1", &devgate_schemas::Silence, &patience);
+    let ctx = Context::new("sw1", &devgate_schemas::Silence, &retry_budget);
     assert!(ctx.schema().is_none());
     let ctx = ctx.for_resources(&resources);
     let seen = ctx.schema().expect("it is called for a type");
@@ -249,9 +249,9 @@ fn a_provider_sees_its_type() {
 #[test]
 fn processing_that_goes_well_tells_each_attribute_that_differs_once() {
     let should = resource("{name: a, mtu: 9000, key: canary}");
-    let (schema, heard, patience) = (schema(), Heard::default(), Patience::new());
+    let (schema, heard, retry_budget) = (schema(), Heard::default(), RetryBudget::new());
     let resources = Resources::new(&schema, Mode::Enforce).asked(["a"]);
-    let ctx = Context::new("sw1", &heard, &patience);
+    let ctx = Context::new("sw1", &heard, &retry_budget);
     let ctx = ctx.for_resources(&resources);
     let is = resource("{name: a}");
     let block = ctx.processing("a", Some(&is), Some(&should));

@@ -6,9 +6,9 @@ mod configuration;
 mod host_key;
 mod interrupted;
 mod not_led_on;
-mod patience_spent;
 mod program;
 mod refused;
+mod retry_budget_spent;
 mod text;
 mod tls;
 mod unconfirmed;
@@ -25,9 +25,9 @@ pub use configuration::{ConfigurationProblem, RefusedLine};
 pub use host_key::HostKeyProblem;
 pub use interrupted::{Interrupted, Interruption};
 pub use not_led_on::{NotLedOn, Obstacle};
-pub use patience_spent::PatienceSpent;
 pub use program::ProgramProblem;
 pub use refused::Refused;
+pub use retry_budget_spent::RetryBudgetSpent;
 use text::reason;
 pub(crate) use text::{one_line, saying, seconds};
 pub use tls::{TlsProblem, Untrusted};
@@ -258,7 +258,7 @@ pub enum Error {
 
     /// The run has waited for this target as long as it may.
     #[error("{0}")]
-    PatienceSpent(Box<PatienceSpent>),
+    RetryBudgetSpent(Box<RetryBudgetSpent>),
 }
 
 /// How far the opening of a session had come.
@@ -326,7 +326,7 @@ impl Error {
             | Self::Enable { .. }
             | Self::ControlCharacter { .. }
             | Self::Program(_)
-            | Self::PatienceSpent(_) => false,
+            | Self::RetryBudgetSpent(_) => false,
         }
     }
 
@@ -334,7 +334,7 @@ impl Error {
     pub fn partial_output(&self) -> Option<&str> {
         match self {
             Self::Interrupted(interrupted) => Some(&interrupted.partial),
-            Self::PatienceSpent(spent) => spent.last_error.as_ref()?.partial_output(),
+            Self::RetryBudgetSpent(spent) => spent.last_error.as_ref()?.partial_output(),
             Self::Configuration(problem) => problem.interrupted.as_ref()?.partial_output(),
             _ => None,
         }

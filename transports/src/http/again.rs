@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout};
 
 use super::{Answer, Ask, Http, Repeat};
 use crate::error::Interruption;
-use crate::{Context, Error, Patience, Result};
+use crate::{Context, Error, Result, RetryBudget};
 
 /// Among the details of a refusal that passes: how many seconds the server asks to wait.
 const RETRY_AFTER: &str = "retry_after";
@@ -29,7 +29,7 @@ impl Http {
             Some(ask) => format!("ask `{}` of {}", ask.shown(), self.peer()),
             None => format!("log in at {}", self.peer()),
         };
-        let mut attempts = ctx.patience().attempts(ctx, what);
+        let mut attempts = ctx.retry_budget().attempts(ctx, what);
         let (mut again, mut in_doubt) = (false, false);
         loop {
             // Fails if the target has been waited for in vain already.
@@ -47,7 +47,7 @@ impl Http {
                 in_vain(&error).min(started.elapsed())
             });
             let ended = Instant::now();
-            let error = self.explained(error, ctx.patience().left()).await;
+            let error = self.explained(error, ctx.retry_budget().left()).await;
             attempts.lost(ended.elapsed());
             let never = was_begun && ask.is_some_and(|ask| ask.repeat == Repeat::Never);
             if never || !error.is_transient() {
@@ -59,7 +59,7 @@ impl Http {
                 Ok(()) => continue,
                 Err(error) => error,
             };
-            if let (Error::PatienceSpent(spent), true) = (&mut over, in_doubt) {
+            if let (Error::RetryBudgetSpent(spent), true) = (&mut over, in_doubt) {
                 spent.last += "; whether it took effect is not known: look first";
             }
             return Err(over);
@@ -68,8 +68,8 @@ impl Http {
 
     /// The client, which waits for a silent server no longer than patience lasts, and how long it may take
     /// to connect.
-    pub(super) fn client(&self, patience: &Patience) -> Result<(Duration, reqwest::Client)> {
-        let most = patience.left().min(self.settings.longest_silence());
+    pub(super) fn client(&self, retry_budget: &RetryBudget) -> Result<(Duration, reqwest::Client)> {
+        let most = retry_budget.left().min(self.settings.longest_silence());
         let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
         if client.0 != most {
             *client = (most, self.settings.client(most)?);
@@ -127,11 +127,14 @@ fn begun(error: &Error) -> (bool, Duration) {
 }
 
 /// What a busy answer comes to: an error that passes, or one that outlasts our patience.
-pub(super) fn patient(patience: &Patience, busy: Error, answer: &Answer) -> Error {
+pub(super) fn patient(retry_budget: &RetryBudget, busy: Error, answer: &Answer) -> Error {
     let Error::Refused(mut refused) = busy else {
         return busy;
     };
-    let (wait, left) = (answer.retry_after().unwrap_or_default(), patience.left());
+    let (wait, left) = (
+        answer.retry_after().unwrap_or_default(),
+        retry_budget.left(),
+    );
     if wait < left {
         refused.busy = true;
         if let Some(Value::Hash(details)) = &mut refused.details {

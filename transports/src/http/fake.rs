@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::patience::wait;
+use crate::retry_budget::wait;
 
 /// What the server does with a request.
 #[derive(Clone, Debug)]

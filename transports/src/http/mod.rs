@@ -174,7 +174,7 @@ impl Http {
         }
         if answer.is_busy() {
             let busy = self.refused(ask, &answer, "");
-            return Err(patient(ctx.patience(), busy, &answer));
+            return Err(patient(ctx.retry_budget(), busy, &answer));
         }
         Ok(answer)
     }
@@ -195,7 +195,7 @@ impl Http {
             let answer = self.exchange(ctx, &ask, proof).await?;
             if answer.is_busy() {
                 let busy = self.refused(&ask, &answer, "");
-                return Err(patient(ctx.patience(), busy, &answer));
+                return Err(patient(ctx.retry_budget(), busy, &answer));
             }
             match answer.status.as_u16() {
                 200..300 => {}

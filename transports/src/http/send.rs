@@ -44,7 +44,7 @@ impl Http {
         proof: Proof<'_>,
     ) -> Result<Answer> {
         let settings = &self.settings;
-        let (limit, client) = self.client(ctx.patience())?;
+        let (limit, client) = self.client(ctx.retry_budget())?;
         let mut request = client.request(ask.method.clone(), settings.url(&ask.path)?);
         request = match proof {
             Proof::Nothing => request,

@@ -91,7 +91,7 @@ impl NetconfSession {
     pub async fn perform(&self, ctx: &Context<'_>, operation: &Operation) -> Result<Reply> {
         let mut open = self.open.lock().await;
         let what = format!("ask {} for `{}`", self.terms.peer, operation.name());
-        let mut attempts = ctx.patience().attempts(ctx, what);
+        let mut attempts = ctx.retry_budget().attempts(ctx, what);
         let mut again = false;
         loop {
             let started = Instant::now();
@@ -101,7 +101,7 @@ impl NetconfSession {
                 probation.keep_up(&self.way(ctx, &check), client).await;
             }
             let result = client.perform(ctx, operation).await;
-            ctx.patience().note(&result);
+            ctx.retry_budget().note(&result);
             match result {
                 Err(error @ Error::Interrupted(_)) if error.is_transient() => {
                     if again {
@@ -173,7 +173,9 @@ impl NetconfSession {
     /// Connects, logs in and exchanges hellos, retrying what may pass.
     async fn reach(&self, ctx: &Context<'_>) -> Result<Client> {
         let what = format!("open a session with {}", self.terms.peer);
-        let persisting = ctx.patience().persist(ctx, what, || self.reach_once(ctx));
+        let persisting = ctx
+            .retry_budget()
+            .persist(ctx, what, || self.reach_once(ctx));
         persisting.await
     }
 

@@ -174,7 +174,7 @@ impl OvsdbSession {
         asked: Asked<'_>,
     ) -> Result<Json> {
         let what = format!("ask {} for `{}`", self.settings.peer(), asked.method);
-        let mut attempts = ctx.patience().attempts(ctx, what);
+        let mut attempts = ctx.retry_budget().attempts(ctx, what);
         let mut again = false;
         loop {
             let ready = self.ready(ctx, open).await?;
@@ -217,7 +217,9 @@ impl OvsdbSession {
 
     async fn reach(&self, ctx: &Context<'_>) -> Result<Open> {
         let what = format!("open a session with {}", self.settings.peer());
-        let persisting = ctx.patience().persist(ctx, what, || self.reach_once(ctx));
+        let persisting = ctx
+            .retry_budget()
+            .persist(ctx, what, || self.reach_once(ctx));
         persisting.await
     }
 

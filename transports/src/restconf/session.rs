@@ -129,7 +129,7 @@ impl RestconfSession {
     async fn read(&self, ctx: &Context<'_>, path: &str) -> Result<Answer> {
         let ask = self.ask(Method::GET, path, None);
         let what = format!("read `{path}` of {}", self.http.peer());
-        let mut attempts = ctx.patience().attempts(ctx, what);
+        let mut attempts = ctx.retry_budget().attempts(ctx, what);
         loop {
             match self.answer(ctx, &ask).await {
                 Err(error) => attempts.pause(error).await?,

@@ -123,7 +123,7 @@ async fn interfaces(
             Ok(objects) => objects,
             Err(error) => {
                 ctx.warning(format!("could not read {name}: {error}"));
-                if ctx.patience().is_spent() {
+                if ctx.retry_budget().is_spent() {
                     break;
                 }
                 continue;

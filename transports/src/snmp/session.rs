@@ -46,7 +46,7 @@ impl Session for SnmpSession {
             ctx.debug("nothing is encrypted with `version: v2c`, the community neither");
         }
         let what = format!("reach the agent at {}", settings.peer());
-        let reaching = ctx.patience().persist(ctx, what, || reach(&settings));
+        let reaching = ctx.retry_budget().persist(ctx, what, || reach(&settings));
         let agent = reaching.await?;
         ctx.debug(format!("the agent at {} answers", settings.peer()));
         Ok(Self {
@@ -108,7 +108,7 @@ impl SnmpSession {
         let settings = &self.settings;
         let mut agent = self.agent.lock().await;
         let what = format!("get an answer of {}", settings.peer());
-        let mut attempts = ctx.patience().attempts(ctx, what);
+        let mut attempts = ctx.retry_budget().attempts(ctx, what);
         loop {
             let asking = ask_once(settings, &mut agent, request);
             match attempts.within(asking).await {

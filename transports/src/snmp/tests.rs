@@ -9,7 +9,7 @@ use tokio::net::UdpSocket;
 use super::SnmpSession;
 use super::oid::Oid;
 use super::pdu::{Kind, Pdu};
-use crate::{Context, Error, Patience, Session, Transport};
+use crate::{Context, Error, RetryBudget, Session, Transport};
 
 /// An agent that answers each request for version 2c by what a function makes of it.
 async fn agent(answer: impl Fn(usize, Pdu) -> Vec<Vec<u8>> + Send + 'static) -> u16 {
@@ -56,8 +56,11 @@ fn info(settings: serde_json::Value) -> ConnectionInfo {
         .expect("it fits the schema")
 }
 
-async fn open(settings: serde_json::Value, patience: &Patience) -> crate::Result<SnmpSession> {
-    let ctx = Context::new("sw1", &Silence, patience);
+async fn open(
+    settings: serde_json::Value,
+    retry_budget: &RetryBudget,
+) -> crate::Result<SnmpSession> {
+    let ctx = Context::new("sw1", &Silence, retry_budget);
     SnmpSession::open(&ctx, &info(settings)).await
 }
 
@@ -81,9 +84,9 @@ async fn lost_and_foreign_datagrams_do_not_matter() {
         ],
     })
     .await;
-    let patience = Patience::at_most(Duration::from_secs(10));
-    let session = open(at(port), &patience).await.expect("it answers");
-    let ctx = Context::new("sw1", &Silence, &patience);
+    let retry_budget = RetryBudget::at_most(Duration::from_secs(10));
+    let session = open(at(port), &retry_budget).await.expect("it answers");
+    let ctx = Context::new("sw1", &Silence, &retry_budget);
     let objects = session
         .get(&ctx, &[Oid::new(&[1, 3])])
         .await
@@ -94,9 +97,11 @@ async fn lost_and_foreign_datagrams_do_not_matter() {
 #[tokio::test]
 async fn silence_says_what_it_may_mean() {
     let port = agent(|_, _| Vec::new()).await;
-    let patience = Patience::at_most(Duration::from_secs(1));
-    let error = open(at(port), &patience).await.expect_err("nobody answers");
-    let Error::PatienceSpent(_) = error else {
+    let retry_budget = RetryBudget::at_most(Duration::from_secs(1));
+    let error = open(at(port), &retry_budget)
+        .await
+        .expect_err("nobody answers");
+    let Error::RetryBudgetSpent(_) = error else {
         panic!("{error}");
     };
     assert!(error.to_string().contains("`community`"), "{error}");
@@ -108,8 +113,10 @@ async fn a_port_where_nobody_listens_is_told_from_silence() {
     let held = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
     held.connect("127.0.0.1:9").await.expect("a peer");
     let port = held.local_addr().expect("it is bound").port();
-    let patience = Patience::at_most(Duration::from_secs(1));
-    let error = open(at(port), &patience).await.expect_err("nobody listens");
+    let retry_budget = RetryBudget::at_most(Duration::from_secs(1));
+    let error = open(at(port), &retry_budget)
+        .await
+        .expect_err("nobody listens");
     assert!(error.to_string().contains("connection refused"), "{error}");
 }
 
@@ -120,9 +127,9 @@ async fn a_walk_that_does_not_go_forward_ends() {
         vec![response(&request, request.id, &[first, second])]
     })
     .await;
-    let patience = Patience::new();
-    let session = open(at(port), &patience).await.expect("it answers");
-    let ctx = Context::new("sw1", &Silence, &patience);
+    let retry_budget = RetryBudget::new();
+    let session = open(at(port), &retry_budget).await.expect("it answers");
+    let ctx = Context::new("sw1", &Silence, &retry_budget);
     let walked = session.walk(&ctx, &Oid::new(&[1, 3, 6])).await;
     let error = walked.expect_err("it goes back").to_string();
     assert!(error.contains("1.3.6.6 comes behind 1.3.6.7"), "{error}");
@@ -152,8 +159,11 @@ async fn credentials_that_do_not_fit_together_are_told_before_anything_is_sent()
         for (key, value) in settings.as_object().expect("an object") {
             all[key] = value.clone();
         }
-        let patience = Patience::new();
-        let error = open(all, &patience).await.expect_err("refused").to_string();
+        let retry_budget = RetryBudget::new();
+        let error = open(all, &retry_budget)
+            .await
+            .expect_err("refused")
+            .to_string();
         assert!(error.contains(expected), "{error}");
         assert!(!error.contains("canary"), "{error}");
     }

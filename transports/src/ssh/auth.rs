@@ -286,7 +286,7 @@ impl<'a> Login<'a> {
             if self.heard.has_disconnected() {
                 return self.refused(why);
             }
-            self.ctx.patience().login_lost();
+            self.ctx.retry_budget().login_lost();
         }
         let said = self.heard.said();
         Error::Closed { peer, phase, said }

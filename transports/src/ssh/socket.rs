@@ -18,7 +18,7 @@ pub(super) struct Owned<S> {
     stream: S,
     released: oneshot::Receiver<()>,
     /// How long nothing may be written before the peer counts as gone.
-    patience: Option<Duration>,
+    retry_budget: Option<Duration>,
     /// Ticks when that time is over.
     stuck: Option<Interval>,
 }
@@ -30,12 +30,12 @@ pub(super) struct Owner {
 }
 
 impl<S> Owned<S> {
-    pub(super) fn new(stream: S, patience: Option<Duration>) -> (Self, Owner) {
+    pub(super) fn new(stream: S, retry_budget: Option<Duration>) -> (Self, Owner) {
         let (held, released) = oneshot::channel();
         let owned = Self {
             stream,
             released,
-            patience,
+            retry_budget,
             stuck: None,
         };
         (owned, Owner { _held: held })
@@ -43,12 +43,12 @@ impl<S> Owned<S> {
 
     /// Waits until the peer must count as gone.
     fn poll_stuck(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let Some(patience) = self.patience else {
+        let Some(retry_budget) = self.retry_budget else {
             return Poll::Pending;
         };
         let stuck = self
             .stuck
-            .get_or_insert_with(|| interval_at(Instant::now() + patience, patience));
+            .get_or_insert_with(|| interval_at(Instant::now() + retry_budget, retry_budget));
         ready!(stuck.poll_tick(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
@@ -131,21 +131,21 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_peer_that_takes_nothing_is_given_up() {
         let (near, mut far) = duplex(64);
-        let patience = Duration::from_secs(60);
-        let (mut stream, _owner) = Owned::new(near, Some(patience));
+        let retry_budget = Duration::from_secs(60);
+        let (mut stream, _owner) = Owned::new(near, Some(retry_budget));
         let started = Instant::now();
         let error = stream.write_all(&[0; 65]).await.expect_err("stuck");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
-        assert!(started.elapsed() >= patience);
+        assert!(started.elapsed() >= retry_budget);
         stream.shutdown().await.expect("it ends at once");
         // One that takes a little now and then is alive.
         let mut taken = [0; 64];
         far.read_exact(&mut taken).await.expect("read");
         let (near, mut far) = duplex(64);
-        let (mut stream, _owner) = Owned::new(near, Some(patience));
+        let (mut stream, _owner) = Owned::new(near, Some(retry_budget));
         let slowly = async {
             for _ in 0..10 {
-                tokio::time::advance(patience / 2).await;
+                tokio::time::advance(retry_budget / 2).await;
                 far.read_exact(&mut taken).await.expect("read");
             }
         };

@@ -184,7 +184,7 @@ async fn a_connection_that_is_cut_amid_a_login_is_an_interruption_and_no_refusal
         .await
         .expect_err("cut");
     let text = error.to_string();
-    assert!(matches!(error, Error::PatienceSpent(_)), "{text}");
+    assert!(matches!(error, Error::RetryBudgetSpent(_)), "{text}");
     assert!(text.contains("3 logins of this run"), "{text}");
     assert!(
         text.contains("closed the connection during authentication"),

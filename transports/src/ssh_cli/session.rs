@@ -77,21 +77,21 @@ impl SshCliSession {
     async fn run(&self, ctx: &Context<'_>, command: &Line, repeat: Repeat) -> Result<String> {
         let mut open = self.open.lock().await;
         let what = format!("run `{}` on {}", command.shown(), self.terms.peer);
-        let mut attempts = ctx.patience().attempts(ctx, what);
+        let mut attempts = ctx.retry_budget().attempts(ctx, what);
         let mut again = false;
         loop {
             let ready = match self.ready(ctx, &mut open).await {
                 Ok(ready) => ready,
-                Err(Error::PatienceSpent(mut spent)) if again => {
+                Err(Error::RetryBudgetSpent(mut spent)) if again => {
                     // What had arrived before the connection was lost must not be lost as well.
                     spent.last_error = attempts.take_last_error();
-                    return Err(Error::PatienceSpent(spent));
+                    return Err(Error::RetryBudgetSpent(spent));
                 }
                 Err(error) => return Err(error),
             };
             let started = Instant::now();
             let result = ready.cli.run(ctx, command).await;
-            ctx.patience().note(&result);
+            ctx.retry_budget().note(&result);
             match result {
                 Err(error) if repeat == Repeat::Allowed && error.is_transient() => {
                     if again {
@@ -126,7 +126,9 @@ impl SshCliSession {
     /// Connects, logs in and waits for the prompt, retrying what may pass.
     async fn reach(&self, ctx: &Context<'_>) -> Result<Open> {
         let what = format!("open a session with {}", self.terms.peer);
-        let persisting = ctx.patience().persist(ctx, what, || self.reach_once(ctx));
+        let persisting = ctx
+            .retry_budget()
+            .persist(ctx, what, || self.reach_once(ctx));
         persisting.await
     }
 
@@ -175,7 +177,7 @@ impl CommandLine for SshCliSession {
         let mut open = self.open.lock().await;
         let cli = &mut self.ready(ctx, &mut open).await?.cli;
         let outcome = cli.configure(ctx, lines).await;
-        ctx.patience().note(&outcome);
+        ctx.retry_budget().note(&outcome);
         // While it stands in configuration mode, a device may let nobody else configure it.
         if let Some(broken) = open.take_if(|open| !open.cli.is_usable()) {
             broken.close(ctx).await;
@@ -186,7 +188,7 @@ impl CommandLine for SshCliSession {
     async fn save(&self, ctx: &Context<'_>) -> Result<()> {
         let mut open = self.open.lock().await;
         let result = self.ready(ctx, &mut open).await?.cli.save(ctx).await;
-        ctx.patience().note(&result);
+        ctx.retry_budget().note(&result);
         result
     }
 

@@ -167,7 +167,7 @@ async fn a_device_that_closes_after_each_command_is_logged_in_to_three_times_and
     let (session, ctx) = (session(&server, &bench).await, bench.ctx());
     let error = session.exec(&ctx, "show x").await.expect_err("lost");
     let text = error.to_string();
-    assert!(matches!(error, Error::PatienceSpent(_)), "{text}");
+    assert!(matches!(error, Error::RetryBudgetSpent(_)), "{text}");
     assert!(text.contains("3 logins of this run"), "{text}");
     assert_eq!(error.partial_output(), Some("half an ans"));
     assert_eq!(server.connections(), 3);
@@ -195,7 +195,7 @@ async fn a_session_that_cannot_be_opened_again_keeps_what_had_arrived() {
         .exec(&bench.ctx(), "show x")
         .await
         .expect_err("gone");
-    assert!(matches!(error, Error::PatienceSpent(_)), "{error}");
+    assert!(matches!(error, Error::RetryBudgetSpent(_)), "{error}");
     assert_eq!(error.partial_output(), Some("half an ans"));
 }
 

@@ -39,7 +39,7 @@ impl SshHost {
     pub async fn connect(ctx: &Context<'_>, settings: &HostSettings) -> Result<Self> {
         let shared = settings.shared();
         let what = format!("connect to {}", shared.peer());
-        let mut attempts = ctx.patience().attempts(ctx, what);
+        let mut attempts = ctx.retry_budget().attempts(ctx, what);
         loop {
             let deadline = shared.deadline();
             match attempts.within(Ssh::connect(ctx, shared, deadline)).await {

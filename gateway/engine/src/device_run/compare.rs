@@ -168,7 +168,7 @@ mod tests {
     use async_trait::async_trait;
     use devgate_devices::{Changes, Result, Which};
     use devgate_schemas::{Silence, yaml};
-    use devgate_transports::Patience;
+    use devgate_transports::RetryBudget;
 
     use super::super::rows::Strict;
     use super::*;
@@ -230,8 +230,8 @@ mod tests {
             is: is.as_ref(),
             should: &should,
         };
-        let patience = Patience::new();
-        let ctx = Context::new("device", &Silence, &patience);
+        let retry_budget = RetryBudget::new();
+        let ctx = Context::new("device", &Silence, &retry_budget);
         let strict = Strictness::new(Strict::Error);
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.expect("a runtime can be made");

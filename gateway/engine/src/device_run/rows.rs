@@ -240,7 +240,7 @@ mod tests {
     use std::sync::{Mutex, PoisonError};
 
     use devgate_schemas::{Event, Level, Listen};
-    use devgate_transports::Patience;
+    use devgate_transports::RetryBudget;
 
     use super::*;
 
@@ -256,8 +256,8 @@ mod tests {
 
     /// How often it is told at each level what 250 rows do wrong, and how often it is an error.
     fn told(strict: Strict) -> (usize, usize, usize) {
-        let (heard, patience) = (Heard::default(), Patience::new());
-        let ctx = Context::new("device", &heard, &patience);
+        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
+        let ctx = Context::new("device", &heard, &retry_budget);
         let strict = Strictness::new(strict);
         let refused = (0..250).filter(|_| strict.refuse(&ctx, "wrong".to_owned()).is_err());
         let refused = refused.count();

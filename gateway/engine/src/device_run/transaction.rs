@@ -23,7 +23,7 @@ use super::schedule::Schedule;
 use super::tags;
 use super::way_back::WayBack;
 use super::words::time;
-use devgate_core::stop::{Stage, Stop};
+use devgate_core::cancel::{CancelToken, Stage};
 
 /// What somebody wants of a run.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub(crate) async fn run(
     options: &Options,
     safety: Option<&dyn Safety>,
     audited: &mut Audited,
-    stop: &Stop,
+    stop: &CancelToken,
 ) -> Report {
     let started = SystemTime::now();
     let mut run = Run::begin(ctx, plan, options, safety, audited).await;
@@ -153,7 +153,7 @@ impl<'a> Run<'a> {
     }
 
     /// Goes through everything. Whether nothing was left alone because somebody stopped the run.
-    async fn all(&mut self, ctx: &Context<'_>, stop: &Stop) -> bool {
+    async fn all(&mut self, ctx: &Context<'_>, stop: &CancelToken) -> bool {
         if self.options.mode == Mode::Enforce {
             self.foresee(ctx, stop).await;
         }

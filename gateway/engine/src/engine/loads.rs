@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use tokio::sync::Notify;
 
-use crate::inventory::Place;
+use crate::inventory::DeviceKey;
 use devgate_core::lock::locked;
 
 /// The proxies that some run knows.
@@ -21,7 +21,7 @@ pub(crate) struct Loads {
 
 #[derive(Debug, Default)]
 struct Proxies {
-    known: HashMap<Place, Weak<Load>>,
+    known: HashMap<DeviceKey, Weak<Load>>,
     /// At this many, those that nobody has any more are taken out.
     many: usize,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Ticket {
 
 impl Loads {
     /// The load of a proxy: one for all who ask, as long as somebody has it.
-    pub(crate) fn of(&self, place: Place) -> Arc<Load> {
+    pub(crate) fn of(&self, place: DeviceKey) -> Arc<Load> {
         let mut proxies = locked(&self.proxies);
         if let Some(load) = proxies.known.get(&place).and_then(Weak::upgrade) {
             return load;

@@ -21,13 +21,13 @@ use crate::inventory::{Inventory, Overrides, Target};
 use crate::plugins::Plugins;
 use crate::project::Project;
 use crate::registry::Registry;
-use crate::run::{Job, Run};
+use crate::run::{Run, TargetJob};
 use crate::session::{self, Access};
 use counter::{Counters, Factory};
+use devgate_core::cancel::Reason;
 use devgate_core::events::{self, Event, Heard};
 use devgate_core::failure::Failure;
-use devgate_core::results::{Action, Answer};
-use devgate_core::stop::Reason;
+use devgate_core::results::{Action, TargetResult};
 
 const ACTION: Action = Action::new("test");
 
@@ -99,14 +99,14 @@ impl Bench {
 }
 
 /// Types a line on the device of a job.
-async fn type_line(job: &Job<'_>, line: &str) -> Result<Answer, Failure> {
+async fn type_line(job: &TargetJob<'_>, line: &str) -> Result<TargetResult, Failure> {
     let lines = [Line::new(line)];
     session::within(job, Access::Write, async |ctx, _| {
         let command_line = ctx.command_line().expect("it has one");
         Ok(command_line.configure(ctx, &lines).await?)
     })
     .await?;
-    Ok(Answer::success(json!({})))
+    Ok(TargetResult::success(json!({})))
 }
 
 /// All that a run has told, to which somebody has listened from the beginning.

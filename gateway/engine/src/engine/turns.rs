@@ -5,18 +5,18 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::inventory::Place;
+use crate::inventory::DeviceKey;
 use devgate_core::lock::locked;
 
 /// The devices that somebody acts on, or waits for.
 #[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<HashMap<Place, Arc<Semaphore>>>);
+pub(crate) struct Turns(Mutex<HashMap<DeviceKey, Arc<Semaphore>>>);
 
 /// The right to act on a device, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn<'t> {
     turns: &'t Turns,
-    place: Place,
+    place: DeviceKey,
     /// There until it is given back.
     permit: Option<OwnedSemaphorePermit>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Turn<'t> {
 impl Turns {
     /// Waits for a turn at a device, first come, first served. `at_once` can have one at a time; while there are
     /// others, what the first of them said counts.
-    pub(crate) async fn take(&self, place: Place, at_once: usize) -> Turn<'_> {
+    pub(crate) async fn take(&self, place: DeviceKey, at_once: usize) -> Turn<'_> {
         let semaphore = Arc::clone(
             locked(&self.0)
                 .entry(place)

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::run::Run;
-use devgate_core::stop::Reason;
+use devgate_core::cancel::Reason;
 
 /// How often somebody has to be in a hurry until nothing is waited for any more, as with a run.
 const PATIENT: u32 = 3;

@@ -121,7 +121,7 @@ mod tests {
     use std::sync::Mutex;
 
     use devgate_schemas::{Event, Listen, TypeSchema, yaml};
-    use devgate_transports::{Mode, Patience, Resources};
+    use devgate_transports::{Mode, Resources, RetryBudget};
     use serde_json::json;
 
     use super::*;
@@ -145,8 +145,8 @@ mod tests {
         let definition = yaml::parse(definition).expect("YAML").to_value();
         let schema = TypeSchema::register(&definition).expect("a type");
         let resources = Resources::new(&schema, Mode::Enforce).asked(["a", "c"]);
-        let (heard, patience) = (Heard::default(), Patience::new());
-        let ctx = Context::new("panel", &heard, &patience);
+        let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
+        let ctx = Context::new("panel", &heard, &retry_budget);
         let mask = Mask::new(&[Value::from("canary").into_sensitive()]);
         let outcome = tell(&ctx.for_resources(&resources), &mask, &Value::from(event));
         let failed = resources

@@ -12,7 +12,7 @@ use devgate_transports::error::ProgramProblem;
 use super::action::Action;
 use super::results::{self, Problem};
 use crate::process::{self, Excess, Failure, Limits};
-use devgate_core::stop::Stopper;
+use devgate_core::cancel::CancelSource;
 
 /// A program that is a transport, or manages a type of resource.
 #[derive(Clone, Debug)]
@@ -84,9 +84,9 @@ impl Program {
             ..self.started(action)
         };
         // Who does not want to wait any longer drops this future, and the process is killed.
-        let stopper = Stopper::default();
+        let cancel_source = CancelSource::default();
         let excess = Excess::over(limits.stdout);
-        let stop = stopper.stop();
+        let stop = cancel_source.stop();
         let run = tokio::select! {
             run = process::run(&program, limits, &stop, &excess) => run,
             // It need not end by itself.

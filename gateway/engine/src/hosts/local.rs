@@ -13,7 +13,7 @@ use super::words::{PWSH, words};
 use super::{Budget, Order, Settings, TaskOutput};
 use crate::process::{self, Ended, Failure, Program, found};
 use crate::tasks::{Invocation, Said, TaskError};
-use devgate_core::stop::Stop;
+use devgate_core::cancel::CancelToken;
 use devgate_core::trust;
 
 /// This node, for as long as one run.
@@ -129,7 +129,7 @@ impl Local {
 }
 
 /// A task that was ended before it ended by itself.
-fn ended_early(task: &str, ended: Ended, stop: &Stop) -> TaskError {
+fn ended_early(task: &str, ended: Ended, stop: &CancelToken) -> TaskError {
     let Ended {
         limit,
         stdout,

@@ -19,8 +19,8 @@ use devgate_schemas::task::Exit;
 
 use crate::process::{Hear, Limits};
 use crate::tasks::{Invocation, TaskError};
+use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
-use devgate_core::stop::Stop;
 
 use local::Local;
 pub(crate) use member::{Outlook, Seat};
@@ -53,7 +53,7 @@ pub(crate) struct Order<'a> {
     /// How long it may take and how much it may write.
     pub limits: &'a Limits,
     /// How it learns that it is to end.
-    pub stop: &'a Stop,
+    pub stop: &'a CancelToken,
     /// Who hears its output while it runs.
     pub hear: &'a dyn Hear,
 }

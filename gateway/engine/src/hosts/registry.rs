@@ -18,7 +18,7 @@ use super::run_on;
 use super::settings::{Budget, Settings};
 use super::teller::Teller;
 use crate::engine;
-use crate::inventory::{Inventory, Kind, Place, Target};
+use crate::inventory::{DeviceKey, Inventory, Kind, Target};
 use crate::run::Run;
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
@@ -134,8 +134,8 @@ impl<'v> Hosts<'v> {
         if let Some(member) = members.get(&host.name) {
             return Arc::clone(member);
         }
-        let patience = self.run.limits().patience;
-        let teller = Teller::new(&host.name, self.run.sink(), patience);
+        let retry_budget = self.run.limits().retry_budget;
+        let teller = Teller::new(&host.name, self.run.sink(), retry_budget);
         let access = access(host, &teller, &self.run.engine.environment);
         let (opener, changed) = (self.opener.clone(), Arc::clone(&self.changed));
         let load = self.run.engine.loads.of(self.run.registry.place(host));
@@ -144,9 +144,9 @@ impl<'v> Hosts<'v> {
         member
     }
 
-    /// The right to act on a remote target's device (its [`Place`]), of which there are as
+    /// The right to act on a remote target's device (its [`DeviceKey`]), of which there are as
     /// many as the `concurrency` of the first who asks, in whichever run; 1 where nothing is said.
-    pub(crate) async fn device(&self, place: Place, budget: &Budget) -> engine::Turn<'v> {
+    pub(crate) async fn device(&self, place: DeviceKey, budget: &Budget) -> engine::Turn<'v> {
         let count = budget.concurrency.map_or(1, usize::from);
         self.run.engine.turns.take(place, count).await
     }

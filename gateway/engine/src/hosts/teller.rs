@@ -3,24 +3,24 @@
 use std::time::Duration;
 
 use devgate_schemas::Value;
-use devgate_transports::{Context, Patience};
+use devgate_transports::{Context, RetryBudget};
 
-use devgate_core::listen::{Listener, Sink};
+use devgate_core::redactor::{Redactor, Sink};
 
 /// What calls on a host need to know of the run.
 #[derive(Debug)]
 pub(super) struct Teller<'v> {
     name: String,
-    listener: Listener<'v>,
-    patience: Patience,
+    listener: Redactor<'v>,
+    retry_budget: RetryBudget,
 }
 
 impl<'v> Teller<'v> {
-    pub(super) fn new(name: &str, sink: &'v dyn Sink, patience: Duration) -> Self {
+    pub(super) fn new(name: &str, sink: &'v dyn Sink, retry_budget: Duration) -> Self {
         Self {
             name: name.to_owned(),
-            listener: Listener::new(sink),
-            patience: Patience::at_most(patience),
+            listener: Redactor::new(sink),
+            retry_budget: RetryBudget::at_most(retry_budget),
         }
     }
 
@@ -30,7 +30,7 @@ impl<'v> Teller<'v> {
 
     /// The context of calls on the host.
     pub(super) fn ctx(&self) -> Context<'_> {
-        Context::new(&self.name, &self.listener, &self.patience)
+        Context::new(&self.name, &self.listener, &self.retry_budget)
     }
 
     /// Keeps these secrets out of everything that is said from now on.

@@ -46,7 +46,7 @@ pub(crate) use group::Group;
 pub use overrides::Overrides;
 pub use plain::names_in;
 pub use source::Source;
-pub(crate) use target::{Kind, Place};
+pub(crate) use target::{DeviceKey, Kind};
 pub use target::{LOCALHOST, Listed, Target};
 pub use words::words;
 

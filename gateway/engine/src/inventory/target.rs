@@ -91,7 +91,7 @@ pub enum Kind {
 }
 
 /// Shown as a number that says nothing but that, the same in every release.
-impl fmt::Display for Place {
+impl fmt::Display for DeviceKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
     }
@@ -99,7 +99,7 @@ impl fmt::Display for Place {
 
 /// Where a target is: two in the same place are one device, whatever they are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Place(u128);
+pub(crate) struct DeviceKey(u128);
 
 impl Default for Kind {
     fn default() -> Self {
@@ -252,7 +252,7 @@ impl Target {
 
     /// Where it is: what leads there, as it is declared, with its host and port; without a host, its name. `usual` is
     /// the port where nobody names one; names are not resolved.
-    pub(crate) fn place(&self, usual: Option<i64>) -> Place {
+    pub(crate) fn place(&self, usual: Option<i64>) -> DeviceKey {
         let text = |key: &str| self.options.get(key).and_then(Value::as_str);
         let host = self.host();
         let host = host.as_ref().and_then(Value::as_str).map(canonical);
@@ -284,9 +284,9 @@ impl Target {
             // No part of a place holds one.
             place.update([0]);
         }
-        let mut bytes = [0; size_of::<Place>()];
-        bytes.copy_from_slice(&place.finalize()[..size_of::<Place>()]);
-        Place(u128::from_be_bytes(bytes))
+        let mut bytes = [0; size_of::<DeviceKey>()];
+        bytes.copy_from_slice(&place.finalize()[..size_of::<DeviceKey>()]);
+        DeviceKey(u128::from_be_bytes(bytes))
     }
 
     /// Where it is, for people, without credentials.

@@ -19,12 +19,12 @@ use crate::device_run::{self, Audited, Catalog, Options, Plan, Ref};
 use crate::inventory::Target;
 use crate::manifest::Manifest;
 use crate::registry::Family;
-use crate::run::{Job, Ran, Run};
+use crate::run::{Run, RunSummary, TargetJob};
 use crate::session::{self, Access, Busy};
 use crate::store::{Kept, Kind, Owner};
 use devgate_core::failure::{ErrorContext, Failure};
-use devgate_core::listen::say;
-use devgate_core::results::{Answer, Status};
+use devgate_core::redactor::say;
+use devgate_core::results::{Status, TargetResult};
 
 /// What is to be applied, and how.
 #[derive(Debug)]
@@ -91,7 +91,11 @@ impl Apply {
     ///
     /// # Errors
     /// That the manifest is not there, or what is wrong with it: then nothing was done.
-    pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> Result<(Ran, Changes), Failure> {
+    pub async fn run(
+        &self,
+        run: &Run,
+        targets: &[Arc<Target>],
+    ) -> Result<(RunSummary, Changes), Failure> {
         // What is wrong with it whatever a device holds is known before any is asked.
         let read = async {
             let catalog = self.manifest.read(&run.registry).await;
@@ -104,7 +108,7 @@ impl Apply {
         };
         let plans = self.plans(run, targets, &catalog)?;
         let changes = Cell::new(Changes::default());
-        let ran = run.over(targets, DEVICE, async |job| {
+        let ran = run.on_targets(targets, DEVICE, async |job| {
             let family = family(&job.run.registry, job.target)?;
             let plan = &plans[family.name()];
             self.splay.wait(job).await?;
@@ -125,7 +129,7 @@ impl Apply {
             if let Some(failure) = failure {
                 value["_error"] = json!(failure);
             }
-            Ok(Answer {
+            Ok(TargetResult {
                 status: if well {
                     Status::Success
                 } else {
@@ -216,7 +220,7 @@ impl Apply {
     /// Runs the transaction; beside its report, why what was changed could not be saved.
     async fn enforce(
         &self,
-        job: &Job<'_>,
+        job: &TargetJob<'_>,
         family: &Family,
         plan: &Plan<'_>,
     ) -> Result<(Report, Option<Failure>), Failure> {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use crate::inventory::Target;
-use crate::run::{Job, Ran, Run};
+use crate::run::{Run, RunSummary, TargetJob};
 use crate::session::{self, Asked};
 use devgate_core::failure::Failure;
-use devgate_core::results::{Action, Answer, Status};
+use devgate_core::results::{Action, Status, TargetResult};
 
 /// What is typed, and what becomes of it.
 #[derive(Debug)]
@@ -92,13 +92,14 @@ impl Typing {
     }
 
     /// Types it on every target, and gives what comes of it.
-    pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> Ran {
-        let on_each = async |job: &Job<'_>| self.on(job).await;
-        run.over(targets, Action::new("command"), on_each).await
+    pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
+        let on_each = async |job: &TargetJob<'_>| self.on(job).await;
+        run.on_targets(targets, Action::new("command"), on_each)
+            .await
     }
 
     /// What comes of it on one of many targets.
-    async fn on(&self, job: &Job<'_>) -> Result<Answer, Failure> {
+    async fn on(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
         let (mut values, mut text) = (Vec::new(), String::new());
         let give = &mut |(value, said): Came| {
             values.push(value);
@@ -111,7 +112,7 @@ impl Typing {
             How::Commands { .. } if self.commands().count() != 1 => json!({ "commands": values }),
             _ => values.pop().unwrap_or_else(|| json!({})),
         };
-        let mut answer = Answer::success(value);
+        let mut answer = TargetResult::success(value);
         if let (How::Configuration { save }, true, false) = (&self.how, outcome.is_ok(), self.noop)
         {
             text = match self.lines.len() {

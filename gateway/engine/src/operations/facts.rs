@@ -8,11 +8,11 @@ use devgate_schemas::Value;
 use serde_json::Value as Json;
 
 use crate::inventory::Target;
-use crate::run::{Job, Ran, Run};
+use crate::run::{Run, RunSummary, TargetJob};
 use crate::session::{self, Access};
 use crate::store::{Kept, Kind, Owner, Store};
 use devgate_core::failure::Failure;
-use devgate_core::results::{Action, Answer, Collected, Origin};
+use devgate_core::results::{Action, Collected, Origin, TargetResult};
 
 /// Which facts are wanted: those of now, where nothing is kept.
 #[derive(Debug, Default)]
@@ -48,15 +48,15 @@ impl Facts {
     }
 
     /// Gives the facts of every target.
-    pub async fn collect(&self, run: &Run, targets: &[Arc<Target>]) -> Ran {
+    pub async fn collect(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
         let store = &*run.engine.store;
-        let ran = run.over(targets, Action::new("facts"), async |job| {
+        let ran = run.on_targets(targets, Action::new("facts"), async |job| {
             match &self.kept_for {
                 Some(project) => {
                     let owner = Owner::of(project, job.target);
                     self.answer(store, &owner, job).await
                 }
-                None => Ok(Answer::success(ask(job).await?)),
+                None => Ok(TargetResult::success(ask(job).await?)),
             }
         });
         let ran = ran.await;
@@ -70,8 +70,8 @@ impl Facts {
         &self,
         store: &dyn Store,
         owner: &Owner,
-        job: &Job<'_>,
-    ) -> Result<Answer, Failure> {
+        job: &TargetJob<'_>,
+    ) -> Result<TargetResult, Failure> {
         let ctx = job.context();
         let kept = store.kept(Kind::Facts, owner).await;
         let kept = kept.unwrap_or_else(|problem| {
@@ -103,7 +103,7 @@ impl Facts {
 }
 
 /// What the target tells of itself now.
-async fn ask(job: &Job<'_>) -> Result<Json, Failure> {
+async fn ask(job: &TargetJob<'_>) -> Result<Json, Failure> {
     let (target, address) = (job.target, job.target.address());
     job.context()
         .info(format!("retrieving facts from {target} at {address}"));
@@ -114,10 +114,10 @@ async fn ask(job: &Job<'_>) -> Result<Json, Failure> {
 }
 
 /// Keeps what the target has told now.
-async fn keep(store: &dyn Store, owner: &Owner, job: &Job<'_>, facts: Json) -> Answer {
+async fn keep(store: &dyn Store, owner: &Owner, job: &TargetJob<'_>, facts: Json) -> TargetResult {
     let kept = Kept::now(job.without_secrets(facts));
     let at = kept.at;
-    let mut answer = Answer::success(kept.what.clone());
+    let mut answer = TargetResult::success(kept.what.clone());
     if let Err(error) = store.keep(Kind::Facts, owner, kept).await {
         let message = format!("the facts are not kept: {error}");
         job.context().warning(message);
@@ -132,16 +132,16 @@ async fn keep(store: &dyn Store, owner: &Owner, job: &Job<'_>, facts: Json) -> A
 }
 
 /// Facts of the cache as an answer.
-fn cached(kept: Kept, because: Option<Failure>) -> Answer {
+fn cached(kept: Kept, because: Option<Failure>) -> TargetResult {
     let collected = Collected {
         at: shown(kept.at),
         age: age(&kept).as_secs(),
         from: Origin::Cache,
         because,
     };
-    Answer {
+    TargetResult {
         collected: Some(collected),
-        ..Answer::success(kept.what)
+        ..TargetResult::success(kept.what)
     }
 }
 

@@ -14,10 +14,10 @@ use super::{DEVICE, family};
 use crate::device_run::{Checked, Strict, Strictness};
 use crate::inventory::Target;
 use crate::manifest;
-use crate::run::{Job, Ran, Run};
+use crate::run::{Run, RunSummary, TargetJob};
 use crate::session::{self, Access};
 use devgate_core::failure::Failure;
-use devgate_core::results::{Answer, Status};
+use devgate_core::results::{Status, TargetResult};
 
 /// Which resources are to be shown, and how.
 #[derive(Debug)]
@@ -43,13 +43,13 @@ pub struct Held {
 
 impl Inspect {
     /// Shows the resources of every target.
-    pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> Ran {
+    pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
         let action = DEVICE.with_document();
-        run.over(targets, action, async |job| self.on(job).await)
+        run.on_targets(targets, action, async |job| self.on(job).await)
             .await
     }
 
-    async fn on(&self, job: &Job<'_>) -> Result<Answer, Failure> {
+    async fn on(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
         let (type_name, registry) = (&self.type_name, &job.run.registry);
         let family = family(registry, job.target)?;
         let kind = registry.resource_type(family.name(), &type_name.to_lowercase());
@@ -69,7 +69,7 @@ impl Inspect {
             true => manifest::to_yaml(kind.schema(), &rows),
             false => manifest::to_pp(kind.schema(), &rows),
         };
-        let mut answer = Answer::success(json!(Held { resources: rows })).with_text(text);
+        let mut answer = TargetResult::success(json!(Held { resources: rows })).with_text(text);
         if !wrong.is_empty() {
             let failure = Failure::new("devgate/invalid-resource", wrong.join("\n"));
             let failure = failure.with("problems", wrong);

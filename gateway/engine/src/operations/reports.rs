@@ -9,7 +9,7 @@ use devgate_schemas::Report;
 use serde_json::Value as Json;
 
 use crate::device_run::{as_puppet_yaml, puppet_report};
-use crate::run::Job;
+use crate::run::TargetJob;
 use devgate_core::atomic_file;
 use devgate_core::failure::Failure;
 
@@ -47,7 +47,12 @@ impl Reports {
     ///
     /// # Errors
     /// That it cannot be written.
-    pub(super) fn keep(&self, job: &Job<'_>, report: &Report, value: &Json) -> Result<(), Failure> {
+    pub(super) fn keep(
+        &self,
+        job: &TargetJob<'_>,
+        report: &Report,
+        value: &Json,
+    ) -> Result<(), Failure> {
         let device = &job.target.name;
         let puppets = || job.without_secrets(puppet_report(report, device, &report.started));
         let (text, extension) = match self.format {

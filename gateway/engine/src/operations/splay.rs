@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::run::Job;
+use crate::run::TargetJob;
+use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
-use devgate_core::stop::Stage;
 
 /// How far the moments are spread, in seconds.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ impl Splay {
     ///
     /// # Errors
     /// That the run is to end before.
-    pub(super) async fn wait(self, job: &Job<'_>) -> Result<(), Failure> {
+    pub(super) async fn wait(self, job: &TargetJob<'_>) -> Result<(), Failure> {
         let moment = self.moment(&job.target.name);
         if moment.is_zero() {
             return Ok(());

@@ -8,7 +8,7 @@ use devgate_transports::Mode;
 
 use crate::hosts::Hosts;
 use crate::inventory::{Inventory, Target};
-use crate::run::{Ran, Run};
+use crate::run::{Run, RunSummary};
 use crate::session::{Bound, Lender};
 use crate::task_run::TaskRun;
 use crate::tasks::{Parameters, Task};
@@ -33,7 +33,12 @@ pub struct TaskOrder {
 
 impl TaskOrder {
     /// Runs the task on every target.
-    pub async fn run(&self, run: &Run, inventory: &Inventory, targets: &[Arc<Target>]) -> Ran {
+    pub async fn run(
+        &self,
+        run: &Run,
+        inventory: &Inventory,
+        targets: &[Arc<Target>],
+    ) -> RunSummary {
         let hosts = Hosts::new(inventory, run);
         let task = TaskRun {
             hosts: &hosts,
@@ -50,7 +55,7 @@ impl TaskOrder {
             is_document: false,
             object: Some(self.task.name.to_string()),
         };
-        let ran = run.over(targets, action, async |job| {
+        let ran = run.on_targets(targets, action, async |job| {
             if self.explain {
                 task.explain(job).await
             } else {

@@ -7,17 +7,17 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::inventory::Target;
-use crate::run::{Ran, Run};
+use crate::run::{Run, RunSummary};
 use crate::session::{self, Access};
-use devgate_core::results::{Action, Answer};
+use devgate_core::results::{Action, TargetResult};
 
 /// That a target can be reached: there is nothing to say of it.
 #[derive(Serialize, JsonSchema)]
 pub struct Reached {}
 
 /// Says of every target whether it can be reached.
-pub(crate) async fn verify(run: &Run, targets: &[Arc<Target>]) -> Ran {
-    run.over(targets, Action::new("verify"), async |job| {
+pub(crate) async fn verify(run: &Run, targets: &[Arc<Target>]) -> RunSummary {
+    run.on_targets(targets, Action::new("verify"), async |job| {
         let open = session::within(job, Access::Read, async |ctx, transport| {
             transport.verify(ctx).await?;
             Ok(transport.leaves_credentials_open())
@@ -27,7 +27,7 @@ pub(crate) async fn verify(run: &Run, targets: &[Arc<Target>]) -> Ran {
             None => "It can be reached, and takes the credentials.".to_owned(),
             Some(open) => format!("It can be reached; {open}."),
         };
-        Ok(Answer::success(json!(Reached {})).with_text(text))
+        Ok(TargetResult::success(json!(Reached {})).with_text(text))
     })
     .await
 }

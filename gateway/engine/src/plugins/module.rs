@@ -12,7 +12,7 @@ use super::options::{Options, read};
 use crate::hosts::{Ended, Host, Order};
 use crate::process::{Deaf, Limits};
 use crate::tasks::{Catalogue, Invocation, Place, Task, TaskError};
-use devgate_core::stop::Stopper;
+use devgate_core::cancel::CancelSource;
 
 /// What a module's `bolt_plugin.json` says.
 #[derive(Debug, Default, Deserialize)]
@@ -125,10 +125,10 @@ async fn value(
         None => invocation,
     };
     // Who does not want to wait any longer drops this future, and the task is killed.
-    let stopper = Stopper::default();
+    let cancel_source = CancelSource::default();
     let order = Order {
         limits: &Limits::default(),
-        stop: &stopper.stop(),
+        stop: &cancel_source.stop(),
         hear: &Deaf,
     };
     let output = host.run(invocation, order).await;

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::guard::Guarded;
 use super::kin::Kin;
 use super::{GRACE, Limits, Pieces, Program, pieces};
-use devgate_core::stop::Stopper;
+use devgate_core::cancel::CancelSource;
 
 /// A child that waits for what it is asked. Dropped, it is killed with all that it has started.
 pub(crate) struct Dialogue {
@@ -144,13 +144,13 @@ impl Dialogue {
         if timeout(GRACE, ended).await.is_ok() {
             kin.ended();
         } else {
-            kin.end(&Stopper::default().stop(), GRACE).await;
+            kin.end(&CancelSource::default().stop(), GRACE).await;
         }
     }
 
     /// Ends it, whatever it does.
     pub(crate) async fn kill(mut self) {
-        self.kin.end(&Stopper::default().stop(), GRACE).await;
+        self.kin.end(&CancelSource::default().stop(), GRACE).await;
     }
 }
 

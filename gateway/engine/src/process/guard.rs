@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 
 use super::kin::{self, Kin};
 use super::{bare, own, spawn};
-use devgate_core::stop::Stopper;
+use devgate_core::cancel::CancelSource;
 
 /// The word that starts a guard.
 const WORD: &str = "guard";
@@ -101,7 +101,7 @@ pub async fn guard() {
             _ => None,
         };
     }
-    let nobody = Stopper::default();
+    let nobody = CancelSource::default();
     let stop = nobody.stop();
     let left = running.into_iter().map(|(mark, leader)| {
         let mut kin = Kin::of_other(leader, mark);

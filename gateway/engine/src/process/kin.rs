@@ -20,8 +20,8 @@ use tokio::time::timeout;
 
 use super::guard::Guarded;
 use super::identity::Stat;
+use devgate_core::cancel::{CancelToken, Stage};
 use devgate_core::lock::locked;
-use devgate_core::stop::{Stage, Stop};
 
 /// The variable that marks everything that a task starts. Its value is the task's mark, behind those of
 /// the tasks that devgate itself runs in.
@@ -114,7 +114,7 @@ impl Kin {
 
     /// Asks everything to end, and kills what has not after a grace, or when the run is to be killed.
     /// The child must not have been waited for. Gives what cannot be killed.
-    pub(super) async fn end(&mut self, stop: &Stop, grace: Duration) -> BTreeSet<i32> {
+    pub(super) async fn end(&mut self, stop: &CancelToken, grace: Duration) -> BTreeSet<i32> {
         if self.ends_as_asked(stop, grace).await {
             self.ended();
             return BTreeSet::new();
@@ -135,7 +135,7 @@ impl Kin {
     }
 
     /// Asks everything to end; whether it has, within the grace, or the respite where it is asked twice.
-    async fn ends_as_asked(&self, stop: &Stop, grace: Duration) -> bool {
+    async fn ends_as_asked(&self, stop: &CancelToken, grace: Duration) -> bool {
         // Those in the group are asked with it. Twice would mean more: some take that as leave to do less.
         let recently = Snapshot::recent();
         let members = recently.processes.iter();

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
 use super::{Program, command, exit, room, spawn};
-use devgate_core::stop::Stopper;
+use devgate_core::cancel::CancelSource;
 
 /// What a child writes, and how it ends, told as of a program behind SSH. Dropped before the child's
 /// end, it kills the child's process group, as far as we may: another user's is not ours.
@@ -62,7 +62,7 @@ pub(super) async fn marked(program: &Program, mark: &str) -> io::Result<(ChildSt
             .stderr(Stdio::piped());
         spawn(&mut command)
     };
-    let nobody_stops_it = Stopper::default().stop();
+    let nobody_stops_it = CancelSource::default().stop();
     let started = room::wait(start, &nobody_stops_it).await;
     let (mut child, running) =
         started.map_err(|error| error.unwrap_or_else(|| io::ErrorKind::Interrupted.into()))?;

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::kin::{self, Kin};
 use super::{Identity, Program, command, exit, feed, room, spawn};
-use devgate_core::stop::{Stop, Stopper};
+use devgate_core::cancel::{CancelSource, CancelToken};
 
 /// A child that is found again, with all that it has started: by us, or by another when we are gone. Nobody
 /// hears what it writes. Dropped before its end, it is killed.
@@ -80,7 +80,7 @@ impl Detached {
     pub async fn ask(
         mut self,
         lines: &[&Sensitive<Vec<u8>>],
-        patience: Duration,
+        retry_budget: Duration,
     ) -> io::Result<String> {
         let talk = async {
             for line in lines {
@@ -94,7 +94,7 @@ impl Detached {
                 _ => Ok(line),
             }
         };
-        timeout(patience, talk).await?
+        timeout(retry_budget, talk).await?
     }
 }
 
@@ -105,7 +105,7 @@ impl Recorded {
     /// It cannot be started, or not be written down. None is that the run is to end first.
     pub async fn start(
         program: Program,
-        stop: &Stop,
+        stop: &CancelToken,
         record: impl FnOnce(&Record) -> io::Result<()>,
     ) -> Result<Self, Option<io::Error>> {
         let mark = kin::mark();
@@ -152,7 +152,7 @@ impl Recorded {
     }
 
     /// Ends it with all that it has started. Gives what cannot be killed.
-    pub async fn end(mut self, stop: &Stop, grace: Duration) -> BTreeSet<i32> {
+    pub async fn end(mut self, stop: &CancelToken, grace: Duration) -> BTreeSet<i32> {
         self.kin.end(stop, grace).await
     }
 }
@@ -178,7 +178,7 @@ impl Record {
         // Its number may be another's by now.
         let leader = self.leader.lives().then_some(self.leader.pid);
         let mut kin = Kin::of_other(leader, self.mark.clone());
-        let nobody_stops_it = Stopper::default();
+        let nobody_stops_it = CancelSource::default();
         kin.end(&nobody_stops_it.stop(), grace).await
     }
 }
@@ -203,8 +203,8 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("told");
         let script = format!("read -r word; echo \"$word\" >{}; exit 7", file.display());
-        let stopper = Stopper::default();
-        let stop = stopper.stop();
+        let cancel_source = CancelSource::default();
+        let stop = cancel_source.stop();
         let refused = Recorded::start(shell(&script, "no\n"), &stop, |_| {
             Err(io::ErrorKind::StorageFull.into())
         });
@@ -228,8 +228,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_written_down_is_ended_with_its_kin_by_who_has_not_started_it() {
-        let stopper = Stopper::default();
-        let stop = stopper.stop();
+        let cancel_source = CancelSource::default();
+        let stop = cancel_source.stop();
         let script = "trap '' TERM; setsid sleep 600 & sleep 600 & wait; wait";
         let mut record = None;
         let started = Recorded::start(shell(script, ""), &stop, |found| {
@@ -254,15 +254,15 @@ mod tests {
             asked.display(),
             ready.display()
         );
-        let stopper = Stopper::default();
-        let started = Recorded::start(shell(&script, ""), &stopper.stop(), |_| Ok(())).await;
+        let cancel_source = CancelSource::default();
+        let started = Recorded::start(shell(&script, ""), &cancel_source.stop(), |_| Ok(())).await;
         let mut started = started.expect("a shell");
         while !ready.exists() {
             let moment = Duration::from_millis(20);
             assert!(timeout(moment, started.wait()).await.is_err(), "it stays");
         }
         let left = started
-            .end(&stopper.stop(), Duration::from_millis(500))
+            .end(&cancel_source.stop(), Duration::from_millis(500))
             .await;
         assert!(left.is_empty(), "{left:?}");
         // The sleeping child that was asked, too, tells nobody.

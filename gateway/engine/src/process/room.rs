@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use tokio::process::Child;
 use tokio::time::interval;
 
-use devgate_core::stop::{Stage, Stop};
+use devgate_core::cancel::{CancelToken, Stage};
 
 /// One more process that runs, until it is dropped.
 pub(super) struct Running;
@@ -37,7 +37,7 @@ static TOLD: AtomicBool = AtomicBool::new(false);
 /// Why it cannot be started; nothing, when the run is to end first.
 pub(super) async fn wait(
     start: impl Fn() -> io::Result<Child>,
-    stop: &Stop,
+    stop: &CancelToken,
 ) -> Result<(Child, Running), Option<io::Error>> {
     let mut pause = interval(PAUSE);
     let (mut alone, mut written) = (0, 0);
@@ -87,11 +87,11 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use devgate_core::stop::Stopper;
+    use devgate_core::cancel::CancelSource;
 
     #[tokio::test(start_paused = true)]
     async fn what_will_not_pass_is_told_at_once_and_scarcity_after_a_while() {
-        let (tries, stopper) = (Cell::new(0), Stopper::default());
+        let (tries, cancel_source) = (Cell::new(0), CancelSource::default());
         let failing = |error: Errno| {
             let tries = &tries;
             move || {
@@ -100,23 +100,23 @@ mod tests {
             }
         };
         assert!(matches!(
-            wait(failing(Errno::ENOENT), &stopper.stop()).await,
+            wait(failing(Errno::ENOENT), &cancel_source.stop()).await,
             Err(Some(_))
         ));
         assert_eq!(tries.take(), 1);
         assert!(matches!(
-            wait(failing(Errno::EAGAIN), &stopper.stop()).await,
+            wait(failing(Errno::EAGAIN), &cancel_source.stop()).await,
             Err(Some(_))
         ));
         assert!(tries.take() > 100);
         assert!(matches!(
-            wait(failing(Errno::ETXTBSY), &stopper.stop()).await,
+            wait(failing(Errno::ETXTBSY), &cancel_source.stop()).await,
             Err(Some(_))
         ));
         assert_eq!(tries.take(), LONGEST_WRITTEN + 1);
-        stopper.raise(Stage::Finish, None);
+        cancel_source.raise(Stage::Finish, None);
         assert!(matches!(
-            wait(failing(Errno::EMFILE), &stopper.stop()).await,
+            wait(failing(Errno::EMFILE), &cancel_source.stop()).await,
             Err(None)
         ));
     }

@@ -3,10 +3,10 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use super::{Ran, Run, interrupted, panicked};
+use super::{Run, RunSummary, interrupted, panicked};
 use crate::inventory::Target;
 use devgate_core::events::Event;
-use devgate_core::results::{Action, Answer, Status};
+use devgate_core::results::{Action, Status, TargetResult};
 
 /// The targets of a run. Dropped before it was [ended](Self::end), it tells what is still to be told.
 pub(super) struct Progress<'r> {
@@ -61,7 +61,7 @@ impl<'r> Progress<'r> {
     }
 
     /// A target is done; its result holds no secret.
-    pub(super) fn finished(&self, at: usize, answer: Answer) {
+    pub(super) fn finished(&self, at: usize, answer: TargetResult) {
         let target = &self.targets[at].name;
         if self.states[at].replace(State::Done) == State::Begun {
             self.running.set(self.running.get() - 1);
@@ -79,9 +79,9 @@ impl<'r> Progress<'r> {
     }
 
     /// The run is over: what is not done has failed.
-    pub(super) fn end(&self) -> Ran {
+    pub(super) fn end(&self) -> RunSummary {
         self.has_ended.set(true);
-        let stop = self.run.stopper.stop();
+        let stop = self.run.cancel_source.stop();
         let wished = stop.reason();
         for (at, state) in self.states.iter().enumerate() {
             let has_begun = match state.get() {
@@ -104,7 +104,7 @@ impl<'r> Progress<'r> {
             reason: reason.clone(),
         });
         let statuses = self.statuses.take();
-        Ran { statuses, reason }
+        RunSummary { statuses, reason }
     }
 }
 

@@ -9,16 +9,16 @@ use super::borrow::{Borrowed, Outer, cut};
 use super::lend::{Bound, Lending};
 use super::reach::not_by_proxy;
 use super::wire::{Answer, Request};
-use crate::run::Job;
+use crate::run::TargetJob;
+use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
-use devgate_core::stop::Stage;
 
 /// A session that can be asked.
 pub enum Asked<'a> {
     /// Another devgate lends it.
     Lent(Borrowed),
     /// It is ours, and what it answers holds no secret of the job's target.
-    Own(&'a Lending<'a>, &'a Job<'a>),
+    Own(&'a Lending<'a>, &'a TargetJob<'a>),
 }
 
 /// Does `work` with a session of our own with the job's target, and closes it behind it: also when
@@ -30,7 +30,7 @@ pub enum Asked<'a> {
 /// # Errors
 /// Why there can be no session, or what the work failed with.
 pub async fn own<T>(
-    job: &Job<'_>,
+    job: &TargetJob<'_>,
     work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let ctx = job.context();

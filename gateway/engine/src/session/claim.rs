@@ -24,10 +24,10 @@ use tempfile::NamedTempFile;
 use tokio::time::{Instant, interval, timeout};
 
 use crate::engine::RunId;
-use crate::inventory::Place;
-use crate::run::Job;
+use crate::inventory::DeviceKey;
+use crate::run::TargetJob;
+use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
-use devgate_core::stop::Stage;
 
 /// What becomes of a run on a device that another run is changing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl FromStr for Busy {
 
 /// The claims of this process. Targets of one run in one place share theirs: the pool lets them take turns.
 #[derive(Debug, Default)]
-pub(crate) struct Claims(RefCell<HashMap<(Place, RunId), Weak<Claim>>>);
+pub(crate) struct Claims(RefCell<HashMap<(DeviceKey, RunId), Weak<Claim>>>);
 
 /// That no other run changes a device, in this process or in another, as long as it lives.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Claims {
     ///
     /// # Errors
     /// That another run is changing it, or that claims cannot be kept.
-    pub(crate) async fn take(&self, job: &Job<'_>, busy: Busy) -> Result<Rc<Claim>, Failure> {
+    pub(crate) async fn take(&self, job: &TargetJob<'_>, busy: Busy) -> Result<Rc<Claim>, Failure> {
         let place = job.place();
         let key = (place, job.run.id());
         let unusable = |error: io::Error| {

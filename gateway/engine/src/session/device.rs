@@ -14,7 +14,7 @@ use super::kept::Session;
 use super::{Key, Reach};
 use crate::engine::RunId;
 use devgate_core::failure::Failure;
-use devgate_core::listen::Sink;
+use devgate_core::redactor::Sink;
 
 /// How long a session may have been idle before it is tested, ere anything is risked on it.
 const MOMENT: Duration = Duration::from_secs(5);
@@ -226,22 +226,22 @@ impl Turn<'_> {
         E: Into<Failure>,
         for<'e> Fate: From<&'e E>,
     {
-        let (device, patience) = (self.device, ctx.patience());
+        let (device, retry_budget) = (self.device, ctx.retry_budget());
         let waited = device.in_vain.get().saturating_sub(self.in_vain);
         let waited = waited.min(self.asked.elapsed());
         if !waited.is_zero() {
-            patience.share(waited);
+            retry_budget.share(waited);
             ctx.notice(format!(
                 "others have waited {:.0} s for this device in vain: {:.0} s of patience are left",
                 waited.as_secs_f64(),
-                patience.left().as_secs_f64()
+                retry_budget.left().as_secs_f64()
             ));
         }
-        let before = patience.left();
+        let before = retry_budget.left();
         let outcome = self.work_once(ctx, work).await;
         device
             .in_vain
-            .set(if outcome.is_err() && patience.is_spent() {
+            .set(if outcome.is_err() && retry_budget.is_spent() {
                 device.in_vain.get() + before
             } else {
                 Duration::ZERO
@@ -317,7 +317,7 @@ impl Turn<'_> {
         let transport = match reach.connect.connect(ctx, &reach.key.info).await {
             Ok(transport) => transport,
             Err(error) => {
-                let passes = error.is_transient() || matches!(error, Error::PatienceSpent(_));
+                let passes = error.is_transient() || matches!(error, Error::RetryBudgetSpent(_));
                 let failure = Failure::from(error);
                 if !passes {
                     self.device.refuse(reach, failure.clone());

@@ -3,11 +3,11 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use devgate_transports::{Context, Patience, Transport};
+use devgate_transports::{Context, RetryBudget, Transport};
 use tokio::time::{Instant, timeout};
 
 use super::Key;
-use devgate_core::listen::{Listener, Sink};
+use devgate_core::redactor::{Redactor, Sink};
 
 /// How long the test of an idle session may take.
 const TEST: Duration = Duration::from_secs(10);
@@ -61,8 +61,8 @@ impl Session {
     /// Says goodbye on behalf of who used it last.
     pub(super) async fn close(self, log: &dyn Sink) {
         let listener = listener(log, &self.key);
-        let patience = Patience::default();
-        let ctx = Context::new(&self.target, &listener, &patience);
+        let retry_budget = RetryBudget::default();
+        let ctx = Context::new(&self.target, &listener, &retry_budget);
         ctx.debug("the session is closed");
         self.transport.close(&ctx).await;
     }
@@ -73,14 +73,14 @@ impl Session {
         work: impl AsyncFnOnce(&Context<'_>) -> T,
     ) -> T {
         let listener = listener(log, &self.key);
-        let patience = Patience::default();
-        work(&Context::new(&self.target, &listener, &patience)).await
+        let retry_budget = RetryBudget::default();
+        work(&Context::new(&self.target, &listener, &retry_budget)).await
     }
 }
 
 /// Hears what is said of a session that nobody uses.
-fn listener<'s>(log: &'s dyn Sink, key: &Key) -> Listener<'s> {
-    let listener = Listener::new(log);
+fn listener<'s>(log: &'s dyn Sink, key: &Key) -> Redactor<'s> {
+    let listener = Redactor::new(log);
     listener.hide(key.info.secrets());
     listener
 }

@@ -296,7 +296,7 @@ impl<'a> Lending<'a> {
         work: impl AsyncFnOnce(&Context<'_>) -> devgate_transports::Result<T>,
     ) -> Result<T, Failure> {
         let turn = self.lease.turn(access).await;
-        let own = self.ctx.patience().afresh();
+        let own = self.ctx.retry_budget().afresh();
         let ctx = match self.bound {
             Bound::Run => self.ctx,
             Bound::Request => self.ctx.as_patient_as(&own),

@@ -16,9 +16,9 @@ mod wire;
 
 use devgate_transports::{Context, Transport};
 
-use crate::run::Job;
+use crate::run::TargetJob;
+use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
-use devgate_core::stop::Stage;
 
 pub use ask::{Asked, own};
 pub use borrow::Borrowed;
@@ -39,7 +39,7 @@ use reach::Key;
 /// # Errors
 /// Why the target cannot be reached, or what the work failed with.
 pub async fn within<T>(
-    job: &Job<'_>,
+    job: &TargetJob<'_>,
     access: Access,
     work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, Failure>,
 ) -> Result<T, Failure> {

@@ -20,8 +20,8 @@ use tokio::time::timeout;
 use super::Reach;
 use super::device::{Access, Device, Turn};
 use crate::engine::RunId;
-use crate::inventory::Place;
-use devgate_core::listen::Sink;
+use crate::inventory::DeviceKey;
+use devgate_core::redactor::Sink;
 
 /// How often idle sessions are looked after.
 const ROUND: Duration = Duration::from_secs(1);
@@ -32,9 +32,9 @@ const GOODBYE: Duration = Duration::from_secs(5);
 /// Lends sessions, for as long as its process lives.
 #[derive(Default)]
 pub struct Pool {
-    devices: RefCell<HashMap<Place, Rc<Device>>>,
+    devices: RefCell<HashMap<DeviceKey, Rc<Device>>>,
     /// How many targets of each run are still to be done, where it has several in one place.
-    coming: RefCell<HashMap<Place, HashMap<RunId, usize>>>,
+    coming: RefCell<HashMap<DeviceKey, HashMap<RunId, usize>>>,
     /// How long a session may be idle that nobody is known to come for.
     idle: Duration,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Expected<'p> {
     pool: &'p Pool,
     run: RunId,
     /// Where they are.
-    places: HashSet<Place>,
+    places: HashSet<DeviceKey>,
 }
 
 /// The right to ask for sessions with one target: as long as it is held, those of its device are
@@ -72,7 +72,7 @@ impl Pool {
 
     /// The targets of a run, each by its place: where several are in one, its sessions are kept until
     /// the last of them is [`done`](Expected::done).
-    pub(crate) fn expect(&self, run: RunId, places: &[Place]) -> Expected<'_> {
+    pub(crate) fn expect(&self, run: RunId, places: &[DeviceKey]) -> Expected<'_> {
         let mut counts = HashMap::new();
         for place in places {
             *counts.entry(*place).or_insert(0) += 1;
@@ -139,7 +139,7 @@ impl Pool {
     }
 
     /// Whether nobody is known to come for a device.
-    fn is_unwanted(&self, place: &Place, device: &Device) -> bool {
+    fn is_unwanted(&self, place: &DeviceKey, device: &Device) -> bool {
         let coming = self.coming.borrow();
         let mut runs = coming.get(place).into_iter().flatten();
         device.leases.get() == 0 && runs.all(|(_, targets)| *targets == 0)
@@ -188,7 +188,7 @@ impl Drop for Held {
 
 impl Expected<'_> {
     /// One target of the run is done; its place is asked for only where it matters.
-    pub(crate) fn done(&self, place: Place) {
+    pub(crate) fn done(&self, place: DeviceKey) {
         if self.places.is_empty() {
             return;
         }

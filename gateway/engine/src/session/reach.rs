@@ -10,9 +10,9 @@ use devgate_transports::Connect;
 
 use crate::engine::RunId;
 use crate::hosts::{Budget, Settings};
-use crate::inventory::{Kind, Listed, Place, Target};
+use crate::inventory::{DeviceKey, Kind, Listed, Target};
 use crate::registry::{Registry, Serial};
-use crate::run::Job;
+use crate::run::TargetJob;
 use devgate_core::failure::Failure;
 
 /// How a target is reached: its transport, its checked connection info, and where it is.
@@ -20,7 +20,7 @@ use devgate_core::failure::Failure;
 pub struct Reach<'r> {
     pub(super) connect: &'r dyn Connect,
     pub(super) key: Rc<Key>,
-    pub(super) place: Place,
+    pub(super) place: DeviceKey,
     pub(super) terms: Terms,
     /// In which run it is asked for.
     pub(super) run: RunId,
@@ -54,7 +54,7 @@ impl<'r> Reach<'r> {
     ///
     /// # Errors
     /// That it is no remote target, that nobody knows its transport, or what is wrong with its info.
-    pub fn of(job: &Job<'r>) -> Result<Self, Failure> {
+    pub fn of(job: &TargetJob<'r>) -> Result<Self, Failure> {
         let (target, registry) = (job.target, &*job.run.registry);
         let name = target
             .remote_transport()
@@ -66,7 +66,7 @@ impl<'r> Reach<'r> {
     ///
     /// # Errors
     /// As [`of`](Self::of), and that it is behind a proxy.
-    pub fn from_here(job: &Job<'r>) -> Result<Self, Failure> {
+    pub fn from_here(job: &TargetJob<'r>) -> Result<Self, Failure> {
         let reach = Self::of(job)?;
         not_by_proxy(job.target).map(|()| reach)
     }
@@ -75,7 +75,7 @@ impl<'r> Reach<'r> {
     ///
     /// # Errors
     /// What is wrong with the target's info.
-    pub fn by(connect: &'r dyn Connect, job: &Job<'_>) -> Result<Self, Failure> {
+    pub fn by(connect: &'r dyn Connect, job: &TargetJob<'_>) -> Result<Self, Failure> {
         let (target, ctx) = (job.target, job.context());
         let schema = connect.schema();
         let info = schema

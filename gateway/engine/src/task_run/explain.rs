@@ -10,10 +10,10 @@ use serde_json::{Map, Value as Json, json};
 use super::{TaskRun, limits, not_begun, place};
 use crate::hosts::Outlook;
 use crate::process::Limits;
-use crate::run::Job;
+use crate::run::TargetJob;
 use crate::tasks::{Implementation, Invocation};
 use devgate_core::failure::Failure;
-use devgate_core::results::Answer;
+use devgate_core::results::TargetResult;
 
 /// What a `_target` has of itself; other values may be secrets where no schema says what they are.
 const PLAIN: [&str; 8] = [
@@ -32,7 +32,7 @@ impl TaskRun<'_, '_> {
     ///
     /// # Errors
     /// Why it would not run.
-    pub(crate) async fn explain(&self, job: &Job<'_>) -> Result<Answer, Failure> {
+    pub(crate) async fn explain(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
         job.hide(self.parameters.secrets());
         let target = job.target;
         let (given, budget) = self.given(job)?;
@@ -83,7 +83,7 @@ impl TaskRun<'_, '_> {
             "limits": limits_json(&limits),
         });
         let text = text(&value);
-        Ok(Answer::success(value).with_text(text))
+        Ok(TargetResult::success(value).with_text(text))
     }
 }
 

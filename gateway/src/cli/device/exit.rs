@@ -5,7 +5,7 @@ use clap::Args;
 use crate::cli::{self, Ending};
 use devgate_core::results::Status;
 use devgate_engine::operations::Changes;
-use devgate_engine::run::Ran;
+use devgate_engine::run::RunSummary;
 
 /// What the exit code tells.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -30,7 +30,7 @@ const RESOURCE_FAILURES: u8 = 4;
 
 impl ExitCodes {
     /// How the run ends.
-    pub(super) fn ending(self, ran: &Ran, changes: Changes) -> Ending {
+    pub(super) fn ending(self, ran: &RunSummary, changes: Changes) -> Ending {
         let ending = cli::ending(ran);
         if let Ending::Interrupted(_) = ending {
             return ending;
@@ -70,9 +70,9 @@ mod tests {
 
     use super::*;
 
-    fn ran(statuses: Vec<(String, Status)>) -> Ran {
+    fn ran(statuses: Vec<(String, Status)>) -> RunSummary {
         let reason = None;
-        Ran { statuses, reason }
+        RunSummary { statuses, reason }
     }
 
     /// The ending of a run over targets that had so many changes and failures of resources each.

@@ -9,8 +9,8 @@ use clap::Args;
 use crate::cli::Ending;
 use crate::output::Output;
 use crate::pxp::spool::{self, Handover, Transaction};
+use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
-use devgate_core::stop::Stop;
 use devgate_engine::process;
 
 #[derive(Args, Debug)]
@@ -21,7 +21,7 @@ pub(in crate::cli) struct Attend {
 
 impl Attend {
     /// Answers a line of JSON: `null` when the module was started, else why it was not.
-    pub(super) async fn run(self, output: &Output, stop: &Stop) -> Ending {
+    pub(super) async fn run(self, output: &Output, stop: &CancelToken) -> Ending {
         match self.attend(output, stop).await {
             Ok(()) => Ending::Well,
             Err(failure) => {
@@ -33,7 +33,7 @@ impl Attend {
         }
     }
 
-    async fn attend(self, output: &Output, stop: &Stop) -> Result<(), Failure> {
+    async fn attend(self, output: &Output, stop: &CancelToken) -> Result<(), Failure> {
         let refused = |problem: String| Failure::new("devgate/not-started", problem);
         process::begin_session().map_err(|error| refused(format!("no new session: {error}")))?;
         let transaction = Transaction::at(self.folder)?;

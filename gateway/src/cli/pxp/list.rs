@@ -10,8 +10,8 @@ use crate::cli::transport::first_sentence;
 use crate::output::{self, Output};
 use crate::pxp::{Module, NOT_AVAILABLE};
 use crate::voice::Voice;
+use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
-use devgate_core::stop::Stop;
 
 #[derive(Args, Debug)]
 #[command(
@@ -28,7 +28,7 @@ impl List {
         self,
         voice: &Voice,
         output: &Output,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<Ending, Failure> {
         let folder = self.folders.modules_dir.display().to_string();
         let modules = self.folders.open()?;

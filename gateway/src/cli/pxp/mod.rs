@@ -18,8 +18,8 @@ use crate::interrupt::{self, Interrupts};
 use crate::output::Output;
 use crate::pxp::ModulesDir;
 use crate::voice::Voice;
+use devgate_core::cancel::{CancelSource, CancelToken, Stage};
 use devgate_core::failure::Failure;
-use devgate_core::stop::{Stage, Stop, Stopper};
 
 pub(super) use serve::not_by_this_name;
 pub(crate) use serve::words;
@@ -71,7 +71,7 @@ impl Pxp {
             Self::Status(status) => status.run(&voice(), output).await,
             Self::Cancel(cancel) => cancel.run(output).await,
             Self::Attend(attend) => {
-                let attend = async |stop: &Stop| Ok(attend.run(output, stop).await);
+                let attend = async |stop: &CancelToken| Ok(attend.run(output, stop).await);
                 stopped_by(Signals::Asking, attend).await
             }
             Self::Serve(serve) => Ok(serve.run(global, output).await),
@@ -95,18 +95,18 @@ enum Signals {
 
 /// Does work that signals end, with what it has started.
 async fn stoppable(
-    work: impl AsyncFnOnce(&Stop) -> Result<Ending, Failure>,
+    work: impl AsyncFnOnce(&CancelToken) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
     stopped_by(Signals::Ending, work).await
 }
 
 async fn stopped_by(
     signals: Signals,
-    work: impl AsyncFnOnce(&Stop) -> Result<Ending, Failure>,
+    work: impl AsyncFnOnce(&CancelToken) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
     let mut interrupts = Interrupts::hear()?;
-    let stopper = Stopper::default();
-    let stop = stopper.stop();
+    let cancel_source = CancelSource::default();
+    let stop = cancel_source.stop();
     let mut work = std::pin::pin!(work(&stop));
     loop {
         tokio::select! {
@@ -117,10 +117,10 @@ async fn stopped_by(
                     Some(signal) => ending.map(|_| Ending::Interrupted(signal)),
                 };
             }
-            signal = interrupts.signal() => stopper.cancel(interrupt::reason(signal)),
-            stage = stopper.next() => match stage {
+            signal = interrupts.signal() => cancel_source.cancel(interrupt::reason(signal)),
+            stage = cancel_source.next() => match stage {
                 // What a module does cannot be left half done by waiting: it is asked to end at once.
-                Some(stage) => stopper.raise(stage.max(Stage::End), None),
+                Some(stage) => cancel_source.raise(stage.max(Stage::End), None),
                 None => match signals {
                     Signals::Ending => {
                         return Err(Failure::new("devgate/interrupted", "interrupted"))

@@ -15,8 +15,8 @@ use crate::cli::task::{given, time};
 use crate::output::Output;
 use crate::pxp::{Call, Verdict};
 use crate::voice::Voice;
+use devgate_core::cancel::CancelToken;
 use devgate_core::failure::{ErrorContext, Failure};
-use devgate_core::stop::Stop;
 use devgate_engine::process;
 
 #[derive(Args, Debug)]
@@ -52,7 +52,7 @@ impl Run {
         self,
         voice: &Voice,
         output: &Output,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<Ending, Failure> {
         if !self.input.starts_with(['-', '@']) && self.input != NOTHING {
             hide_input(&self.input)?;

@@ -10,8 +10,8 @@ use crate::cli::Ending;
 use crate::output::{self, Output};
 use crate::pxp::Module;
 use crate::voice::Voice;
+use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
-use devgate_core::stop::Stop;
 
 #[derive(Args, Debug)]
 #[command(
@@ -30,7 +30,7 @@ impl Show {
         self,
         voice: &Voice,
         output: &Output,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<Ending, Failure> {
         let modules = self.folders.open()?;
         let module = modules.load(&self.module, stop).await?;

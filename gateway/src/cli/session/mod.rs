@@ -16,10 +16,10 @@ use super::targets::{Direct, words};
 use super::{Ending, Global, Setting, complete};
 use crate::interrupt::{self, Interrupts};
 use crate::output::Output;
+use devgate_core::cancel::{GRACE, Stage};
 use devgate_core::failure::Failure;
-use devgate_core::stop::{GRACE, Stage};
 use devgate_engine::inventory::Target;
-use devgate_engine::run::Job;
+use devgate_engine::run::TargetJob;
 use devgate_engine::session::{self, Asked, Borrowed};
 use devgate_engine::workspace::missing;
 
@@ -166,7 +166,7 @@ async fn alone(
 }
 
 /// Waits until the work was to be left, and for as long as what runs may take to come to its end then.
-async fn overdue(job: &Job<'_>) {
+async fn overdue(job: &TargetJob<'_>) {
     job.stop().reaches(Stage::End).await;
     let _ = timeout(GRACE, pending::<()>()).await;
 }

@@ -26,8 +26,8 @@ use self::reply::Reply;
 use crate::cli::{Ending, Global, Setting, When};
 use crate::interrupt::{self, Interrupts};
 use crate::output::Output;
+use devgate_core::cancel::Reason;
 use devgate_core::failure::Failure;
-use devgate_core::stop::Reason;
 use devgate_engine::project::Format;
 use devgate_engine::run;
 

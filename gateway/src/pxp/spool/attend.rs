@@ -12,8 +12,8 @@ use super::start::not_started;
 use super::wait::{Deadline, linger};
 use super::{Handover, Transaction, pid};
 use crate::pxp::describe;
+use devgate_core::cancel::{CancelToken, Stage};
 use devgate_core::failure::Failure;
-use devgate_core::stop::{Stage, Stop};
 use devgate_engine::process::{self, Identity, Recorded};
 
 /// Attends the action of a transaction that was claimed and not started. It asks for the `handover` when it
@@ -24,7 +24,7 @@ use devgate_engine::process::{self, Identity, Recorded};
 pub(crate) async fn attend(
     transaction: &Transaction,
     handover: impl FnOnce() -> io::Result<Handover>,
-    stop: &Stop,
+    stop: &CancelToken,
     started: impl FnOnce(),
 ) -> Result<(), Failure> {
     let taken = transaction.take_over();
@@ -83,7 +83,7 @@ impl Transaction {
         &self,
         metadata: &TransactionMetadata,
         request: Sensitive<Vec<u8>>,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<Recorded, String> {
         let program = describe::program(&metadata.file, Some(&metadata.action), Some(request));
         let cancelled = || "cancelled".to_owned();

@@ -28,12 +28,12 @@ impl Transaction {
         &self,
         call: &Call,
         to: Detached,
-        patience: Duration,
+        retry_budget: Duration,
     ) -> io::Result<String> {
         let secrets: Json = call.secrets().iter().map(Value::to_json).collect();
         let secrets = Sensitive::new(secrets.to_string().into_bytes());
         let request = call.request(Some(self.output_files())).to_stdin();
-        to.ask(&[&secrets, &request], patience).await
+        to.ask(&[&secrets, &request], retry_budget).await
     }
 }
 

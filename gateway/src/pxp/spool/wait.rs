@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use super::metadata::{TransactionMetadata, Why};
 use super::{Transaction, pause};
 use crate::pxp::call::GRACE;
-use devgate_core::stop::{Stage, Stop};
+use devgate_core::cancel::{CancelToken, Stage};
 use devgate_engine::process::Recorded;
 
 /// How often it is looked whether an action has left its exit code.
@@ -32,7 +32,7 @@ impl Transaction {
         metadata: &mut TransactionMetadata,
         mut child: Recorded,
         deadline: &Deadline,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Option<Recorded> {
         let why = tokio::select! {
             exit = self.finishes(&mut child) => {
@@ -136,7 +136,7 @@ impl Deadline {
 }
 
 /// Waits for a process whose action has finished, as long as that might take.
-pub(super) async fn linger(mut child: Recorded, deadline: &Deadline, stop: &Stop) {
+pub(super) async fn linger(mut child: Recorded, deadline: &Deadline, stop: &CancelToken) {
     tokio::select! {
         _ = child.wait() => return,
         () = deadline.passes() => {}

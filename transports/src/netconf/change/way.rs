@@ -154,7 +154,7 @@ impl Way<'_> {
             datastore.as_str(),
             self.peer
         );
-        let mut attempts = self.ctx.patience().attempts(self.ctx, what);
+        let mut attempts = self.ctx.retry_budget().attempts(self.ctx, what);
         let lock = Operation::lock(datastore);
         loop {
             match attempts.within(client.perform(self.ctx, &lock)).await {

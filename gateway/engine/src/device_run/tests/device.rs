@@ -7,13 +7,13 @@ use devgate_devices::{Changes, Error, Provider, ResourceType, Result, Safety, Wh
 use devgate_schemas::{
     Event, Level, Listen, Name, Report, Resource, ResourceReport, TypeSchema, Value, yaml,
 };
-use devgate_transports::{Context, Mode, Patience};
+use devgate_transports::{Context, Mode, RetryBudget};
 use serde_json::Value as Json;
 
 use crate::device_run::{Audited, Catalog, Options, Strict, run};
 use crate::manifest;
+use devgate_core::cancel::{CancelSource, CancelToken};
 use devgate_core::failure::Failure;
-use devgate_core::stop::{Stop, Stopper};
 
 /// The types of the device, in the order in which tests know them.
 const TYPES: &str = r"
@@ -74,7 +74,7 @@ pub(super) struct State {
     /// What earlier runs have seen of audited resources.
     pub(super) audited: Json,
     /// Raised to its end at the first change.
-    pub(super) stopper: Option<Stopper>,
+    pub(super) cancel_source: Option<CancelSource>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -198,14 +198,14 @@ impl Device {
             let kind = kind.map(|kind| kind as &dyn ResourceType);
             kind.ok_or_else(|| Failure::new("devgate/unknown-type", format!("no type `{name}`")))
         })?;
-        let patience = Patience::new();
-        let stop: Stop = match &self.state().stopper {
-            Some(stopper) => stopper.stop(),
-            None => Stopper::default().stop(),
+        let retry_budget = RetryBudget::new();
+        let stop: CancelToken = match &self.state().cancel_source {
+            Some(cancel_source) => cancel_source.stop(),
+            None => CancelSource::default().stop(),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.expect("a runtime can be made");
-        let ctx = Context::new("device", heard, &patience);
+        let ctx = Context::new("device", heard, &retry_budget);
         let mut audited = Audited::of(self.state().audited.clone());
         let report = runtime.block_on(run(&ctx, &plan, options, safety, &mut audited, &stop));
         self.state().audited = audited.into_json();
@@ -285,8 +285,8 @@ impl Provider for Shelf {
         if ctx.noop() {
             return Ok(());
         }
-        if let Some(stopper) = &state.stopper {
-            stopper.raise(devgate_core::stop::Stage::Finish, None);
+        if let Some(cancel_source) = &state.cancel_source {
+            cancel_source.raise(devgate_core::cancel::Stage::Finish, None);
         }
         for ((name, change), title) in changes.into_iter().zip(titles) {
             if state.lost_at.as_ref() == Some(&title) {

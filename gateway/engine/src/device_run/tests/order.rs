@@ -323,7 +323,7 @@ fn tags_restrict_a_run_to_some_resources() {
 #[test]
 fn a_run_that_is_stopped_ends_what_it_does_and_leaves_the_rest() {
     let device = Device::default();
-    device.state().stopper = Some(devgate_core::stop::Stopper::default());
+    device.state().cancel_source = Some(devgate_core::cancel::CancelSource::default());
     let manifest = "vlan: {a: {}}\nport: {p: {}}\n";
     let report = device.try_apply(manifest, &enforce()).expect("it is right");
     let ends: Vec<String> = report.resources.iter().map(end).collect();

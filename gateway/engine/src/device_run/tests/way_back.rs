@@ -140,7 +140,7 @@ fn a_device_that_does_not_keep_the_changes_goes_back() {
 #[test]
 fn a_run_that_is_stopped_goes_back_too() {
     let device = Device::default();
-    device.state().stopper = Some(devgate_core::stop::Stopper::default());
+    device.state().cancel_source = Some(devgate_core::cancel::CancelSource::default());
     let way = Way {
         device: device.clone(),
         fails: "",

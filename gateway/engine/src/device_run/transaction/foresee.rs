@@ -6,7 +6,7 @@ use super::super::entry::Entry;
 use super::super::plan::Work;
 use super::super::tags;
 use super::Run;
-use devgate_core::stop::{Stage, Stop};
+use devgate_core::cancel::{CancelToken, Stage};
 
 /// How many resources a message names.
 const NAMED: usize = 3;
@@ -14,7 +14,7 @@ const NAMED: usize = 3;
 impl Run<'_> {
     /// Judges everything that may be changed against what the device holds, before anything is. What
     /// comes behind another change is judged once more after that: it may depend on it.
-    pub(super) async fn foresee(&mut self, ctx: &Context<'_>, stop: &Stop) {
+    pub(super) async fn foresee(&mut self, ctx: &Context<'_>, stop: &CancelToken) {
         let (plan, tags) = (self.plan, &self.options.tags);
         let may_change = |entry: &&mut Entry| {
             entry.mode == Mode::Enforce && tags::are_wanted(&plan.nodes[entry.node].tags, tags)

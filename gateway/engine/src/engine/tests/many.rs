@@ -31,7 +31,7 @@ async fn a_thousand_runs_at_once_tell_each_their_own() {
         let targets = &targets;
         async move {
             let line = number.to_string();
-            run.over(targets, ACTION, async |job| {
+            run.on_targets(targets, ACTION, async |job| {
                 job.context().notice(format!("run {line}"));
                 type_line(job, &line).await
             })
@@ -105,7 +105,7 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
                     deadline: (!cancels).then_some(after),
                     ..Limits::default()
                 });
-                let work = run.over(targets, ACTION, async |job| {
+                let work = run.on_targets(targets, ACTION, async |job| {
                     type_line(job, &format!("{number} {}", job.target)).await
                 });
                 let end = async {
@@ -192,12 +192,12 @@ async fn runs_at_once_reach_their_devices_over_ssh() {
     let begun = std::time::Instant::now();
     let runs: Vec<Run> = (0..runs).map(|_| bench.begin(Limits::default())).collect();
     let work = runs.iter().map(|run| async {
-        run.over(&targets, ACTION, async |job| {
+        run.on_targets(&targets, ACTION, async |job| {
             session::within(job, Access::Read, async |ctx, transport| {
                 Ok(transport.verify(ctx).await?)
             })
             .await?;
-            Ok(Answer::success(json!({})))
+            Ok(TargetResult::success(json!({})))
         })
         .await
     });

@@ -10,15 +10,15 @@ use super::counter::pass;
 use super::*;
 use crate::engine::{Key, Principal, Request};
 use crate::operations::{How, Operation, Typing};
-use crate::run::Ran;
+use crate::run::RunSummary;
 use crate::workspace::Chosen;
+use devgate_core::cancel::Stage;
 use devgate_core::lock::locked;
 use devgate_core::results::Status;
-use devgate_core::stop::Stage;
 
 /// Types a line on each target after a minute.
-async fn slowly(run: &Run, targets: &[Arc<Target>]) -> Ran {
-    run.over(targets, ACTION, async |job| {
+async fn slowly(run: &Run, targets: &[Arc<Target>]) -> RunSummary {
+    run.on_targets(targets, ACTION, async |job| {
         tokio::select! {
             () = pass(Duration::from_secs(60)) => {}
             () = job.stop().reaches(Stage::End) => return Err(job.interrupted(true)),
@@ -28,7 +28,7 @@ async fn slowly(run: &Run, targets: &[Arc<Target>]) -> Ran {
     .await
 }
 
-fn statuses(ran: &Ran) -> Vec<(&str, Status)> {
+fn statuses(ran: &RunSummary) -> Vec<(&str, Status)> {
     let all = ran.statuses.iter();
     all.map(|(name, status)| (name.as_str(), *status)).collect()
 }
@@ -45,14 +45,14 @@ async fn the_secrets_of_a_run_are_its_own() {
     let secret = Value::from("canary").into_sensitive();
     let work = |at: usize, hides: bool| {
         let secret = &secret;
-        runs[at].over(&targets, ACTION, async move |job| {
+        runs[at].on_targets(&targets, ACTION, async move |job| {
             if hides {
                 job.hide([secret]);
             }
             pass(Duration::from_secs(1)).await;
             job.context().notice("a canary");
             pass(Duration::from_secs(1)).await;
-            Ok(Answer::success(json!({"said": "a canary"})))
+            Ok(TargetResult::success(json!({"said": "a canary"})))
         })
     };
     tokio::join!(work(0, true), work(1, false));
@@ -80,9 +80,9 @@ async fn what_one_target_shows_of_another_s_secrets_is_hidden() {
     let mut heard = run.events().follow(0);
     // One that is not begun yet, and one that is done.
     let targets = bench.targets(&["d0", "d1"]);
-    let work = run.over(&targets, ACTION, async |_| {
+    let work = run.on_targets(&targets, ACTION, async |_| {
         run.events().wrote("canary-0 canary-1\n");
-        Ok(Answer::success(json!({"said": "canary-0 canary-1"})))
+        Ok(TargetResult::success(json!({"said": "canary-0 canary-1"})))
     });
     work.await;
     let told = told(&mut heard);
@@ -109,9 +109,9 @@ async fn a_wish_that_came_unheard_is_why_a_run_has_failed_and_is_told_once() {
         let run = bench.begin(Limits::default());
         let mut heard = run.events().follow(0);
         let targets = bench.targets(&["d0"]);
-        let work = run.over(&targets, ACTION, async |job| match fails {
+        let work = run.on_targets(&targets, ACTION, async |job| match fails {
             true => Err(job.interrupted(true)),
-            false => Ok(Answer::success(json!({}))),
+            false => Ok(TargetResult::success(json!({}))),
         });
         assert_eq!(work.await.reason, expected);
         let ended = told(&mut heard).pop().expect("it has told something");
@@ -175,9 +175,9 @@ async fn what_a_transport_calls_secret_is_hidden_from_the_beginning() {
     let run = bench.one_by_one();
     let mut heard = run.events().follow(0);
     let targets = bench.targets(&["d0", "d1"]);
-    run.over(&targets, ACTION, async |job| {
+    run.on_targets(&targets, ACTION, async |job| {
         job.context().notice("a canary");
-        Ok(Answer::success(json!({})))
+        Ok(TargetResult::success(json!({})))
     })
     .await;
     let told = told(&mut heard);
@@ -194,9 +194,9 @@ async fn a_run_that_panics_has_told_what_became_of_each_target() {
     let (run, targets) = (bench.one_by_one(), bench.targets(&["d0", "d1"]));
     let mut heard = run.events().follow(0);
     let fails = async {
-        let work = run.over(&targets, ACTION, async |_| {
+        let work = run.on_targets(&targets, ACTION, async |_| {
             pass(Duration::from_secs(60)).await;
-            Ok(Answer::success(json!({})))
+            Ok(TargetResult::success(json!({})))
         });
         tokio::select! {
             _ = work => {}
@@ -269,9 +269,9 @@ async fn a_run_waits_for_a_follower_that_must_miss_nothing_and_tells_others_what
     let run = bench.begin(Limits::default());
     let (mut faithful, mut late) = (run.events().follow(0), run.events().watch(0));
     let begun = Cell::new(0);
-    let work = run.over(&targets, ACTION, async |_| {
+    let work = run.on_targets(&targets, ACTION, async |_| {
         begun.set(begun.get() + 1);
-        Ok(Answer::success(json!({})))
+        Ok(TargetResult::success(json!({})))
     });
     let mut work = Box::pin(work);
     assert!(timeout(Duration::from_secs(60), &mut work).await.is_err());

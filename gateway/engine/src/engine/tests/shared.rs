@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::counter::pass;
 use super::*;
 use crate::hosts::{Budget, Hosts};
-use crate::run::Ran;
+use crate::run::RunSummary;
 use crate::session::Busy;
 use devgate_core::lock::locked;
 
@@ -43,13 +43,13 @@ async fn the_end_of_a_run_leaves_another_s_sessions_and_what_it_expects() {
     let targets = bench.targets(&["d0"]);
     let twice = [targets.clone(), targets.clone()].concat();
     let (short, long) = (bench.begin(Limits::default()), bench.one_by_one());
-    let short_work = short.over(&targets, ACTION, async |job| {
+    let short_work = short.on_targets(&targets, ACTION, async |job| {
         pass(Duration::from_secs(1)).await;
         type_line(job, "a").await
     });
     // Between its two parts, the other run comes and ends.
     let first = Cell::new(true);
-    let long_work = long.over(&twice, ACTION, async |job| {
+    let long_work = long.on_targets(&twice, ACTION, async |job| {
         if !first.replace(false) {
             pass(Duration::from_secs(5)).await;
         }
@@ -73,9 +73,9 @@ async fn two_runs_do_not_type_on_one_device_at_once() {
     let runs: Vec<Run> = (0..5).map(|_| bench.begin(Limits::default())).collect();
     let work = runs
         .iter()
-        .map(|run| run.over(&targets, ACTION, async |job| type_line(job, "a").await));
+        .map(|run| run.on_targets(&targets, ACTION, async |job| type_line(job, "a").await));
     let ran = bench.engine.drive(join_all(work)).await;
-    assert!(ran.iter().all(Ran::is_well));
+    assert!(ran.iter().all(RunSummary::is_well));
     assert_eq!(bench.counters.most_writers.load(Ordering::SeqCst), 1);
     assert_eq!(locked(&bench.counters.seen).lines.len(), 5);
 }
@@ -120,12 +120,12 @@ async fn runs_take_turns_on_a_proxy_that_has_room_for_one() {
     let work = [("long", &many), ("short", &proxy)];
     let work = runs.iter().zip(work).map(async |(run, (name, targets))| {
         let (hosts, order) = (&Hosts::new(&bench.inventory, run), &order);
-        let work = run.over(targets, ACTION, async |job| {
+        let work = run.on_targets(targets, ACTION, async |job| {
             let seat = hosts.pool(job.target).await?.seat().await?;
             order.borrow_mut().push(name);
             pass(Duration::from_secs(1)).await;
             drop(seat);
-            Ok(Answer::success(json!({})))
+            Ok(TargetResult::success(json!({})))
         });
         assert!(hosts.serve(work).await.is_well());
     });
@@ -179,7 +179,7 @@ async fn who_is_refused_in_a_run_is_not_tried_again_there_and_may_be_in_another(
     let thrice = [target.clone(), target.clone(), target.clone()].concat();
     for logins in 1..3 {
         let run = bench.one_by_one();
-        let ran = run.over(&thrice, ACTION, async |job| type_line(job, "a").await);
+        let ran = run.on_targets(&thrice, ACTION, async |job| type_line(job, "a").await);
         assert!(!bench.engine.drive(ran).await.is_well());
         assert_eq!(bench.counters.counts(), [logins, 0]);
     }
@@ -195,12 +195,12 @@ async fn no_more_targets_are_worked_on_at_once_than_there_are_files_for_in_all_r
         .map(|_| engine.begin(&bench.registry, Limits::default()))
         .collect();
     let work = runs.iter().map(|run| {
-        run.over(&targets, ACTION, async |_| {
+        run.on_targets(&targets, ACTION, async |_| {
             now.set(now.get() + 1);
             most.set(now.get().max(most.get()));
             pass(Duration::from_secs(1)).await;
             now.set(now.get() - 1);
-            Ok(Answer::success(json!({})))
+            Ok(TargetResult::success(json!({})))
         })
     });
     let ran = join_all(work).await;

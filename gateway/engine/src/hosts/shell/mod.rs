@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use devgate_schemas::task::{Captured, Exit, Outcome};
 use devgate_transports::ssh_host;
-use devgate_transports::{Error, HostSettings, Patience};
+use devgate_transports::{Error, HostSettings, RetryBudget};
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -35,9 +35,9 @@ use super::words::words;
 use super::{Ended, Order, TaskOutput};
 use crate::process::Stream;
 use crate::tasks::{Invocation, Said, TaskError};
+use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
-use devgate_core::stop::Stage;
 
 /// A host that is open, with the run's own directory.
 pub(crate) struct Shell<'v> {
@@ -233,7 +233,7 @@ impl<'v> Shell<'v> {
             }
         };
         // Connecting has limits of its own.
-        match timeout(limit + Patience::LIMIT, talk).await {
+        match timeout(limit + RetryBudget::LIMIT, talk).await {
             Ok(Ok(said)) => Ok(said),
             Ok(Err(Stuck::NotBegun(why))) => Err(why),
             Ok(Err(Stuck::Lost(error))) => Err(error.into()),

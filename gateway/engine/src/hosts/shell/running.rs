@@ -12,7 +12,7 @@ use super::talk::Talk;
 use crate::hosts::Order;
 use crate::process::{GRACE, Stream};
 use crate::tasks::{Said, TaskError};
-use devgate_core::stop::Stage;
+use devgate_core::cancel::Stage;
 
 /// A task that may have been started: unless it is known to be over, it is ended when the host is
 /// closed.

@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Event, Facts, Listen, TransportSchema, Value};
 use devgate_transports::error::{Interrupted, Interruption, Phase};
 use devgate_transports::{
-    CommandLine, Connect, Context, DataStore, Document, Error, Line, Mode, Patience, Request,
-    Result, Transport,
+    CommandLine, Connect, Context, DataStore, Document, Error, Line, Mode, Request, Result,
+    RetryBudget, Transport,
 };
 use serde_json::json;
 
@@ -102,8 +102,8 @@ impl Device {
         bound: Bound,
         work: impl AsyncFnOnce(String) -> T,
     ) -> T {
-        let (listen, patience) = (Deaf, Patience::new());
-        let ctx = Context::new("r1", &listen, &patience);
+        let (listen, retry_budget) = (Deaf, RetryBudget::new());
+        let ctx = Context::new("r1", &listen, &retry_budget);
         let (pool, reach) = (Pool::default(), self.reach("r1", ConnectionInfo::default()));
         let lent =
             async |socket: Option<&str>| work(socket.expect("there is a socket").to_owned()).await;
@@ -138,7 +138,7 @@ impl Connect for Device {
                     said: String::new(),
                 })
             };
-            return ctx.patience().persist(ctx, "connect", attempt).await;
+            return ctx.retry_budget().persist(ctx, "connect", attempt).await;
         }
         if self.refuses {
             let problem = "the password is wrong".to_owned();

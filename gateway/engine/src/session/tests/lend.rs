@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use devgate_schemas::Value;
-use devgate_transports::{Document, Mode, Patience, Request};
+use devgate_transports::{Document, Mode, Request, RetryBudget};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -149,8 +149,8 @@ async fn a_device_that_is_down_is_waited_for_once_in_a_run_or_at_each_request() 
         };
         let [first, second] = device.lend_for(Mode::Enforce, bound, ask).await;
         for (waited, was_waited) in [(first, true), (second, again)] {
-            assert!(waited <= Patience::LIMIT, "{bound:?}: {waited:?}");
-            let much = waited > Patience::LIMIT / 2;
+            assert!(waited <= RetryBudget::LIMIT, "{bound:?}: {waited:?}");
+            let much = waited > RetryBudget::LIMIT / 2;
             assert_eq!(much, was_waited, "{bound:?}: {waited:?}");
         }
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use devgate_schemas::{ConnectionInfo, TransportSchema, Unread, Value};
 use devgate_transports::error::{Interrupted, Interruption};
-use devgate_transports::{Context, Error, Patience};
+use devgate_transports::{Context, Error, RetryBudget};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use tokio::time::{advance, timeout};
@@ -38,8 +38,8 @@ async fn use_once(
     access: Access,
     work: impl AsyncFnOnce() -> Result<(), Error>,
 ) -> Result<(), Failure> {
-    let (listen, patience) = (Deaf, Patience::new());
-    let ctx = Context::new(target, &listen, &patience);
+    let (listen, retry_budget) = (Deaf, RetryBudget::new());
+    let ctx = Context::new(target, &listen, &retry_budget);
     let turn = lease.turn(access).await;
     turn.work(&ctx, async |_, _| work().await).await
 }
@@ -49,8 +49,8 @@ async fn well(lease: &Lease<'_>, target: &str) -> Result<(), Failure> {
 }
 
 async fn end(lease: Lease<'_>) {
-    let (listen, patience) = (Deaf, Patience::new());
-    lease.end(&Context::new("a", &listen, &patience)).await;
+    let (listen, retry_budget) = (Deaf, RetryBudget::new());
+    lease.end(&Context::new("a", &listen, &retry_budget)).await;
 }
 
 /// Lets time pass for those who look after sessions.
@@ -227,7 +227,7 @@ async fn who_waits_behind_others_for_a_device_that_is_down_ends_soon_after_them(
     assert!(done.iter().all(Result::is_err));
     let waited = started.elapsed();
     assert!(
-        waited < Patience::LIMIT + Duration::from_secs(11),
+        waited < RetryBudget::LIMIT + Duration::from_secs(11),
         "{waited:?}"
     );
     // Each was tried: it might have been the credentials of those before.
@@ -236,7 +236,7 @@ async fn who_waits_behind_others_for_a_device_that_is_down_ends_soon_after_them(
     let later = tokio::time::Instant::now();
     one(&reaches[0]).await.expect_err("it is down");
     assert!(
-        later.elapsed() > Patience::LIMIT / 2,
+        later.elapsed() > RetryBudget::LIMIT / 2,
         "{:?}",
         later.elapsed()
     );

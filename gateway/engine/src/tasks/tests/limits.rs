@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::process::Limits;
-use devgate_core::stop::Stage;
+use devgate_core::cancel::Stage;
 
 /// Starts a grandchild, says its number in a file, and waits for it.
 const WITH_GRANDCHILD: &str =
@@ -129,10 +129,10 @@ async fn a_stopped_run_is_ended_as_its_stage_says() {
              mv \"$PT_file.new\" \"$PT_file\"; while :; do sleep 0.1; done"
         );
         let run = Run::of(&script).parameters(json!({"file": file}));
-        let stopper = Stopper::default();
-        let (error, pid) = tokio::join!(run.run_under(stopper.stop()), async {
+        let cancel_source = CancelSource::default();
+        let (error, pid) = tokio::join!(run.run_under(cancel_source.stop()), async {
             let pid = pid_in(&file).await;
-            stopper.raise(stage, None);
+            cancel_source.raise(stage, None);
             pid
         });
         let (kind, _, details) = error.expect_err("it was stopped").to_error();

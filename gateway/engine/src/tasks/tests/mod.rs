@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::hosts::{Ended, Host, Order, Settings, TaskOutput};
 use crate::process::{Deaf, Limits};
-use devgate_core::stop::{Stop, Stopper};
+use devgate_core::cancel::{CancelSource, CancelToken};
 
 /// A module path of one directory.
 struct Modules(TempDir);
@@ -124,11 +124,11 @@ impl Run {
     }
 
     async fn run(&self) -> Result<TaskOutput, TaskError> {
-        let stopper = Stopper::default();
-        self.run_under(stopper.stop()).await
+        let cancel_source = CancelSource::default();
+        self.run_under(cancel_source.stop()).await
     }
 
-    async fn run_under(&self, stop: Stop) -> Result<TaskOutput, TaskError> {
+    async fn run_under(&self, stop: CancelToken) -> Result<TaskOutput, TaskError> {
         let task = self.modules.find("m::t");
         let host = Host::local(self.settings.clone());
         let features = host.features();

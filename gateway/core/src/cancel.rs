@@ -1,6 +1,6 @@
 //! Being stopped: how whoever runs things learns that somebody wants them to end, and why.
 //!
-//! A run has one [`Stopper`]; everything that it does carries a [`Stop`] and asks it.
+//! A run has one [`CancelSource`]; everything that it does carries a [`CancelToken`] and asks it.
 
 use std::cell::Cell;
 use std::fmt;
@@ -66,7 +66,7 @@ struct Wish {
 /// ever, unless something holds it (a device that is to be brought back); the second kills it; at the third nobody waits
 /// any more.
 #[derive(Debug, Default)]
-pub struct Stopper {
+pub struct CancelSource {
     wish: watch::Sender<Wish>,
     /// Each receiver is held by something that is not to be ended by time alone.
     held: watch::Sender<()>,
@@ -89,7 +89,7 @@ struct Course {
 
 /// Hears how urgently a run is to end.
 #[derive(Clone, Debug)]
-pub struct Stop {
+pub struct CancelToken {
     wish: watch::Receiver<Wish>,
     held: watch::Sender<()>,
 }
@@ -100,7 +100,7 @@ pub struct Held {
     _counted: watch::Receiver<()>,
 }
 
-impl Stopper {
+impl CancelSource {
     /// For a run that may take so long in all.
     pub fn within(limit: Option<Duration>) -> Self {
         Self {
@@ -177,8 +177,8 @@ impl Stopper {
     }
 
     /// What is to be carried by everything that the run does.
-    pub fn stop(&self) -> Stop {
-        Stop {
+    pub fn stop(&self) -> CancelToken {
+        CancelToken {
             wish: self.wish.subscribe(),
             held: self.held.clone(),
         }
@@ -202,7 +202,7 @@ impl Stopper {
     }
 }
 
-impl Stop {
+impl CancelToken {
     /// The stage that is reached now.
     pub fn stage(&self) -> Stage {
         self.wish.borrow().stage
@@ -263,70 +263,70 @@ mod tests {
 
     #[tokio::test]
     async fn stages_only_rise_and_are_waited_for() {
-        let stopper = Stopper::default();
-        let stop = stopper.stop();
+        let cancel_source = CancelSource::default();
+        let stop = cancel_source.stop();
         assert_eq!(stop.stage(), Stage::Go);
         let waiting = tokio::spawn({
             let stop = stop.clone();
             async move { stop.reaches(Stage::End).await }
         });
-        stopper.raise(Stage::Finish, None);
+        cancel_source.raise(Stage::Finish, None);
         tokio::task::yield_now().await;
         assert!(!waiting.is_finished());
-        stopper.raise(Stage::Kill, None);
+        cancel_source.raise(Stage::Kill, None);
         waiting.await.expect("it was reached");
-        stopper.raise(Stage::Finish, None);
+        cancel_source.raise(Stage::Finish, None);
         assert_eq!(stop.stage(), Stage::Kill);
     }
 
     #[test]
     fn the_first_reason_counts() {
-        let stopper = Stopper::default();
-        let stop = stopper.stop();
+        let cancel_source = CancelSource::default();
+        let stop = cancel_source.stop();
         assert_eq!(stop.reason(), None);
         let late = Reason::Deadline("1 s".to_owned());
-        stopper.raise(Stage::Finish, Some(late.clone()));
-        stopper.raise(Stage::Kill, Some(Reason::Signal(Signal::SIGINT)));
+        cancel_source.raise(Stage::Finish, Some(late.clone()));
+        cancel_source.raise(Stage::Kill, Some(Reason::Signal(Signal::SIGINT)));
         assert_eq!(stop.reason(), Some(late));
     }
 
     #[tokio::test(start_paused = true)]
     async fn each_wish_and_time_itself_raise_the_stage() {
-        let stopper = Stopper::within(Some(Duration::from_secs(60)));
+        let cancel_source = CancelSource::within(Some(Duration::from_secs(60)));
         let begun = Instant::now();
         // Its time first; then what ends in peace has its grace; then somebody is in a hurry.
-        assert_eq!(stopper.next().await, Some(Stage::Finish));
+        assert_eq!(cancel_source.next().await, Some(Stage::Finish));
         assert_eq!(begun.elapsed(), Duration::from_secs(60));
-        assert_eq!(stopper.next().await, Some(Stage::End));
+        assert_eq!(cancel_source.next().await, Some(Stage::End));
         assert_eq!(begun.elapsed(), Duration::from_secs(60) + GRACE);
-        stopper.cancel(Reason::User("ann".to_owned()));
-        assert_eq!(stopper.next().await, Some(Stage::Kill));
-        stopper.cancel(Reason::Shutdown);
-        assert_eq!(stopper.next().await, None);
-        assert_eq!(stopper.stop().told(), "timed out after 60 s");
+        cancel_source.cancel(Reason::User("ann".to_owned()));
+        assert_eq!(cancel_source.next().await, Some(Stage::Kill));
+        cancel_source.cancel(Reason::Shutdown);
+        assert_eq!(cancel_source.next().await, None);
+        assert_eq!(cancel_source.stop().told(), "timed out after 60 s");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_limit_does_not_hurry_who_is_to_end_already() {
-        let stopper = Stopper::within(Some(Duration::from_secs(5)));
-        let held = stopper.stop().hold();
-        stopper.cancel(Reason::Signal(Signal::SIGINT));
-        assert_eq!(stopper.next().await, Some(Stage::Finish));
-        let next = tokio::time::timeout(GRACE * 6, stopper.next()).await;
+        let cancel_source = CancelSource::within(Some(Duration::from_secs(5)));
+        let held = cancel_source.stop().hold();
+        cancel_source.cancel(Reason::Signal(Signal::SIGINT));
+        assert_eq!(cancel_source.next().await, Some(Stage::Finish));
+        let next = tokio::time::timeout(GRACE * 6, cancel_source.next()).await;
         assert!(next.is_err(), "a device is on its way back");
         drop(held);
-        assert_eq!(stopper.next().await, Some(Stage::End));
-        assert_eq!(stopper.stop().told(), "interrupted");
+        assert_eq!(cancel_source.next().await, Some(Stage::End));
+        assert_eq!(cancel_source.stop().told(), "interrupted");
     }
 
     #[tokio::test(start_paused = true)]
     async fn two_wishes_that_come_together_are_two() {
-        let stopper = Stopper::default();
-        stopper.cancel(Reason::User("ann".to_owned()));
-        stopper.cancel(Reason::ClientGone);
+        let cancel_source = CancelSource::default();
+        cancel_source.cancel(Reason::User("ann".to_owned()));
+        cancel_source.cancel(Reason::ClientGone);
         let begun = Instant::now();
-        assert_eq!(stopper.next().await, Some(Stage::Finish));
-        assert_eq!(stopper.next().await, Some(Stage::Kill));
+        assert_eq!(cancel_source.next().await, Some(Stage::Finish));
+        assert_eq!(cancel_source.next().await, Some(Stage::Kill));
         assert_eq!(begun.elapsed(), Duration::ZERO);
     }
 
@@ -354,9 +354,9 @@ mod tests {
                 "was interrupted, because its client has gone",
             ),
         ] {
-            let stopper = Stopper::default();
-            stopper.raise(Stage::Finish, Some(reason));
-            let stop = stopper.stop();
+            let cancel_source = CancelSource::default();
+            cancel_source.raise(Stage::Finish, Some(reason));
+            let stop = cancel_source.stop();
             assert_eq!(
                 (stop.told().as_str(), stop.told_of_part().as_str()),
                 (run, part)
@@ -366,18 +366,18 @@ mod tests {
 
     #[test]
     fn a_run_is_held_as_long_as_somebody_holds_it() {
-        let stopper = Stopper::default();
-        let held = stopper.stop().hold();
-        let other = stopper.stop().hold();
+        let cancel_source = CancelSource::default();
+        let held = cancel_source.stop().hold();
+        let other = cancel_source.stop().hold();
         drop(held);
-        assert!(stopper.is_held());
+        assert!(cancel_source.is_held());
         drop(other);
-        assert!(!stopper.is_held());
+        assert!(!cancel_source.is_held());
     }
 
     #[tokio::test]
     async fn what_nobody_can_stop_is_never_stopped() {
-        let stop = Stopper::default().stop();
+        let stop = CancelSource::default().stop();
         let waited = futures_util::FutureExt::now_or_never(stop.reaches(Stage::Finish));
         assert!(waited.is_none());
     }

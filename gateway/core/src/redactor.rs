@@ -9,7 +9,7 @@ use devgate_schemas::{Course, Event, Level, Listen, Mask, Value};
 use serde_json::Value as Json;
 
 use crate::lock::locked;
-use crate::results::Answer;
+use crate::results::TargetResult;
 
 /// Where what is said goes: to the events of a run, or to whoever hears what belongs to none.
 pub trait Sink: Debug + Send + Sync {
@@ -51,7 +51,7 @@ pub fn say(sink: &dyn Sink, level: Level, message: String) {
 
 /// Hears the events of one target; as long as it lives, the target's secrets are in nothing that its sink gives on.
 #[derive(Debug)]
-pub struct Listener<'a> {
+pub struct Redactor<'a> {
     sink: &'a dyn Sink,
     mask: Mutex<Mask>,
     /// The warnings that were said, by their hash: a session that is opened again says no news.
@@ -59,7 +59,7 @@ pub struct Listener<'a> {
     hashing: RandomState,
 }
 
-impl<'a> Listener<'a> {
+impl<'a> Redactor<'a> {
     /// Hears one target's events, of which no secret is known yet.
     pub fn new(sink: &'a dyn Sink) -> Self {
         Self {
@@ -95,8 +95,8 @@ impl<'a> Listener<'a> {
     }
 
     /// What became of the target, without these secrets.
-    pub fn masked(&self, answer: Answer) -> Answer {
-        Answer {
+    pub fn masked(&self, answer: TargetResult) -> TargetResult {
+        TargetResult {
             value: self.masked_value(answer.value),
             text: answer.text.map(|text| self.masked_text(&text)),
             ..answer
@@ -105,14 +105,14 @@ impl<'a> Listener<'a> {
 }
 
 /// A target that is done is no reason any more to hide a text in what is said of others.
-impl Drop for Listener<'_> {
+impl Drop for Redactor<'_> {
     fn drop(&mut self) {
         let own = locked(&self.mask);
         masks(self.sink).for_each(|all| locked(all).leave(&own));
     }
 }
 
-impl Listen for Listener<'_> {
+impl Listen for Redactor<'_> {
     fn hear(&self, event: Event) {
         // What nobody hears needs no mask, which is the dearer the more secrets there are.
         if !self.sink.says(event.level) {
@@ -144,10 +144,10 @@ mod tests {
     #[test]
     fn what_became_of_a_target_holds_none_of_its_secrets() {
         let events = Events::new(Level::Debug, 0, None);
-        let listener = Listener::new(&*events);
+        let listener = Redactor::new(&*events);
         listener.hide(&[Value::from("canary").into_sensitive()]);
         let value = json!({"password": "canary", "_error": {"msg": "it said canary1"}});
-        let answer = listener.masked(Answer::success(value).with_text("a canary".into()));
+        let answer = listener.masked(TargetResult::success(value).with_text("a canary".into()));
         assert_eq!(
             answer.value,
             json!({"password": "Sensitive [value redacted]", "_error": {"msg": "it said ********1"}})
@@ -165,7 +165,7 @@ mod tests {
             }
         };
         for _ in 0..100 {
-            let listener = Listener::new(&*events);
+            let listener = Redactor::new(&*events);
             listener.hide(&[Value::from("canary").into_sensitive()]);
             said("a ********");
         }

@@ -1,6 +1,6 @@
 //! Waiting for a target to recover: at most 30 seconds for one target in one run.
 //!
-//! A run makes one [`Patience`] for each target. Whatever may be repeated asks it for
+//! A run makes one [`RetryBudget`] for each target. Whatever may be repeated asks it for
 //! [`Attempts`] and loops:
 //!
 //! ```ignore
@@ -30,7 +30,7 @@ use backoff::backoff::Backoff;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::error::PatienceSpent;
+use crate::error::RetryBudgetSpent;
 use crate::{Context, Error, Result};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -42,7 +42,7 @@ const LAST_TRY: Duration = Duration::from_secs(5);
 
 /// What is left of the time that one run may wait for one target.
 #[derive(Debug)]
-pub struct Patience {
+pub struct RetryBudget {
     limit: Duration,
     left: Mutex<Duration>,
     /// How many logins in a row have come to nothing.
@@ -56,7 +56,7 @@ pub struct Patience {
 /// The tries of one request.
 pub struct Attempts<'a> {
     ctx: Context<'a>,
-    patience: &'a Patience,
+    retry_budget: &'a RetryBudget,
     what: String,
     tries: u32,
     last: Option<Box<Error>>,
@@ -64,13 +64,13 @@ pub struct Attempts<'a> {
     told: bool,
 }
 
-impl Default for Patience {
+impl Default for RetryBudget {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Patience {
+impl RetryBudget {
     /// How long one run waits for one target to recover, in all.
     pub const LIMIT: Duration = Duration::from_secs(30);
 
@@ -129,7 +129,7 @@ impl Patience {
     pub fn attempts<'a>(&'a self, ctx: &Context<'a>, what: impl Into<String>) -> Attempts<'a> {
         Attempts {
             ctx: *ctx,
-            patience: self,
+            retry_budget: self,
             what: what.into(),
             tries: 0,
             last: None,
@@ -141,7 +141,7 @@ impl Patience {
     /// Tries until it goes well, as long as what goes wrong may pass and patience lasts.
     ///
     /// # Errors
-    /// The try's own if it is permanent, otherwise [`Error::PatienceSpent`].
+    /// The try's own if it is permanent, otherwise [`Error::RetryBudgetSpent`].
     pub async fn persist<T, F: Future<Output = Result<T>>>(
         &self,
         ctx: &Context<'_>,
@@ -184,7 +184,7 @@ impl Patience {
         };
         match error {
             Some(Error::Interrupted(interrupted)) if interrupted.why.is_lost() => self.login_lost(),
-            Some(Error::Interrupted(_) | Error::PatienceSpent(_)) => {}
+            Some(Error::Interrupted(_) | Error::RetryBudgetSpent(_)) => {}
             // A refusal is an answer as well.
             _ => self.lost_logins.store(0, Ordering::Relaxed),
         }
@@ -206,9 +206,9 @@ impl Attempts<'_> {
     /// Makes one try, which ends when patience does.
     ///
     /// # Errors
-    /// The try's own, or [`Error::PatienceSpent`] when time ran out before or during it.
+    /// The try's own, or [`Error::RetryBudgetSpent`] when time ran out before or during it.
     pub async fn within<T>(&mut self, attempt: impl Future<Output = Result<T>>) -> Result<T> {
-        let left = self.patience.left();
+        let left = self.retry_budget.left();
         if left.is_zero() {
             return Err(self.spent());
         }
@@ -216,8 +216,8 @@ impl Attempts<'_> {
         self.tries += 1;
         let result = timeout(left, attempt).await;
         match result {
-            Ok(Ok(_)) => self.patience.answered.store(true, Ordering::Relaxed),
-            _ => self.patience.take(started.elapsed()),
+            Ok(Ok(_)) => self.retry_budget.answered.store(true, Ordering::Relaxed),
+            _ => self.retry_budget.take(started.elapsed()),
         }
         match result {
             Ok(result) => result,
@@ -228,7 +228,7 @@ impl Attempts<'_> {
     /// Waits for the next try, if the error may pass; tells it at `notice`.
     ///
     /// # Errors
-    /// The error itself if it is permanent, [`Error::PatienceSpent`] if no time is left.
+    /// The error itself if it is permanent, [`Error::RetryBudgetSpent`] if no time is left.
     pub async fn pause(&mut self, error: Error) -> Result<()> {
         self.pause_for(error, Duration::ZERO).await
     }
@@ -243,9 +243,9 @@ impl Attempts<'_> {
         }
         let pause = self.pauses.next_backoff().unwrap_or(LONGEST_PAUSE);
         let pause = pause.max(least);
-        let left = self.patience.left();
+        let left = self.retry_budget.left();
         self.tries = self.tries.max(1);
-        if pause >= left || *self.patience.given_up.borrow() {
+        if pause >= left || *self.retry_budget.given_up.borrow() {
             self.last = Some(Box::new(error));
             return Err(self.spent());
         }
@@ -261,9 +261,9 @@ impl Attempts<'_> {
         self.last = Some(Box::new(error));
         tokio::select! {
             () = wait(pause) => {}
-            () = self.patience.is_given_up() => return Err(self.spent()),
+            () = self.retry_budget.is_given_up() => return Err(self.spent()),
         }
-        self.patience.take(pause);
+        self.retry_budget.take(pause);
         Ok(())
     }
 
@@ -274,24 +274,24 @@ impl Attempts<'_> {
 
     /// Counts time that was lost outside of [`within`](Self::within).
     pub(crate) fn lost(&self, time: Duration) {
-        self.patience.take(time);
+        self.retry_budget.take(time);
     }
 
     /// Ends the run's patience with this target, even if a little is left that is too short for
     /// another try.
     fn spent(&mut self) -> Error {
-        let left = self.patience.left();
-        self.patience.take(left);
+        let left = self.retry_budget.left();
+        self.retry_budget.take(left);
         let last_error = self.last.take();
         let last = match &last_error {
             Some(error) => error.to_string(),
             None => "no answer".to_owned(),
         };
-        Error::PatienceSpent(Box::new(PatienceSpent {
+        Error::RetryBudgetSpent(Box::new(RetryBudgetSpent {
             what: self.what.clone(),
             tries: self.tries,
-            waited: self.patience.limit - left,
-            logins: self.patience.in_vain(),
+            waited: self.retry_budget.limit - left,
+            logins: self.retry_budget.in_vain(),
             last,
             last_error,
         }))
@@ -307,7 +307,7 @@ impl Drop for Attempts<'_> {
 }
 
 /// Looks again and again for the end of work that a target does; `None` where it has none within
-/// `limit`. Waiting for a target to recover is [`Patience`]'s.
+/// `limit`. Waiting for a target to recover is [`RetryBudget`]'s.
 ///
 /// # Errors
 /// The look's own.

@@ -8,7 +8,7 @@ use super::text::seconds;
 
 /// How long a run has waited for a target in vain.
 #[derive(Debug)]
-pub struct PatienceSpent {
+pub struct RetryBudgetSpent {
     /// What was tried.
     pub what: String,
     /// How often.
@@ -23,7 +23,7 @@ pub struct PatienceSpent {
     pub last_error: Option<Box<Error>>,
 }
 
-impl fmt::Display for PatienceSpent {
+impl fmt::Display for RetryBudgetSpent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             what,
@@ -60,4 +60,4 @@ impl fmt::Display for PatienceSpent {
     }
 }
 
-impl std::error::Error for PatienceSpent {}
+impl std::error::Error for RetryBudgetSpent {}

@@ -25,12 +25,12 @@ fn refused() -> Error {
 }
 
 async fn persist<F: Future<Output = Result<u32>>>(
-    patience: &Patience,
+    retry_budget: &RetryBudget,
     heard: &Heard,
     mut attempt: impl FnMut(u32) -> F,
 ) -> Result<u32> {
-    let ctx = Context::new("sw1", heard, patience);
-    let mut attempts = patience.attempts(&ctx, "connect to 192.0.2.1:22");
+    let ctx = Context::new("sw1", heard, retry_budget);
+    let mut attempts = retry_budget.attempts(&ctx, "connect to 192.0.2.1:22");
     let mut tries = 0;
     loop {
         tries += 1;
@@ -43,21 +43,21 @@ async fn persist<F: Future<Output = Result<u32>>>(
 
 #[tokio::test(start_paused = true)]
 async fn a_port_that_stays_closed_is_given_up_within_the_limit() {
-    let (patience, heard) = (Patience::new(), Heard::default());
+    let (retry_budget, heard) = (RetryBudget::new(), Heard::default());
     let started = Instant::now();
     let mut tried = 0;
-    let result = persist(&patience, &heard, |tries| {
+    let result = persist(&retry_budget, &heard, |tries| {
         tried = tries;
         async { Err(refused()) }
     })
     .await;
     let elapsed = started.elapsed();
     assert!(
-        elapsed <= Patience::LIMIT && elapsed > Patience::LIMIT / 2,
+        elapsed <= RetryBudget::LIMIT && elapsed > RetryBudget::LIMIT / 2,
         "{elapsed:?}"
     );
     assert!(tried > 5, "{tried} tries");
-    assert!(patience.is_spent());
+    assert!(retry_budget.is_spent());
     let error = result.expect_err("spent").to_string();
     assert!(
         error.contains("connection refused") && error.contains("tries in "),
@@ -76,42 +76,42 @@ async fn a_port_that_stays_closed_is_given_up_within_the_limit() {
 
 #[tokio::test(start_paused = true)]
 async fn who_is_given_up_is_not_tried_again_and_the_last_error_is_told() {
-    let (patience, heard) = (Patience::new(), Heard::default());
+    let (retry_budget, heard) = (RetryBudget::new(), Heard::default());
     let started = Instant::now();
-    let tries = persist(&patience, &heard, |_| async { Err(refused()) });
+    let tries = persist(&retry_budget, &heard, |_| async { Err(refused()) });
     let giving_up = async {
         wait(Duration::from_millis(100)).await;
-        assert!(!patience.was_answered());
-        patience.give_up();
+        assert!(!retry_budget.was_answered());
+        retry_budget.give_up();
     };
     let (result, ()) = tokio::join!(tries, giving_up);
     assert_eq!(started.elapsed(), Duration::from_millis(100));
     let error = result.expect_err("given up").to_string();
     assert!(error.contains("connection refused"), "{error}");
     let tried = AtomicU32::new(0);
-    let again = persist(&patience, &heard, |tries| {
+    let again = persist(&retry_budget, &heard, |tries| {
         tried.store(tries, Ordering::Relaxed);
         async { Err(refused()) }
     });
     assert!(again.await.is_err());
     assert_eq!(tried.into_inner(), 1);
-    let other = Patience::new();
+    let other = RetryBudget::new();
     assert!(persist(&other, &heard, |_| async { Ok(1) }).await.is_ok());
     assert!(other.was_answered());
 }
 
 #[tokio::test(start_paused = true)]
 async fn tries_that_hang_are_part_of_the_limit() {
-    let (patience, heard) = (Patience::new(), Heard::default());
+    let (retry_budget, heard) = (RetryBudget::new(), Heard::default());
     let started = Instant::now();
-    let result = persist(&patience, &heard, |tries| async move {
+    let result = persist(&retry_budget, &heard, |tries| async move {
         wait(Duration::from_secs(if tries < 3 { 10 } else { 3600 })).await;
         Err(refused())
     })
     .await;
-    assert!(matches!(result, Err(Error::PatienceSpent(_))));
+    assert!(matches!(result, Err(Error::RetryBudgetSpent(_))));
     assert!(
-        started.elapsed() <= Patience::LIMIT + Duration::from_millis(100),
+        started.elapsed() <= RetryBudget::LIMIT + Duration::from_millis(100),
         "{:?}",
         started.elapsed()
     );
@@ -119,10 +119,10 @@ async fn tries_that_hang_are_part_of_the_limit() {
 
 #[tokio::test(start_paused = true)]
 async fn a_permanent_error_is_tried_once_and_said_at_once() {
-    let (patience, heard) = (Patience::new(), Heard::default());
+    let (retry_budget, heard) = (RetryBudget::new(), Heard::default());
     let started = Instant::now();
     let mut tried = 0;
-    let result = persist(&patience, &heard, |tries| {
+    let result = persist(&retry_budget, &heard, |tries| {
         tried = tries;
         async { Err(Error::Unsupported("no".into())) }
     })
@@ -130,15 +130,15 @@ async fn a_permanent_error_is_tried_once_and_said_at_once() {
     assert!(matches!(result, Err(Error::Unsupported(_))));
     assert_eq!((tried, started.elapsed()), (1, Duration::ZERO));
     assert!(heard.0.lock().expect("no poison").is_empty());
-    assert!(!patience.is_spent());
+    assert!(!retry_budget.is_spent());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_target_that_restarts_for_ten_seconds_is_waited_for() {
-    let (patience, heard) = (Patience::new(), Heard::default());
+    let (retry_budget, heard) = (RetryBudget::new(), Heard::default());
     let started = Instant::now();
     let up = started + Duration::from_secs(10);
-    let result = persist(&patience, &heard, |tries| async move {
+    let result = persist(&retry_budget, &heard, |tries| async move {
         if Instant::now() < up {
             Err(refused())
         } else {
@@ -156,12 +156,15 @@ async fn a_target_that_restarts_for_ten_seconds_is_waited_for() {
 
 #[tokio::test(start_paused = true)]
 async fn after_patience_is_spent_the_run_does_not_ask_again() {
-    let (patience, heard) = (Patience::at_most(Duration::from_secs(3)), Heard::default());
-    persist(&patience, &heard, |_| async { Err(refused()) })
+    let (retry_budget, heard) = (
+        RetryBudget::at_most(Duration::from_secs(3)),
+        Heard::default(),
+    );
+    persist(&retry_budget, &heard, |_| async { Err(refused()) })
         .await
         .expect_err("spent");
     let asked = AtomicBool::new(false);
-    let result = persist(&patience, &heard, |_| async {
+    let result = persist(&retry_budget, &heard, |_| async {
         asked.store(true, Ordering::Relaxed);
         Ok(1)
     })
@@ -203,18 +206,18 @@ async fn work_of_a_target_is_looked_at_until_it_ends_or_its_limit_passes() {
 
 #[tokio::test(start_paused = true)]
 async fn what_goes_well_costs_no_patience() {
-    let (patience, heard) = (Patience::new(), Heard::default());
+    let (retry_budget, heard) = (RetryBudget::new(), Heard::default());
     for _ in 0..10 {
         let slow = |tries| async move {
             wait(Duration::from_secs(9)).await;
             Ok(tries)
         };
         assert_eq!(
-            persist(&patience, &heard, slow)
+            persist(&retry_budget, &heard, slow)
                 .await
                 .expect("it goes well"),
             1
         );
     }
-    assert!(!patience.is_spent());
+    assert!(!retry_budget.is_spent());
 }
