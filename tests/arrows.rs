@@ -15,6 +15,9 @@ const CRATES: &[(&str, &str)] = &[
     ("gateway/core", "devgate_core"),
     ("gateway/engine", "devgate_engine"),
     ("gateway/practice", "devgate_practice"),
+    ("gateway/front", "devgate_front"),
+    ("gateway/cli", "devgate_cli"),
+    ("gateway/pxp", "devgate_pxp"),
     ("gateway", "devgate"),
 ];
 

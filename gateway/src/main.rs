@@ -1,27 +1,27 @@
 //! The `devgate` command: everything that acts.
 
 mod cli;
-mod interrupt;
-mod logdest;
-mod output;
-mod paint;
-mod printer;
+mod complete;
+mod demo;
+mod help;
+mod hint;
+mod practice;
 mod privacy;
-mod prompt;
-mod pxp;
-mod rerun;
-mod voice;
-mod wrap;
+#[cfg(test)]
+mod tests;
 
 use std::process::ExitCode;
 
+use devgate_core::failure::Failure;
 use devgate_core::{budget, trust};
+use devgate_front::ending::Ending;
+use devgate_front::interrupt;
+use devgate_front::output::Output;
+use devgate_front::printer::Lost;
+use devgate_pxp::commands;
 use tokio::task::LocalSet;
 
-use crate::cli::{Cli, Ending};
-use crate::output::Output;
-use crate::printer::Lost;
-use devgate_core::failure::Failure;
+use crate::cli::Cli;
 
 fn main() -> ExitCode {
     privacy::keep();
@@ -32,14 +32,14 @@ fn main() -> ExitCode {
     {
         trust::started_by(user);
     }
-    if let Some(code) = cli::complete() {
+    if let Some(code) = complete::complete() {
         return code;
     }
-    let words = cli::words(std::env::args_os());
+    let words = commands::words(std::env::args_os());
     let cli = match Cli::parse_words(&words) {
         Ok(cli) => cli,
         Err(mut error) => {
-            cli::add_hint(&mut error, &words);
+            hint::add(&mut error, &words);
             return misused(&error);
         }
     };
@@ -73,7 +73,7 @@ async fn run(cli: Cli, output: &Output) -> ExitCode {
 /// Says what is wrong with the command line, or shows the help that it asks for; a program that
 /// wants JSON gets that here too. As in Bolt, it ends with 1.
 fn misused(error: &clap::Error) -> ExitCode {
-    let ending = cli::print(error);
+    let ending = help::print(error);
     if !error.use_stderr() {
         return ending.code().into();
     }

@@ -1,0 +1,67 @@
+//! What a shell is offered for the words of a command.
+//!
+//! What is offered comes from files of the project alone: no device is asked, no plugin, no program of a module. Whatever
+//! is wrong with them is silent here.
+
+use std::ffi::OsStr;
+
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+
+use crate::names::Names;
+
+/// Targets and groups, the last of a list with commas.
+pub(super) fn targets() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| {
+        let current = current.to_string_lossy();
+        let (before, last) = match current.rsplit_once(',') {
+            Some((before, last)) => (format!("{before},"), last.to_owned()),
+            None => (String::new(), current.into_owned()),
+        };
+        let taken: Vec<&str> = before.split(',').collect();
+        let mut names = Names::here().targets();
+        names.retain(|name| !taken.contains(&name.as_str()));
+        beginning(names, &last)
+            .into_iter()
+            .map(|one| one.add_prefix(before.clone()))
+            .collect()
+    })
+}
+
+/// Tasks.
+pub(super) fn tasks() -> ArgValueCompleter {
+    of(Names::tasks)
+}
+
+/// Transports, families included.
+pub(super) fn transports() -> ArgValueCompleter {
+    of(Names::transports)
+}
+
+/// Families.
+pub(super) fn families() -> ArgValueCompleter {
+    of(Names::families)
+}
+
+/// Resource types.
+pub(super) fn types() -> ArgValueCompleter {
+    of(Names::types)
+}
+
+/// Those of a list that begin with what was typed.
+pub fn among(names: fn() -> Vec<String>) -> ArgValueCompleter {
+    ArgValueCompleter::new(move |current: &OsStr| beginning(names(), &current.to_string_lossy()))
+}
+
+fn of(names: fn(&Names) -> Vec<String>) -> ArgValueCompleter {
+    ArgValueCompleter::new(move |current: &OsStr| {
+        beginning(names(&Names::here()), &current.to_string_lossy())
+    })
+}
+
+/// Those that begin so, sorted, each once.
+fn beginning(mut names: Vec<String>, current: &str) -> Vec<CompletionCandidate> {
+    names.retain(|name| name.starts_with(current));
+    names.sort();
+    names.dedup();
+    names.into_iter().map(CompletionCandidate::new).collect()
+}

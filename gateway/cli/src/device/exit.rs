@@ -1,0 +1,151 @@
+//! Exit codes of device runs, after `puppet device --detailed-exitcodes`.
+
+use clap::Args;
+use devgate_core::results::Status;
+use devgate_engine::operations::Changes;
+use devgate_engine::run::RunSummary;
+use devgate_front::attend;
+use devgate_front::ending::Ending;
+
+/// What the exit code tells.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(super) struct ExitCodes {
+    /// Exit with the sum of 1 (a device could not be worked on), 2 (changes), 4 (resources failed)
+    #[arg(long)]
+    detailed_exitcodes: bool,
+    /// Exit as Puppet does: 0 though resources have failed or were changed, 1 for all else
+    #[arg(long)]
+    puppet_exitcodes: bool,
+    /// With --noop: exit with 2 where something would change; --detailed-exitcodes adds the 2 to the sum
+    #[arg(long, requires = "noop")]
+    exit_code_on_drift: bool,
+}
+
+/// A target failed otherwise than by its resources.
+const FAILURE: u8 = 1;
+/// Resources were changed; or would be, where --exit-code-on-drift asks for that.
+const CHANGES: u8 = 2;
+/// Resources could not be brought to the desired state.
+const RESOURCE_FAILURES: u8 = 4;
+
+impl ExitCodes {
+    /// How the run ends.
+    pub(super) fn ending(self, ran: &RunSummary, changes: Changes) -> Ending {
+        let ending = attend::ending(ran);
+        if let Ending::Interrupted(_) = ending {
+            return ending;
+        }
+        let failed = ran.statuses.iter();
+        let failed = failed.filter(|(_, status)| *status == Status::Failure);
+        let mut bits = 0;
+        for (is_so, bit) in [
+            (failed.count() > changes.by_resources, FAILURE),
+            (changes.changed, CHANGES),
+            (changes.failed, RESOURCE_FAILURES),
+        ] {
+            bits |= if is_so { bit } else { 0 };
+        }
+        let drifted = self.exit_code_on_drift && changes.drifted;
+        if self.puppet_exitcodes {
+            bits &= FAILURE;
+        } else if !self.detailed_exitcodes {
+            return match ending {
+                Ending::Well if drifted => Ending::Of(CHANGES),
+                ending => ending,
+            };
+        }
+        if drifted && (bits == 0 || !self.puppet_exitcodes) {
+            bits |= CHANGES;
+        }
+        match bits {
+            0 => Ending::Well,
+            bits => Ending::Of(bits),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use devgate_schemas::{Report, ResourceReport, Summary};
+
+    use super::*;
+
+    fn ran(statuses: Vec<(String, Status)>) -> RunSummary {
+        let reason = None;
+        RunSummary { statuses, reason }
+    }
+
+    /// The ending of a run over targets that had so many changes and failures of resources each.
+    fn ending(detailed: bool, puppet: bool, targets: &[(usize, usize)], down: usize) -> Ending {
+        let codes = ExitCodes {
+            detailed_exitcodes: detailed,
+            puppet_exitcodes: puppet,
+            exit_code_on_drift: false,
+        };
+        let mut changes = Changes::default();
+        let mut statuses = Vec::new();
+        for &(changed, failed) in targets {
+            let summary = Summary {
+                changed,
+                failed,
+                ..Summary::default()
+            };
+            let report = Report {
+                summary,
+                ..Report::default()
+            };
+            changes = changes.with(&report, false);
+            let status = [Status::Success, Status::Failure][usize::from(failed > 0)];
+            statuses.push((String::new(), status));
+        }
+        statuses.extend(vec![(String::new(), Status::Failure); down]);
+        codes.ending(&ran(statuses), changes)
+    }
+
+    #[test]
+    fn detailed_codes_are_the_sum_over_all_devices() {
+        let detailed = |targets: &[(usize, usize)], down| ending(true, false, targets, down);
+        assert_eq!(detailed(&[(0, 0)], 0), Ending::Well);
+        assert_eq!(detailed(&[(3, 0), (0, 0)], 0), Ending::Of(2));
+        assert_eq!(detailed(&[(0, 1)], 0), Ending::Of(4));
+        assert_eq!(detailed(&[(1, 0), (0, 1)], 0), Ending::Of(6));
+        assert_eq!(detailed(&[(1, 1)], 1), Ending::Of(7));
+        assert_eq!(detailed(&[], 1), Ending::Of(1));
+    }
+
+    #[test]
+    fn without_them_a_failed_resource_fails_the_run_unless_puppet_s_codes_are_wanted() {
+        let plain = |targets: &[(usize, usize)], down| ending(false, false, targets, down);
+        assert_eq!(plain(&[(1, 0)], 0), Ending::Well);
+        assert_eq!(plain(&[(0, 1)], 0), Ending::Badly);
+        for detailed in [false, true] {
+            assert_eq!(ending(detailed, true, &[(1, 1)], 0), Ending::Well);
+            assert_eq!(ending(detailed, true, &[(0, 1)], 1), Ending::Of(1));
+        }
+    }
+    #[test]
+    fn drift_has_a_code_of_its_own_where_somebody_asks_for_it() {
+        let noted = |drift, detailed, puppet, failed| {
+            let codes = ExitCodes {
+                detailed_exitcodes: detailed,
+                puppet_exitcodes: puppet,
+                exit_code_on_drift: drift,
+            };
+            let mut report = Report::default();
+            report.resources.push(ResourceReport {
+                noop: true,
+                ..ResourceReport::default()
+            });
+            let changes = Changes::default().with(&report, failed);
+            let status = [Status::Success, Status::Failure][usize::from(failed)];
+            codes.ending(&ran(vec![(String::new(), status)]), changes)
+        };
+        assert_eq!(noted(false, true, false, false), Ending::Well);
+        for (detailed, puppet) in [(false, false), (true, false), (false, true)] {
+            assert_eq!(noted(true, detailed, puppet, false), Ending::Of(2));
+        }
+        assert_eq!(noted(true, false, false, true), Ending::Badly);
+        assert_eq!(noted(true, true, false, true), Ending::Of(3));
+        assert_eq!(noted(true, false, true, true), Ending::Of(1));
+    }
+}

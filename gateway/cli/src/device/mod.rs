@@ -1,0 +1,246 @@
+//! `devgate device`: device runs, after `puppet device`.
+
+mod exit;
+mod puppet;
+mod report;
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, ValueEnum};
+use devgate_core::failure::Failure;
+use devgate_engine::device_run::{Options, Strict};
+use devgate_engine::manifest::Manifest;
+use devgate_engine::operations::{self, Apply, Inspect, Operation, Rollback, Splay};
+use devgate_engine::project::Format;
+use devgate_engine::session::Busy;
+use devgate_front::attend::ending;
+use devgate_front::ending::Ending;
+use devgate_front::logdest::LogDest;
+use devgate_front::options::{Global, LogLevel};
+use devgate_front::output::Output;
+use devgate_front::setting::Setting;
+use devgate_schemas::Level;
+use devgate_transports::Mode;
+
+use crate::attend::perform;
+use crate::complete;
+use crate::targets::Targets;
+
+/// Bring devices to a desired state, or look at their resources and facts.
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("what").required(true).args(["apply", "facts", "resource"]))]
+#[command(mut_arg("user_of_device", |user| user.long("login")))]
+#[command(
+    after_help = "Example manifest, routes.yaml:\n  frr_static_route:\n    10.9.0.0/16 via \
+                        Null0:\n      distance: 20\n\nExamples:\n  devgate device --target r1 \
+                        --apply routes.yaml --noop\n  devgate device --target r1 --resource \
+                        frr_interface swp1\n  devgate device --target r1 --resource frr_interface \
+                        > interfaces.pp"
+)]
+pub struct Device {
+    #[command(flatten)]
+    targets: Targets,
+    /// Bring the device to the state of a manifest (YAML, JSON or .pp), or of a compiled catalog
+    #[arg(long, value_name = "FILE")]
+    apply: Option<PathBuf>,
+    /// Only tell what would change
+    #[arg(long, conflicts_with_all = ["facts", "resource"])]
+    noop: bool,
+    /// With --apply: only resources with one of these tags; a type and a title are tags, too
+    #[arg(
+        long,
+        value_name = "TAG,...",
+        value_delimiter = ',', conflicts_with_all = ["facts", "resource"]
+    )]
+    tags: Vec<String>,
+    /// With --apply: show every change as the lines that the device is sent, or as attributes
+    #[arg(long, conflicts_with_all = ["facts", "resource"])]
+    diff: bool,
+    /// With --apply and --resource: what becomes of rows from a device that do not keep to their type
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_enum,
+        default_value_t,
+        conflicts_with = "facts"
+    )]
+    rows: Rows,
+    /// With --apply: what becomes of a device on which something has failed
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t, conflicts_with_all = ["facts", "resource"]
+    )]
+    rollback: Rollback,
+    /// With --apply: what becomes of a device that another run is changing: `wait`, `wait=SECONDS`
+    /// (default: 300), or `refuse`
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "wait",
+        conflicts_with_all = ["facts", "resource"]
+    )]
+    busy: Busy,
+    /// Begin each device at its own moment within so many seconds, the same in each run
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 0,
+        hide_default_value = true,
+        conflicts_with = "facts"
+    )]
+    splay: u32,
+    #[command(flatten)]
+    report: report::ReportOptions,
+    #[command(flatten)]
+    exit_codes: exit::ExitCodes,
+    /// Print the device's facts
+    #[arg(short, long)]
+    facts: bool,
+    /// Print the device's resources of a type, or one of them, as a .pp manifest
+    #[arg(short, long)]
+    resource: bool,
+    /// The type, and the title of one of them
+    #[arg(value_names = ["TYPE", "TITLE"], num_args = 1..=2, requires = "resource", add = complete::types())]
+    words: Vec<String>,
+    /// With --resource: print a YAML manifest
+    #[arg(
+        short = 'y',
+        long = "to_yaml",
+        visible_alias = "to-yaml",
+        requires = "resource"
+    )]
+    to_yaml: bool,
+    /// Where words go instead of the terminal: `console`, `syslog`, and files; .json and .jsonl are JSON
+    #[arg(short, long, value_name = "PLACE,...", value_delimiter = ',')]
+    logdest: Vec<LogDest>,
+    /// Tell everything that happens, as --log-level debug does
+    #[arg(short, long)]
+    debug: bool,
+    /// Look for Ruby in DIR/puppet/{type,provider,transport} first, then in the modules
+    #[arg(long, value_name = "DIR")]
+    libdir: Option<PathBuf>,
+    #[command(flatten)]
+    puppet: puppet::PuppetOptions,
+}
+
+/// What becomes of a provider that does not keep to its type (Puppet's setting `strict`).
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Rows {
+    /// Tell it at the level `debug`
+    Off,
+    /// Tell it as a warning, and use them
+    Warning,
+    /// Fail the resource; --resource shows the others
+    #[default]
+    Error,
+}
+
+impl From<Rows> for Strict {
+    fn from(rows: Rows) -> Self {
+        match rows {
+            Rows::Off => Self::Off,
+            Rows::Warning => Self::Warning,
+            Rows::Error => Self::Error,
+        }
+    }
+}
+
+impl Device {
+    /// What every command takes, with what this one says of it, too.
+    pub fn global(&self, global: &Global) -> Global {
+        let mut global = global.clone();
+        if self.debug {
+            global.log_level.get_or_insert(LogLevel::Debug);
+        }
+        global.libdir.clone_from(&self.libdir);
+        global
+    }
+
+    /// Carries it out: prints results, and gives the exit status.
+    ///
+    /// # Errors
+    /// Why it could not be carried out at all.
+    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
+        self.puppet.obey()?;
+        if !self.logdest.is_empty() {
+            let opened = setting.voice.log_to(&self.logdest);
+            opened.map_err(|message| misused(&message))?;
+        }
+        if self.resource && self.words.is_empty() {
+            return Err(misused("You must specify the type to display"));
+        }
+        let Some(chosen) = self.targets.select_or_devices(setting).await? else {
+            let message = match self.apply {
+                Some(_) => "missing argument: --target is required when using --apply",
+                None if self.facts => "facts command requires target",
+                None => "resource command requires target",
+            };
+            let bare = self.words.first().filter(|_| !self.resource);
+            let hint = bare.map_or_else(String::new, |word| {
+                format!("; targets are named with -t: `devgate device -t {word}`")
+            });
+            return Err(misused(&format!(
+                "{message}, or a device.conf with devices{hint}"
+            )));
+        };
+        if let Some(word) = self.words.first().filter(|_| !self.resource) {
+            return Err(misused(&format!(
+                "unexpected argument `{word}`: only --resource takes a type and a title, and --apply takes one file; \
+                 nothing was done"
+            )));
+        }
+        let (count, concurrency) = (chosen.targets.len(), self.targets.concurrency);
+        let perform =
+            async |operation| perform(setting, chosen, concurrency, operation, output).await;
+        let splay = Splay::within(self.splay);
+        if let Some(manifest) = self.apply {
+            let apply = Apply {
+                manifest: Manifest::File(manifest),
+                options: Options {
+                    mode: if self.noop { Mode::Noop } else { Mode::Enforce },
+                    tags: self.tags,
+                    strict: self.rows.into(),
+                },
+                allow_empty: self.targets.allow_empty,
+                rollback: self.rollback,
+                diff: self.diff,
+                busy: self.busy,
+                splay,
+                reports: self.report.reports(),
+                project: setting.workspace.project().root.clone(),
+            };
+            let done = perform(Operation::Apply(apply)).await?;
+            return Ok(self.exit_codes.ending(&done.ran, done.changes));
+        }
+        let [type_name, title @ ..] = self.words.as_slice() else {
+            let facts = Operation::Facts(operations::Facts::default());
+            return Ok(ending(&perform(facts).await?.ran));
+        };
+        let inspect = Inspect {
+            type_name: type_name.clone(),
+            title: title.first().cloned(),
+            as_yaml: self.to_yaml,
+            strict: self.rows.into(),
+            splay,
+        };
+        let done = perform(Operation::Inspect(inspect)).await?;
+        let is_for_a_file = output.format() == Format::Human && !io::stdout().is_terminal();
+        if count > 1 && is_for_a_file {
+            let message = format!(
+                "these are the manifests of {} devices, one behind the other: to apply one, print it alone \
+                 (`devgate device -t NAME -r {type_name} > NAME.{}`)",
+                count,
+                if self.to_yaml { "yaml" } else { "pp" }
+            );
+            setting.voice.say(Level::Warning, &message);
+        }
+        Ok(ending(&done.ran))
+    }
+}
+
+fn misused(message: &str) -> Failure {
+    Failure::new("devgate/usage", message)
+}

@@ -1,0 +1,64 @@
+//! Options of `puppet device` that are known here and mean nothing, or something else.
+
+use std::convert::Infallible;
+use std::io;
+
+use clap::Args;
+use devgate_core::failure::{ErrorContext, Failure};
+use nix::unistd::{Uid, User, initgroups, setgid, setuid};
+
+use crate::targets::Refused;
+
+/// What lines of cron and unit files say that were written for `puppet device`.
+#[derive(Args, Debug)]
+pub(super) struct PuppetOptions {
+    /// Run as this user of this node, as root may; an account of the device is --login
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+    #[arg(short, long, hide = true, value_name = "SECONDS")]
+    waitforcert: Option<String>,
+    #[arg(long, hide = true, value_parser = Refused(NO_SERVER))]
+    port: Option<Infallible>,
+    #[arg(long, hide = true, value_parser = Refused(NO_SERVER))]
+    server: Option<Infallible>,
+    #[arg(long, hide = true, value_parser = Refused(NO_SERVER), num_args = 0..=1, default_missing_value = "")]
+    centrallogging: Option<Infallible>,
+    #[arg(short = 'a', hide = true, value_parser = Refused(NO_A))]
+    a: Option<Infallible>,
+}
+
+const NO_SERVER: &str = "--server, --port and --centrallogging are for devices that get their \
+                         catalogs from a Puppet server, which devgate does not ask: compile the \
+                         catalog and give it to --apply";
+
+const NO_A: &str = "-a is ambiguous in Puppet, and not known here: say --apply";
+
+impl PuppetOptions {
+    /// Becomes the user that is asked for.
+    ///
+    /// # Errors
+    /// That there is no such user, or that this one may not become another.
+    pub(super) fn obey(&self) -> Result<(), Failure> {
+        let Some(name) = &self.user else {
+            return Ok(());
+        };
+        let user = User::from_name(name).with_context(|| format!("--user {name}"))?;
+        let Some(user) = user else {
+            return Err(Failure::other(format!(
+                "--user {name}: this node has no such user; an account of the device is --login"
+            )));
+        };
+        if user.uid == Uid::effective() {
+            return Ok(());
+        }
+        if !Uid::effective().is_root() {
+            return Err(Failure::other(format!(
+                "--user {name}: only root may become another user; an account of the device is --login"
+            )));
+        }
+        let groups = std::ffi::CString::new(name.as_str()).map_err(io::Error::from)?;
+        initgroups(&groups, user.gid).context("--user")?;
+        setgid(user.gid).context("--user")?;
+        setuid(user.uid).context("--user")
+    }
+}

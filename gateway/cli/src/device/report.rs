@@ -1,0 +1,31 @@
+//! Reports that are kept in a folder, one file a device.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use devgate_engine::operations::{ReportFormat, Reports};
+
+/// Where reports are kept, and how.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct ReportOptions {
+    /// With --apply: keep the report of each device in this folder, as NAME.json or NAME.yaml
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["facts", "resource"])]
+    report: Option<PathBuf>,
+    /// With --report: as whose report
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t,
+        requires = "report"
+    )]
+    report_format: ReportFormat,
+}
+
+impl ReportOptions {
+    /// What is asked for, if anything is.
+    pub(super) fn reports(self) -> Option<Reports> {
+        let format = self.report_format;
+        self.report.map(|folder| Reports { folder, format })
+    }
+}

@@ -1,0 +1,58 @@
+//! `devgate facts`: what targets tell of themselves.
+
+use std::time::Duration;
+
+use clap::{ArgGroup, Args};
+use devgate_core::failure::Failure;
+use devgate_engine::operations::{self, Operation};
+use devgate_front::arguments::time;
+use devgate_front::attend::ending;
+use devgate_front::ending::Ending;
+use devgate_front::output::Output;
+use devgate_front::setting::Setting;
+
+use crate::attend::perform;
+use crate::targets::Targets;
+
+/// Collect the facts of targets.
+///
+/// Facts have Facter's structured names (os.name, networking.hostname), the flat ones that device
+/// modules use (operatingsystem, hostname), and a family's own under the family's name. A fact that
+/// could not be read is absent, and told on stderr.
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
+#[command(
+    after_help = "With --cached or --stale-ok, facts are kept in $XDG_CACHE_HOME/devgate/facts \
+                  (~/.cache/devgate/facts), without secrets and for your user alone, and each \
+                  result says when they were collected: `collected` {at, age, from, because} in \
+                  JSON.\n\nExamples:\n  devgate facts -t routers\n  devgate facts -t all --cached \
+                  1h\n  devgate facts -t all --stale-ok --format json"
+)]
+pub struct Facts {
+    #[command(flatten)]
+    targets: Targets,
+    /// Ask no target whose facts were collected within this time: 90, 90s, 5m, 1h, 1d
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    cached: Option<Duration>,
+    /// Where a target is down, give its last facts, and say so
+    ///
+    /// A target that refuses the credentials, or shows another host key or certificate, is not down
+    /// and fails as ever.
+    #[arg(long)]
+    stale_ok: bool,
+}
+
+impl Facts {
+    /// Carries it out: prints results, and gives the exit status.
+    ///
+    /// # Errors
+    /// Why it could not be carried out at all.
+    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
+        let chosen = self.targets.select(setting).await?;
+        let (project, store) = (&setting.workspace.project().root, &*setting.engine.store);
+        let facts = operations::Facts::of_age(self.cached, self.stale_ok, project, store)?;
+        let facts = Operation::Facts(facts);
+        let done = perform(setting, chosen, self.targets.concurrency, facts, output);
+        Ok(ending(&done.await?.ran))
+    }
+}

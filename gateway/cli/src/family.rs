@@ -1,0 +1,233 @@
+//! `devgate family`: the device families, and their tests without a device.
+
+use std::env;
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use devgate_core::failure::Failure;
+use devgate_devices::{Case, Family as Declared, Refresh};
+use devgate_engine::registry;
+use devgate_front::ending::Ending;
+use devgate_front::output::{self, Output};
+use devgate_front::setting::Setting;
+use devgate_front::summary::first_sentence;
+use serde_json::{Value as Json, json};
+
+use crate::complete;
+use crate::transport::{attributes_json, connection_info_text, groups_json};
+
+/// Look at device families, and test them without a device.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  devgate family list\n  devgate family test frr")]
+pub enum Family {
+    /// Name every family and its resource types
+    #[command(after_help = "Example:\n  devgate family list")]
+    List,
+    /// Show how a family is reached, what it tells and what can be managed
+    #[command(after_help = "Example:\n  devgate family show frr")]
+    Show {
+        /// The family's name
+        #[arg(add = complete::families())]
+        name: String,
+    },
+    /// Run the cases of families: recorded output against what is expected of it
+    ///
+    /// Without a name, of every family. A family lies in MODULE/devices/FAMILY/ of the module path;
+    /// its cases lie in FAMILY/cases/. UPDATE=1 in the environment writes what is found as what is
+    /// expected.
+    #[command(
+        after_help = "Examples:\n  devgate family test\n  devgate family test frr\n  devgate family test frr --case recorded/r1"
+    )]
+    Test {
+        /// The families to test
+        #[arg(add = complete::families())]
+        names: Vec<String>,
+        /// Run a case that lies elsewhere, such as what `devgate record` keeps, for one family
+        #[arg(long = "case", value_name = "DIR")]
+        folders: Vec<PathBuf>,
+    },
+}
+
+impl Family {
+    /// Carries it out: prints results, and gives the exit status.
+    ///
+    /// # Errors
+    /// Why it could not be carried out at all.
+    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
+        match &self {
+            Self::Show { name } => setting.ask(name).await?,
+            Self::Test { names, .. } if !names.is_empty() => {
+                for name in names {
+                    setting.ask(name).await?;
+                }
+            }
+            Self::List | Self::Test { .. } => setting.ask_all().await?,
+        }
+        match self {
+            Self::List => {
+                let rows: Vec<[String; 3]> = setting
+                    .workspace
+                    .registry
+                    .families()
+                    .map(|family| {
+                        let types: Vec<&str> =
+                            family.types().map(|kind| kind.schema().name()).collect();
+                        [
+                            family.name().to_owned(),
+                            first_sentence(family.schema().desc()),
+                            types.join(", "),
+                        ]
+                    })
+                    .collect();
+                output.page(&json!({ "families": rows }), || output::table(&rows));
+                Ok(Ending::Well)
+            }
+            Self::Show { name } => {
+                let family = setting.workspace.registry.family(&name)?;
+                output.page(&as_json(family), || as_text(family));
+                Ok(Ending::Well)
+            }
+            Self::Test { names, folders } if !folders.is_empty() => {
+                let [name] = names.as_slice() else {
+                    return Err(Failure::other(
+                        "--case needs the name of one family, whose case it is",
+                    ));
+                };
+                let family = declared(setting, name)?;
+                let cases = folders.iter();
+                let cases =
+                    cases.map(|folder| Ok((family, family.test_folder(folder, refresh())?)));
+                told(&cases.collect::<Result<Vec<_>, Failure>>()?, output)
+            }
+            Self::Test { names, .. } => {
+                let families: Vec<_> = if names.is_empty() {
+                    let families = setting.workspace.registry.sound_families()?;
+                    families.filter_map(registry::Family::declared).collect()
+                } else {
+                    let found = names.iter().map(|name| declared(setting, name));
+                    found.collect::<Result<_, _>>()?
+                };
+                test(&families, !names.is_empty(), output)
+            }
+        }
+    }
+}
+
+/// What is declared of a family: programs have no cases.
+fn declared<'s>(setting: &'s Setting, name: &str) -> Result<&'s Declared, Failure> {
+    setting.workspace.registry.family(name)?.declared().ok_or_else(|| {
+        let message = format!(
+            "family `{name}` is made of programs: only what is declared as data has cases, which \
+             are tested without a device"
+        );
+        Failure::new("devgate/no-cases", message)
+    })
+}
+
+fn as_json(family: &registry::Family) -> Json {
+    let schema = family.schema();
+    let types = family.types().map(|kind| {
+        let schema = kind.schema();
+        json!({ "name": schema.name(), "desc": schema.desc(), "commands": kind.commands() })
+    });
+    json!({
+        "name": family.name(),
+        "desc": schema.desc(),
+        "protocol": family.protocol(),
+        "connection_info": attributes_json(schema.connection_info()),
+        "groups": groups_json(schema),
+        "facts": family.fact_commands().collect::<Vec<_>>(),
+        "types": types.collect::<Vec<_>>(),
+    })
+}
+
+fn as_text(family: &registry::Family) -> String {
+    let (name, schema) = (family.name(), family.schema());
+    let mut text = format!(
+        "{name}: {}\n\nprotocol: {}\n",
+        schema.desc(),
+        family.protocol()
+    );
+    text.push_str(&connection_info_text(schema));
+    let mut commands = family.fact_commands().peekable();
+    if commands.peek().is_some() {
+        text.push_str("\nfacts, beside the protocol's, from:\n");
+    }
+    for command in commands {
+        text.push_str(&format!("  {command}\n"));
+    }
+    text.push_str("\ntypes:\n");
+    let types = family.types().map(|kind| {
+        let schema = kind.schema();
+        [
+            format!("  {}", schema.name()),
+            first_sentence(schema.desc()),
+        ]
+    });
+    text.push_str(&output::table(&types.collect::<Vec<_>>()));
+    text
+}
+
+fn refresh() -> Refresh {
+    match env::var_os("UPDATE") {
+        Some(one) if one == "1" => Refresh::Yes,
+        _ => Refresh::No,
+    }
+}
+
+fn test(families: &[&Declared], are_named: bool, output: &Output) -> Result<Ending, Failure> {
+    let mut cases = Vec::new();
+    for family in families {
+        let of_family = family.test(refresh())?;
+        if of_family.is_empty() && are_named {
+            let name = family.name();
+            let message = format!(
+                "family `{name}` has no cases, so that nothing was tested: write one in its folder, \
+                 cases/NAME/case.yaml (`desc: …`, and `type: …` where it is not about the facts), \
+                 with the output of each command beside it in COMMAND.txt; then `UPDATE=1 devgate \
+                 family test {name}` writes what is found, to be looked at"
+            );
+            return Err(Failure::new("devgate/no-cases", message));
+        }
+        cases.extend(of_family.into_iter().map(|case| (*family, case)));
+    }
+    told(&cases, output)
+}
+
+/// Prints what became of cases.
+fn told(cases: &[(&Declared, Case)], output: &Output) -> Result<Ending, Failure> {
+    let cases = cases.iter().map(|(family, case)| {
+        let problem = case.outcome.as_ref().err().cloned();
+        json!({
+            "family": family.name(), "case": case.name, "ok": problem.is_none(), "problem": problem,
+        })
+    });
+    let cases: Vec<Json> = cases.collect();
+    let failed = cases.iter().filter(|case| case["ok"] == false).count();
+    let passed = cases.len() - failed;
+    output.document(
+        &json!({ "cases": cases, "passed": passed, "failed": failed }),
+        || {
+            let mut text = String::new();
+            for case in &cases {
+                let (family, name) = (&case["family"], &case["case"]);
+                let name = format!(
+                    "{}/{}",
+                    family.as_str().unwrap_or(""),
+                    name.as_str().unwrap_or("")
+                );
+                match case["problem"].as_str() {
+                    None => text.push_str(&format!("ok      {name}\n")),
+                    Some(problem) => text.push_str(&format!("FAILED  {name}\n{problem}\n")),
+                }
+            }
+            text.push_str(&format!("{passed} passed, {failed} failed\n"));
+            text
+        },
+    );
+    Ok(if failed == 0 {
+        Ending::Well
+    } else {
+        Ending::Badly
+    })
+}

@@ -1,0 +1,223 @@
+//! `devgate inventory`: which targets there are, and how each is reached.
+
+use clap::Subcommand;
+use devgate_core::failure::Failure;
+use devgate_core::results::counted;
+use devgate_engine::inventory::{self, Listed, Overrides, Target};
+use devgate_engine::project::Format;
+use devgate_engine::session;
+use devgate_engine::workspace::missing;
+use devgate_front::attend::unless_interrupted;
+use devgate_front::ending::Ending;
+use devgate_front::output::{self, Output};
+use devgate_front::paint::BAD;
+use devgate_front::setting::Setting;
+use devgate_schemas::Value;
+use indexmap::IndexMap;
+use serde_json::{Map, Value as Json, json};
+
+use crate::complete;
+
+/// Look at the inventory.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  devgate inventory show")]
+pub enum Inventory {
+    /// Show targets, how each is reached, and their groups
+    ///
+    /// A target that is wrong is shown with what is wrong, and the exit code says so: its family must be
+    /// known, and its settings must fit. Without --detail no plugin is asked for a target's data, and no
+    /// program what it is: what they would say is neither shown nor judged.
+    #[command(
+        after_help = "Examples:\n  devgate inventory show\n  devgate inventory show -t routers --detail\n  devgate inventory show --format json | jq -r .targets[]"
+    )]
+    Show {
+        /// Names, groups, globs or URIs, separated by commas (default: all)
+        #[arg(short, long, value_name = "TARGETS", default_value = "all", add = complete::targets())]
+        targets: Vec<String>,
+        /// Show all that is said of each target; what is or may be a secret is redacted
+        #[arg(long)]
+        detail: bool,
+    },
+}
+
+impl Inventory {
+    /// Carries it out: prints results, and gives the exit status.
+    ///
+    /// # Errors
+    /// Why it could not be carried out at all.
+    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
+        let Self::Show {
+            targets: words,
+            detail,
+        } = self;
+        let registry = &setting.workspace.registry;
+        let inventory = setting.inventory().await?;
+        let words = super::targets::words(&words)?;
+        let targets = if detail {
+            let overrides = Overrides::default();
+            unless_interrupted(async {
+                let targets = inventory.select(&words, &overrides).await?;
+                registry.prepare(&targets).await;
+                Ok(targets)
+            })
+            .await?
+        } else {
+            inventory.glance(&words)?
+        };
+        match (missing(&inventory), targets.is_empty()) {
+            (Some(missing), true) => return Err(Failure::new("devgate/no-targets", missing)),
+            _ => setting.workspace.tell_missing(&inventory),
+        }
+        let faults: IndexMap<&str, Failure> = targets
+            .iter()
+            .filter_map(|target| {
+                let fault = match &target.fault {
+                    Some(fault) => Failure::from(&**fault),
+                    None => session::judged(registry, target)?,
+                };
+                Some((target.name.as_str(), fault))
+            })
+            .collect();
+        let targets: Vec<&Target> = targets.iter().map(|target| &**target).collect();
+        let mut document = if detail {
+            let details = targets.iter().map(|target| {
+                let mut details = details(setting, target);
+                if let Some(fault) = faults.get(target.name.as_str()) {
+                    details["_error"] = json!(fault);
+                }
+                details
+            });
+            json!({ "targets": details.collect::<Vec<_>>(), "count": targets.len() })
+        } else if output.format() == Format::Human {
+            // People read the table; of many targets the other takes its time.
+            json!({})
+        } else {
+            names(setting, &inventory, &targets)
+        };
+        if !faults.is_empty() {
+            document["faults"] = json!(faults);
+        }
+        output.page(&document, || {
+            let body = if detail {
+                let each = document["targets"].as_array().into_iter().flatten();
+                each.map(paragraph).collect()
+            } else {
+                table(&targets, &faults)
+            };
+            format!("{body}{}\n", counted(targets.len()))
+        });
+        Ok(if faults.is_empty() {
+            Ending::Well
+        } else {
+            Ending::Badly
+        })
+    }
+}
+
+/// The names as Bolt gives them, then what a person reads in the table.
+fn names(setting: &Setting, inventory: &inventory::Inventory, targets: &[&Target]) -> Json {
+    let named = |listed: &[Listed]| -> Vec<&str> {
+        let targets = targets.iter();
+        let named = targets.filter(|target| listed.contains(&target.listed));
+        named.map(|target| target.name.as_str()).collect()
+    };
+    let (known, adhoc) = (named(&[Listed::Yes]), named(&[Listed::No]));
+    let groups: Map<String, Json> = inventory
+        .groups()
+        .iter()
+        .map(|group| (group.name.clone(), json!(inventory.members(&group.name))))
+        .collect();
+    let reached: Map<String, Json> = targets
+        .iter()
+        .map(|target| (target.name.clone(), reached(target)))
+        .collect();
+    json!({
+        "inventory": {
+            "targets": known,
+            "count": known.len(),
+            "file": setting.workspace.inventory_name(),
+        },
+        "adhoc": { "targets": adhoc, "count": adhoc.len() },
+        "targets": named(&[Listed::Yes, Listed::No]),
+        "count": targets.len(),
+        "groups": groups,
+        "reached": reached,
+    })
+}
+
+fn reached(target: &Target) -> Json {
+    json!({
+        "transport": target.kind.name(),
+        "remote_transport": target.remote_transport(),
+        "host": target.host().as_ref().map(Value::to_json),
+        "port": target.port().as_ref().map(Value::to_json),
+        "run_on": target.run_on(),
+    })
+}
+
+/// Everything that is said of a target, redacted: by its transport's schema where that is known.
+fn details(setting: &Setting, target: &Target) -> Json {
+    let schema = target
+        .remote_transport()
+        .and_then(|name| setting.workspace.registry.known(name).ok().flatten())
+        .map(|connect| connect.schema());
+    target.detail(|key| {
+        let attribute = schema.and_then(|schema| schema.connection_info().get(key));
+        attribute.is_some_and(|attribute| attribute.sensitive)
+    })
+}
+
+fn paragraph(target: &Json) -> String {
+    let mut target = target.clone();
+    let error = target
+        .as_object_mut()
+        .and_then(|it| it.shift_remove("_error"));
+    let wrong = error.map(|error| complaint(error["msg"].as_str().unwrap_or_default()));
+    let text = serde_json::to_string_pretty(&target).expect("keys are texts");
+    let name = target["name"].as_str().unwrap_or_default();
+    let lines: String = text.lines().map(|line| format!("  {line}\n")).collect();
+    format!("{name}\n{}{lines}\n", wrong.unwrap_or_default())
+}
+
+/// The targets, then what is wrong with some: at the end, where it is seen below thousands.
+fn table(targets: &[&Target], faults: &IndexMap<&str, Failure>) -> String {
+    let mut rows = vec![["TARGET", "TRANSPORT", "ADDRESS", "GROUPS"].map(str::to_owned)];
+    let is_wrong = |target: &Target| faults.contains_key(target.name.as_str());
+    rows.extend(targets.iter().map(|target| row(target, is_wrong(target))));
+    let wrong = faults.values().map(|fault| complaint(&fault.msg));
+    output::table(&rows) + &wrong.collect::<String>()
+}
+
+/// What is wrong with a target, below its name or its row.
+fn complaint(message: &str) -> String {
+    let lines = message
+        .lines()
+        .map(|line| format!("  {BAD}{line}{BAD:#}\n"));
+    lines.collect()
+}
+
+fn row(target: &Target, is_wrong: bool) -> [String; 4] {
+    let text = |value: Value| match value {
+        Value::String(text) => text,
+        Value::Sensitive(_) => "(secret)".to_owned(),
+        other => other.to_json().to_string(),
+    };
+    let address = match (target.host().map(text), target.port().map(text)) {
+        (Some(host), Some(port)) => format!("{host}:{port}"),
+        (host, _) => host.unwrap_or_default(),
+    };
+    let transport = match target.remote_transport() {
+        Some(name) => format!("{} ({name})", target.kind.name()),
+        None => target.kind.name().to_owned(),
+    };
+    let transport = match is_wrong {
+        true => format!("{transport} (wrong)"),
+        false => transport,
+    };
+    [
+        target.name.clone(),
+        transport,
+        address,
+        target.groups.join(", "),
+    ]
+}

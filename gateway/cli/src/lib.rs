@@ -1,0 +1,20 @@
+//! The commands, one file each, but for those that join front ends.
+
+mod attend;
+pub mod complete;
+pub mod device;
+pub mod facts;
+pub mod family;
+pub mod inventory;
+mod names;
+pub mod record;
+mod rerun;
+pub mod resource;
+mod results;
+pub mod schema;
+pub mod session;
+pub mod targets;
+pub mod task;
+pub mod transport;
+pub mod types;
+pub mod verify;

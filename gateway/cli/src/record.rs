@@ -1,0 +1,102 @@
+//! `devgate record`: keeping a session with a device, to be played and tested without it.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args};
+use devgate_core::failure::Failure;
+use devgate_core::results::{Action, TargetResult};
+use devgate_devices::Refresh;
+use devgate_engine::record::{self, Recorded};
+use devgate_engine::registry::Family;
+use devgate_engine::run::TargetJob;
+use devgate_engine::session::{self, Access};
+use devgate_front::attend::ending;
+use devgate_front::ending::Ending;
+use devgate_front::output::Output;
+use devgate_front::setting::Setting;
+use rustix::fs::Mode;
+use rustix::process::umask;
+use serde_json::json;
+
+use crate::attend::attend;
+use crate::targets::Targets;
+
+/// Record a session with a device, to play it and test its family without the device
+///
+/// Asks the device every command that its family reads facts and resources from, and a command that
+/// it does not know, and keeps what it says in a folder: a case in the form that the `cases/` of a
+/// family have, with its prompt and its greeting. Only commands that read are sent. `devgate practice
+/// --replay DIR` plays it; `devgate family test FAMILY --case DIR` tests it.
+///
+/// Secrets are masked as far as they are known: the target's own, what the family's types declare
+/// sensitive, and the word behind `password`, `secret`, `community`, `key` and the like. Whatever else
+/// is secret stays as the device says it: keys of several lines, certificates, secrets in URLs or
+/// descriptions, names, addresses. Look through the folder before you share it.
+/// Only you can read it until you say otherwise.
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
+#[command(
+    after_help = "Examples:\n  devgate record -t r1 recorded/r1\n  devgate record -t r1 --command \
+                  'show ip route' recorded/r1\n  devgate practice --replay recorded/r1"
+)]
+pub struct Record {
+    #[command(flatten)]
+    targets: Targets,
+    /// Ask this command too; may be given several times
+    #[arg(long = "command", value_name = "COMMAND")]
+    commands: Vec<String>,
+    /// The folder, new or empty
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+impl Record {
+    /// Carries it out: prints results, and gives the exit status.
+    ///
+    /// # Errors
+    /// Why it could not be carried out at all.
+    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
+        let targets = self.targets.select(setting).await?.targets;
+        if targets.len() > 1 {
+            return Err(Failure::other(
+                "a recording is of one device: name one target",
+            ));
+        }
+        // Nobody but this user is to read what a device says before somebody has looked through it.
+        umask(Mode::from_bits_truncate(0o077));
+        record::make_folder(&self.folder)?;
+        let run = setting.begin(self.targets.concurrency);
+        let ran = run.on_targets(&targets, Action::new("record"), async |job| {
+            self.record(job).await
+        });
+        Ok(ending(&attend(setting, &run, output, ran).await?))
+    }
+
+    async fn record(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
+        let registry = &job.run.registry;
+        let name = job.target.remote_transport().unwrap_or_default();
+        let family = registry.family(name).ok().and_then(Family::declared);
+        let recorded = session::within(job, Access::Read, async |ctx, transport| {
+            record::record(job, ctx, transport, family, &self.commands).await
+        });
+        let Recorded {
+            mut recording,
+            commands,
+            refused,
+        } = recorded.await?;
+        recording.desc = format!("Recorded from {}.", job.target.name);
+        recording.write(&self.folder)?;
+        if let Some(family) = family {
+            family.test_folder(&self.folder, Refresh::Yes)?;
+        }
+        let folder = self.folder.display().to_string();
+        let text = format!(
+            "{} commands are kept in {folder}, {} of them refused by the device. Not every secret \
+             is known: look through it before you share it.\n\n  devgate practice --replay {folder}",
+            commands.len(),
+            refused.len()
+        );
+        let value = json!({ "folder": folder, "commands": commands, "refused": refused });
+        Ok(TargetResult::success(value).with_text(text))
+    }
+}

@@ -1,0 +1,108 @@
+//! Which targets the last run of a task was for, and how it went: Bolt's `.rerun.json`.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use clap::ValueEnum;
+use devgate_core::atomic_file;
+use devgate_core::failure::Failure;
+use devgate_core::results::Status;
+use devgate_engine::operations;
+use devgate_transports::reading;
+use serde::{Deserialize, Serialize};
+
+/// Which targets of the last run are asked again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Rerun {
+    /// All of them.
+    All,
+    /// Those that failed, or were not done.
+    Failure,
+    /// Those that succeeded.
+    Success,
+}
+
+/// The file.
+#[derive(Clone, Debug)]
+pub(crate) struct RerunFile(PathBuf);
+
+#[derive(Deserialize, Serialize)]
+struct Line {
+    target: String,
+    status: Status,
+}
+
+impl RerunFile {
+    /// The file at this path; it need not be there.
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// The targets of the last run, by how it went.
+    ///
+    /// # Errors
+    /// There was no run, or the file is not what a run has written.
+    pub(crate) fn targets(&self, which: Rerun) -> Result<Vec<String>, Failure> {
+        let path = self.0.display();
+        let wrong = |message: String| Failure::new("bolt/file-error", message);
+        let text = reading::text(&self.0).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => wrong(format!(
+                "there is no run to repeat: {path} is not there; choose targets with --targets"
+            )),
+            _ => wrong(format!("cannot read {path}: {error}")),
+        })?;
+        let lines: Vec<Line> = serde_json::from_str(&text).map_err(|error| {
+            wrong(format!(
+                "{path} holds no run: expected a list of {{\"target\", \"status\"}}, {error}"
+            ))
+        })?;
+        let wanted = |line: &Line| match which {
+            Rerun::All => true,
+            Rerun::Failure => line.status == Status::Failure,
+            Rerun::Success => line.status == Status::Success,
+        };
+        let chosen = lines.into_iter().filter(wanted);
+        Ok(chosen.map(|line| line.target).collect())
+    }
+
+    /// That the last run has no targets of this kind, and when it was, where that is known.
+    pub(crate) fn nothing(&self, which: Rerun) -> String {
+        let at = fs::metadata(&self.0).and_then(|data| data.modified());
+        let of = at.map_or_else(
+            |_| String::new(),
+            |at| format!(" ({})", operations::shown(at)),
+        );
+        match which {
+            Rerun::All => format!("the last run{of} was for no target"),
+            Rerun::Failure => {
+                format!("nothing failed in the last run{of}; `--rerun all` runs it once more")
+            }
+            Rerun::Success => {
+                format!("nothing succeeded in the last run{of}; `--rerun all` runs it once more")
+            }
+        }
+    }
+
+    /// Remembers a run, in place of the one before.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn save(&self, statuses: &[(String, Status)]) -> io::Result<()> {
+        let lines: Vec<Line> = statuses
+            .iter()
+            .map(|(target, status)| Line {
+                target: target.clone(),
+                status: *status,
+            })
+            .collect();
+        let folder = self.0.parent().unwrap_or_else(|| Path::new("."));
+        fs::create_dir_all(folder)?;
+        // A run that is broken off here must not leave half a list behind.
+        atomic_file::replace(&self.0, &serde_json::to_vec(&lines)?, atomic_file::OWNER)
+    }
+
+    /// The file's path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}

@@ -1,0 +1,166 @@
+//! `devgate resource`: a resource type without a device.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_devices::{Change, Current, Shown};
+use devgate_front::ending::Ending;
+use devgate_front::output::Output;
+use devgate_front::setting::Setting;
+use devgate_schemas::{Hash, Value};
+use devgate_transports::reading;
+use serde_json::json;
+
+use crate::complete;
+
+/// Try a resource type without a device.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  devgate resource parse frr frr_static_route --from show.txt")]
+pub enum Resource {
+    /// Print the resources that `get` would find in a device's output
+    ///
+    /// The output is that of the type's own commands: `devgate type show FAMILY/TYPE` names them.
+    #[command(
+        after_help = "Examples:\n  devgate session exec -t r1 show running-config staticd > show.txt\n  devgate resource parse frr frr_static_route --from show.txt"
+    )]
+    Parse {
+        #[command(flatten)]
+        #[expect(missing_docs, reason = "help would show it")]
+        which: Which,
+        /// A file with the device's output, or - for stdin
+        #[arg(long, value_name = "FILE")]
+        from: PathBuf,
+    },
+    /// Print the configuration lines that `set` would send
+    #[command(
+        after_help = "Example:\n  devgate resource render frr frr_static_route --should '{\"title\": \"10.9.0.0/16 via Null0\", \"distance\": 20}'"
+    )]
+    Render {
+        #[command(flatten)]
+        #[expect(missing_docs, reason = "help would show it")]
+        which: Which,
+        /// The desired state as JSON, with `title` or the namevars
+        #[arg(long, value_name = "JSON")]
+        should: String,
+        /// The present state as JSON; without it the resource is created
+        #[arg(long, value_name = "JSON")]
+        is: Option<String>,
+        /// Print secrets as they are
+        #[arg(long)]
+        show_sensitive: bool,
+    },
+}
+
+#[derive(Args, Debug)]
+#[expect(missing_docs, reason = "help would show it")]
+pub struct Which {
+    /// The family
+    #[arg(add = complete::families())]
+    family: String,
+    /// The resource type
+    #[arg(value_name = "TYPE", add = complete::types())]
+    type_name: String,
+}
+
+impl Resource {
+    /// Carries it out: prints results, and gives the exit status.
+    ///
+    /// # Errors
+    /// Why it could not be carried out at all.
+    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
+        match self {
+            Self::Parse { which, from } => {
+                let kind = which.find(setting).await?;
+                let text = read(&from)?;
+                let rows = kind.parse(&text)?;
+                output.document(&json!({ "resources": rows }), || {
+                    serde_json::to_string_pretty(&rows).expect("rows have text keys") + "\n"
+                });
+            }
+            Self::Render {
+                which,
+                should,
+                is,
+                show_sensitive,
+            } => {
+                let kind = which.find(setting).await?;
+                let lines = render(kind, &should, is.as_deref(), show_sensitive)?;
+                output.document(&json!({ "lines": lines }), || {
+                    lines.iter().map(|line| format!("{line}\n")).collect()
+                });
+            }
+        }
+        Ok(Ending::Well)
+    }
+}
+
+fn render(
+    kind: &dyn devgate_devices::ResourceType,
+    should: &str,
+    is: Option<&str>,
+    show_sensitive: bool,
+) -> Result<Vec<String>, Failure> {
+    let mut should = hash("--should", should)?;
+    let title = should.remove("title").map(|title| match title {
+        Value::String(title) => title,
+        other => other.to_json().to_string(),
+    });
+    let (name, should) = kind
+        .schema()
+        .desire(title.as_deref(), should)
+        .map_err(|e| Failure::other(format!("--should: {e}")))?;
+    let is = match is {
+        None => Current::Absent,
+        Some(is) => {
+            // What a device shows of a resource always has its namevars.
+            let mut present = devgate_schemas::Resource::from(name.namevars().clone());
+            for (attribute, value) in hash("--is", is)? {
+                present.set(&attribute.to_string(), value);
+            }
+            Current::Present(present)
+        }
+    };
+    let change = Change {
+        is,
+        should: should.is_present().then_some(should),
+    };
+    let secrets = if show_sensitive {
+        Shown::InClear
+    } else {
+        Shown::Redacted
+    };
+    Ok(kind.render(&name, &change, secrets)?)
+}
+
+impl Which {
+    async fn find<'a>(
+        &self,
+        setting: &'a Setting,
+    ) -> Result<&'a dyn devgate_devices::ResourceType, Failure> {
+        setting.ask(&self.family).await?;
+        setting
+            .workspace
+            .registry
+            .resource_type(&self.family, &self.type_name)
+    }
+}
+
+fn hash(option: &str, text: &str) -> Result<Hash, Failure> {
+    let json: serde_json::Value =
+        serde_json::from_str(text).with_context(|| format!("{option}: expected JSON"))?;
+    match Value::from(json) {
+        Value::Hash(hash) => Ok(hash),
+        _ => Err(Failure::other(format!(
+            "{option}: expected a JSON object of attributes"
+        ))),
+    }
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    if path.as_os_str() == "-" {
+        return reading::text_of(io::stdin()).context("cannot read stdin");
+    }
+    reading::text(path).with_context(|| format!("cannot read {}", path.display()))
+}

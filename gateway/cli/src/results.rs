@@ -1,0 +1,270 @@
+//! The results of many targets, printed one by one as they come: for people as text, for programs in Bolt's envelope.
+
+use std::time::{Duration, Instant};
+
+use devgate_core::failure::Failure;
+use devgate_core::results::{
+    Action, Collected, EXPLAIN, Item, Origin, Status, TargetResult, counted,
+};
+use devgate_engine::device_run::RESOURCE_FAILURE;
+use devgate_engine::project::Format;
+use devgate_front::output::{Output, seconds};
+use devgate_front::paint::{BAD, GOOD, Paint};
+use serde_json::Value as Json;
+
+/// Results of many targets, printed one by one as they come.
+#[derive(Debug)]
+pub(super) struct Results<'a> {
+    output: &'a Output,
+    action: Action,
+    begun: Instant,
+    statuses: Vec<(String, Status)>,
+    ended: bool,
+}
+
+/// How a line of a report is coloured that says what changes: its sign says the same.
+fn diff_style(line: &str) -> Option<Paint> {
+    let change = line.strip_prefix("    ")?;
+    match change.split_once(' ')?.0 {
+        "+" => Some(GOOD),
+        "-" => Some(BAD),
+        _ => None,
+    }
+}
+
+/// The value as a person reads it: plain output as it is, the rest as JSON, the error left out.
+fn body(value: &Json) -> Option<String> {
+    let Json::Object(pairs) = value else {
+        return Some(value.to_string());
+    };
+    let mut pairs = pairs.clone();
+    pairs.shift_remove("_error");
+    let output = pairs.shift_remove("_output");
+    let output = output
+        .map(|output| {
+            output
+                .as_str()
+                .map_or_else(|| output.to_string(), str::to_owned)
+        })
+        .filter(|output| !output.trim().is_empty());
+    let rest = (!pairs.is_empty())
+        .then(|| serde_json::to_string_pretty(&Json::Object(pairs)).expect("keys are texts"));
+    match (output, rest) {
+        (Some(output), Some(rest)) => Some(format!("{}\n{rest}", output.trim_end())),
+        (output, rest) => output.or(rest),
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.trim_end()
+        .lines()
+        .map(|line| format!("  {line}\n"))
+        .collect()
+}
+
+fn sentence(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}
+
+impl<'a> Results<'a> {
+    /// Begins the results of many targets.
+    pub(super) fn begin(output: &'a Output, action: Action) -> Self {
+        if output.format() == Format::Json {
+            output.begin();
+            output.text("{ \"items\": [\n");
+        }
+        Self {
+            output,
+            action,
+            begun: Instant::now(),
+            statuses: Vec::new(),
+            ended: false,
+        }
+    }
+
+    /// Tells people that the work on a target begins. Looking at a device is too quick to be told.
+    pub(super) fn start(&self, target: &str) {
+        let output = self.output;
+        if self.action.name == "task" && output.format() == Format::Human && !output.is_quiet() {
+            output.line(format!("{GOOD}Started on {target}...{GOOD:#}"));
+        }
+    }
+
+    /// Prints what became of one target.
+    pub(super) fn item(&mut self, target: &str, answer: &TargetResult) {
+        let item = Item {
+            target,
+            action: &self.action,
+            answer,
+        };
+        let json = || serde_json::to_string(&item).expect("results have text keys");
+        match self.output.format() {
+            Format::Human if self.action.is_document => {
+                if let Some(error) = error(&item) {
+                    self.output.complain(&format!("{target}: {error}"));
+                }
+                self.output.text(&document(&item));
+            }
+            Format::Human => self.output.fitted(&human(&item)),
+            Format::Json => {
+                let separator = if self.statuses.is_empty() { "" } else { ",\n" };
+                self.output.text(&format!("{separator}{}", json()));
+            }
+            Format::Jsonl => self.output.line(json()),
+        }
+        self.statuses.push((target.to_owned(), answer.status));
+    }
+
+    /// Prints the sum, with why there is no more of it.
+    pub(super) fn end(mut self, cut_short: Option<Failure>) {
+        self.ended = true;
+        let elapsed = self.begun.elapsed();
+        let count = self.statuses.len();
+        match self.output.format() {
+            Format::Human
+                if self.action.name == EXPLAIN
+                    || self.action.is_document
+                    || self.output.is_quiet() => {}
+            Format::Human => self.sum(count, elapsed),
+            Format::Json => {
+                let seconds = elapsed.as_secs();
+                let error = cut_short.map(|failure| format!(", {}", as_member(failure)));
+                self.output.text(&format!(
+                    "\n],\n\"target_count\": {count}, \"elapsed_time\": {seconds}{} }}\n",
+                    error.unwrap_or_default()
+                ));
+            }
+            Format::Jsonl => {}
+        }
+    }
+
+    fn sum(&self, count: usize, elapsed: Duration) {
+        let failed: Vec<&str> = self
+            .statuses
+            .iter()
+            .filter(|(_, status)| *status == Status::Failure)
+            .map(|(target, _)| target.as_str())
+            .collect();
+        let successful = count - failed.len();
+        if successful > 0 {
+            let targets = counted(successful);
+            self.output
+                .line(format!("{GOOD}Successful on {targets}{GOOD:#}"));
+        }
+        // Of many targets, those are named that somebody has to look after.
+        if !failed.is_empty() {
+            let (targets, names) = (counted(failed.len()), failed.join(","));
+            self.output
+                .line(format!("{BAD}Failed on {targets}: {names}{BAD:#}"));
+        }
+        self.output
+            .line(format!("Ran on {} in {}", counted(count), seconds(elapsed)));
+    }
+}
+
+/// A document that was begun is one, whatever ends the run.
+impl Drop for Results<'_> {
+    fn drop(&mut self) {
+        if !self.ended && self.output.format() == Format::Json {
+            let failure = Failure::new("devgate/error", "the run broke off: see standard error");
+            self.output
+                .text(&format!("\n],\n{} }}\n", as_member(failure)));
+        }
+    }
+}
+
+/// `"_error": {…}`, to stand in an object.
+fn as_member(failure: Failure) -> String {
+    let object = failure.into_value().to_string();
+    object[1..object.len() - 1].to_owned()
+}
+
+/// The text alone, under the target's name; that there was an error, which stderr has, as a comment.
+fn document(item: &Item<'_>) -> String {
+    let text = item.answer.text.as_deref().unwrap_or_default();
+    let remark = match error(item) {
+        Some(_) => " (failed, or not whole: see standard error)",
+        None => "",
+    };
+    format!("# {}{remark}\n{text}", item.target)
+}
+
+/// Why a target failed.
+fn error<'i>(item: &'i Item<'_>) -> Option<&'i str> {
+    item.answer.value.pointer("/_error/msg")?.as_str()
+}
+
+/// What a person reads.
+fn human(item: &Item<'_>) -> String {
+    let (style, word) = match (item.answer.status, item.action.name) {
+        (Status::Success, EXPLAIN) => (GOOD, "Would run"),
+        (Status::Failure, EXPLAIN) => (BAD, "Would fail"),
+        (Status::Success, _) => (GOOD, "Finished"),
+        (Status::Failure, _) => (BAD, "Failed"),
+    };
+    let mut text = format!("{style}{word} on {}:{style:#}\n", item.target);
+    let value = &item.answer.value;
+    let message = error(item);
+    let mut paragraphs: Vec<String> = Vec::new();
+    paragraphs.extend(item.answer.collected.as_ref().map(collected));
+    // The report behind it says what has failed, and why.
+    let message = message.filter(|_| value["_error"]["kind"] != RESOURCE_FAILURE);
+    paragraphs.extend(message.map(|message| format!("{BAD}{message}{BAD:#}")));
+    for (detail, heading) in [("stderr", "stderr"), ("partial_output", "partial output")] {
+        let text = value.pointer(&format!("/_error/details/{detail}"));
+        let text = text
+            .and_then(Json::as_str)
+            .filter(|text| !text.trim().is_empty());
+        paragraphs.extend(text.map(|text| format!("{heading}:\n{}", indented(text))));
+    }
+    match &item.answer.text {
+        Some(text) => paragraphs.push(text.clone()),
+        None => paragraphs.extend(body(value)),
+    }
+    if paragraphs.is_empty() {
+        paragraphs.push(format!(
+            "{} completed successfully with no result",
+            sentence(item.action.name)
+        ));
+    }
+    for paragraph in paragraphs {
+        for line in paragraph.trim_end().lines() {
+            text.push_str(
+                &match diff_style(line).filter(|_| item.action.name == "device") {
+                    Some(style) => format!("  {style}{line}{style:#}\n"),
+                    None => format!("  {line}\n"),
+                },
+            );
+        }
+    }
+    text
+}
+
+/// When and from whom facts were collected.
+fn collected(it: &Collected) -> String {
+    match (it.from, &it.because) {
+        (Origin::Device, _) => format!("collected now ({})", it.at),
+        (Origin::Cache, None) => {
+            format!("from the cache, collected {} ago ({})", age(it.age), it.at)
+        }
+        (Origin::Cache, Some(why)) => format!(
+            "STALE: from the cache, collected {} ago ({}), because the device is down: {why}",
+            age(it.age),
+            it.at
+        ),
+    }
+}
+
+/// An age as people read it: `12 minutes`.
+fn age(seconds: u64) -> String {
+    let (count, unit) = match seconds {
+        0..60 => (seconds, "second"),
+        60..3600 => (seconds / 60, "minute"),
+        3600..172_800 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,82 @@
+//! `devgate schema`: values against Puppet data types, and the forms of files and documents as JSON Schema.
+
+use std::io;
+
+use clap::{Subcommand, ValueEnum};
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_front::ending::Ending;
+use devgate_front::output::Output;
+use devgate_schemas::{derived, json_document, pxp, task, types};
+use devgate_transports::reading;
+use serde_json::Value as Json;
+
+/// Check values against Puppet data types; print the JSON Schemas of files and documents
+#[derive(Debug, Subcommand)]
+#[command(
+    after_help = "Example:\n  echo '{\"type\": \"Integer[0, 10]\", \"value\": 11}' | devgate schema check"
+)]
+pub enum Schema {
+    /// Read cases as JSON lines on stdin, answer each with a line
+    ///
+    /// A case is {"type": "Integer[0, 10]", "value": 11}. The answer is {"canonical": "...", "ok":
+    /// true or false, "mismatch": "..."}, or {"error": "..."}, in Puppet's words. What JSON cannot
+    /// write: a text ":word" is a Ruby symbol, a key that is a whole number is an Integer.
+    #[command(
+        after_help = "Example:\n  echo '{\"type\": \"Integer[0, 10]\", \"value\": 11}' | devgate \
+                            schema check"
+    )]
+    Check,
+    /// Print the form of a file or a document as JSON Schema, for editors, forms and checks elsewhere
+    ///
+    /// What JSON Schema cannot say stands in descriptions. The schemas of transports: `devgate transport
+    /// show NAME --json-schema`; those of a module's actions: `devgate pxp serve`.
+    #[command(after_help = "Example:\n  devgate schema export task > task.json")]
+    Export {
+        /// What is to be described
+        what: Document,
+    },
+}
+
+/// What has a form.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Document {
+    /// The metadata of a task, TASK.json
+    Task,
+    /// Why something failed: `_error` in results
+    Error,
+    /// What a PXP module says of itself
+    PxpMetadata,
+    /// What a PXP module reads on stdin
+    PxpRequest,
+}
+
+impl Schema {
+    /// Carries it out: prints results, and gives the exit status.
+    ///
+    /// # Errors
+    /// Why it could not be carried out at all.
+    pub fn run(self, output: &Output) -> Result<Ending, Failure> {
+        if let Self::Export { what } = self {
+            output.text(&format!("{:#}\n", what.json_schema()));
+            return Ok(Ending::Well);
+        }
+        for line in reading::lines(io::stdin().lock()) {
+            let line = line.context("cannot read stdin")?;
+            if !line.trim().is_empty() {
+                output.line(types::verdict(&line).to_string());
+            }
+        }
+        Ok(Ending::Well)
+    }
+}
+
+impl Document {
+    fn json_schema(self) -> Json {
+        match self {
+            Self::Task => task::Metadata::json_schema(),
+            Self::Error => json_document("_error", derived::schema::<Failure>()),
+            Self::PxpMetadata => pxp::Metadata::json_schema(),
+            Self::PxpRequest => pxp::Request::json_schema(),
+        }
+    }
+}

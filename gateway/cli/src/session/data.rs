@@ -1,0 +1,169 @@
+//! `devgate session get` and `set`: data of a device, in the words of its protocol.
+
+use clap::Args;
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_engine::operations;
+use devgate_engine::session::Asked;
+use devgate_front::ending::Ending;
+use devgate_front::options::Global;
+use devgate_front::output::Output;
+use devgate_schemas::Value;
+use devgate_transports::{Document, Request, reading};
+use serde_json::{Value as Json, json};
+
+use crate::session::With;
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  devgate session get -t dns1 /servers            # REST: a path\n  devgate session \
+                  get -t ovs1 Bridge               # OVSDB: a table\n  devgate session get -t ups1 \
+                  1.3.6.1.2.1.1        # SNMP: an OID\n  devgate session get -t r1 '<interfaces \
+                  xmlns=\"urn:ietf:params:xml:ns:yang:ietf-interfaces\"/>'  # NETCONF: a \
+                  filter\n\n`devgate transport show NAME` shows what a transport takes. \
+                  In a task, or in what `devgate session run` starts, -t is not needed."
+)]
+pub struct Get {
+    #[command(flatten)]
+    with: With,
+    /// What is asked for: a path, a filter, a table, an OID
+    what: String,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  devgate session set -t dns1 /servers/localhost/zones - --method POST < \
+                  zone.json\n  devgate session set -t dns1 /servers/localhost/zones/example.org. --method \
+                  DELETE\n  devgate session set -t r1 - --method merge < config.xml\n  devgate session set \
+                  -t r1 '<get-system-information/>' --method rpc\n  devgate session set -t ovs1 - --noop < \
+                  operations.json\n\nA single - is the body. SNMP only reads. A secret \
+                  belongs on stdin: everybody on this host can read arguments. A task that runs \
+                  under --noop is refused."
+)]
+pub struct Set {
+    #[command(flatten)]
+    with: With,
+    /// What is changed: a path, a table; nothing where the body says it all
+    #[arg(required = true)]
+    what: Option<String>,
+    /// What to set it to: JSON, or a text such as XML; - reads it from stdin
+    #[arg(allow_negative_numbers = true)]
+    body: Option<String>,
+    /// How: an HTTP method, a NETCONF default-operation or `rpc`, a JSON-RPC method (default: the
+    /// protocol's usual one)
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+    /// Send nothing: show what would be sent, without the target's secrets
+    #[arg(long)]
+    noop: bool,
+}
+
+impl Get {
+    pub(super) async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
+        let Self { with, what } = self;
+        let get = async |session: &mut Asked<'_>| {
+            let document = session.get(what.clone()).await?;
+            print(json!({ "what": what }), document, output);
+            Ok(())
+        };
+        with.session(global, output, get).await
+    }
+}
+
+impl Set {
+    pub(super) async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
+        let (what, body) = match (self.what.unwrap_or_default(), self.body) {
+            (what, None) if what == "-" => (String::new(), Some(what)),
+            both => both,
+        };
+        let body = match body.as_deref() {
+            Some("-") => Some(stdin()?),
+            Some(_) | None => body,
+        };
+        if what.is_empty() && body.is_none() {
+            return Err(Failure::other(
+                "say what to set: WHAT, BODY or both (`devgate session set --help` has examples)",
+            ));
+        }
+        let change = Request {
+            what,
+            method: self.method,
+            body: body.map(read),
+        };
+        let set = async |session: &mut Asked<'_>| {
+            let said = json!({ "what": change.what, "method": change.method });
+            if self.noop {
+                let body = change.body.as_ref();
+                let body = body.map(|body| session.shown(body.to_json()));
+                would_send(said, body, output);
+                return Ok(());
+            }
+            let document = session.set(change).await?;
+            print(said, document, output);
+            Ok(())
+        };
+        self.with.session(global, output, set).await
+    }
+}
+
+/// All of stdin. It is there, or comes at once: nobody types a body.
+fn stdin() -> Result<String, Failure> {
+    reading::text_of(std::io::stdin()).context("cannot read the body from stdin")
+}
+
+/// A body as it is meant: JSON where it is some, else a text. A JSON string is a text with its
+/// quotes.
+fn read(body: String) -> Value {
+    match serde_json::from_str(&body) {
+        Ok(Json::String(_)) | Err(_) => Value::from(body),
+        Ok(json) => Value::from(json),
+    }
+}
+
+/// Prints what would be sent.
+fn would_send(mut asked: Json, body: Option<Json>, output: &Output) {
+    let words = ["method", "what"].map(|key| asked[key].as_str().unwrap_or_default().to_owned());
+    let line = format!("would send: {}", words.join(" ").trim());
+    let text = match &body {
+        None => String::new(),
+        Some(Json::String(text)) => text.clone(),
+        Some(json) => format!("{json:#}"),
+    };
+    asked["noop"] = true.into();
+    asked["body"] = body.unwrap_or_default();
+    output.document(&asked, || format!("{line}\n{}", operations::ended(text)));
+}
+
+/// Prints what a device answers: a text as it is, data as JSON; for programs with what it answers.
+fn print(mut asked: Json, document: Document, output: &Output) {
+    match document {
+        Document::Text(text) => {
+            asked["text"] = text.as_str().into();
+            output.document(&asked, || operations::ended(text));
+        }
+        Document::Data(data) => {
+            let data = data.to_json();
+            let human = operations::ended(format!("{data:#}"));
+            asked["data"] = data;
+            output.document(&asked, || human);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_json_where_it_is_some_and_else_a_text() {
+        for (body, expected) in [
+            (r#"{"a": [1]}"#, Value::from(json!({"a": [1]}))),
+            ("7", Value::Integer(7)),
+            ("null", Value::Undef),
+            ("<config/>", Value::from("<config/>")),
+            (r#""a""#, Value::from(r#""a""#)),
+            ("", Value::from("")),
+        ] {
+            assert_eq!(read(body.to_owned()), expected, "{body}");
+        }
+    }
+}

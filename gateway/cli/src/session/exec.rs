@@ -1,0 +1,236 @@
+//! `devgate session exec`: commands on the command lines of devices.
+
+use std::ffi::OsString;
+use std::{io, thread};
+
+use clap::Args;
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_engine::operations::{Came, How, Operation, Typing};
+use devgate_engine::project::Format;
+use devgate_engine::session::{Asked, VARIABLE};
+use devgate_front::attend::ending;
+use devgate_front::ending::Ending;
+use devgate_front::options::Global;
+use devgate_front::output::Output;
+use devgate_front::setting::Setting;
+use devgate_transports::reading;
+use tokio::sync::mpsc;
+
+use crate::attend::perform;
+use crate::targets::Targets;
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  devgate session exec show version\n  devgate session exec -t switch1 \
+                  show version\n  devgate session exec -t switches show version\n  devgate session \
+                  exec --config 'interface swp1' ' description uplink'\n  devgate session exec \
+                  --answer y 'copy running-config startup-config'\n  devgate session exec --config \
+                  --save - < lines.txt\n  printf 'show version\\nshow clock\\n' | devgate session exec \
+                  -\n\nOptions stand before the command. A word of the command that begins with -- \
+                  stands behind a -- of its own:\n  devgate session exec -t fw1 -- diag --brief\n\nA \
+                  secret belongs on stdin: everybody on this host can read arguments."
+)]
+pub struct Exec {
+    #[command(flatten)]
+    targets: Targets,
+    /// Type configuration instead: each argument is a line, or each line of stdin with -
+    #[arg(long)]
+    config: bool,
+    /// Save the running configuration behind it
+    #[arg(long, requires = "config")]
+    save: bool,
+    /// Send nothing: show what would be sent, without the target's secrets
+    #[arg(long)]
+    noop: bool,
+    /// Type this when the command makes the device ask, such as `[confirm]`; each question takes the next
+    ///
+    /// A question that nobody answers ends the session. Families may know answers of their own.
+    #[arg(
+        long,
+        value_name = "TEXT",
+        conflicts_with = "config",
+        allow_hyphen_values = true
+    )]
+    answer: Vec<String>,
+    /// The command, its words joined with spaces; - reads one command from each line of stdin
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND"
+    )]
+    words: Vec<String>,
+}
+
+impl Exec {
+    /// Whether it asks targets that are named, not the session that is lent.
+    pub(super) fn names_targets(&self) -> bool {
+        !self.targets.targets.is_empty()
+    }
+
+    pub(super) async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
+        let names_targets = self.names_targets();
+        let has_session = names_targets || std::env::var_os(VARIABLE).is_some();
+        let words = for_the_device(self.words, std::env::args_os().collect(), has_session)?;
+        let mut stdin = (words == ["-"]).then(lines_of_stdin).transpose()?;
+        let mut typing = Typing {
+            lines: match (&stdin, self.config) {
+                (Some(_), _) => Vec::new(),
+                (None, true) => words,
+                (None, false) => vec![words.join(" ")],
+            },
+            how: match self.config {
+                true => How::Configuration { save: self.save },
+                false => How::Commands {
+                    answers: self.answer,
+                },
+            },
+            noop: self.noop,
+        };
+        let reached = if !names_targets {
+            None
+        } else {
+            let setting = Setting::load(global, output)?;
+            let chosen = self.targets.select(&setting).await?;
+            Some((setting, chosen))
+        };
+        if let Some((setting, chosen)) = &reached
+            && (chosen.targets.len() != 1 || output.format() != Format::Human)
+        {
+            if let Some(lines) = &mut stdin {
+                typing.lines.extend(all(lines).await?);
+            }
+            let (chosen, concurrency) = (chosen.clone(), self.targets.concurrency);
+            let operation = Operation::Command(typing);
+            let done = perform(setting, chosen, concurrency, operation, output);
+            return Ok(ending(&done.await?.ran));
+        }
+        let work = async |session: &mut Asked<'_>| {
+            let print = &mut |(value, text): Came| match output.format() {
+                // What a program reads is the device's output and nothing else.
+                Format::Human => output.exact(&text),
+                Format::Json | Format::Jsonl => output.document(&value, String::new),
+            };
+            match (&mut stdin, &typing.how) {
+                // Each command is sent as soon as it comes.
+                (Some(lines), How::Commands { .. }) => {
+                    while let Some(command) = lines.recv().await {
+                        typing.lines = vec![command?];
+                        typing.with(session, print).await?;
+                        output.printer().room().await;
+                    }
+                    return Ok(());
+                }
+                (Some(lines), How::Configuration { .. }) => typing.lines = all(lines).await?,
+                (None, _) => {}
+            }
+            typing.with(session, print).await
+        };
+        match &reached {
+            None => super::lent(work).await,
+            Some((setting, chosen)) => {
+                super::alone(setting, &chosen.targets[0], output, work).await
+            }
+        }
+    }
+}
+
+/// The words of a command as the device is sent them: what begins with `--` was meant for devgate, unless it
+/// stands behind a `--` of its own; where no session is named, `-t` was, too. Known by all `arguments` of this program:
+/// they end with these words.
+fn for_the_device(
+    words: Vec<String>,
+    arguments: Vec<OsString>,
+    has_session: bool,
+) -> Result<Vec<String>, Failure> {
+    let before = arguments.len().checked_sub(words.len() + 1);
+    if before.is_some_and(|at| arguments[at] == "--") {
+        return Ok(words);
+    }
+    let (mut ours, mut theirs) = (words, Vec::new());
+    if let Some(at) = ours.iter().position(|word| word == "--") {
+        theirs = ours.split_off(at);
+        theirs.remove(0);
+    }
+    let is_option = |word: &&String| word.starts_with("--") || (*word == "-t" && !has_session);
+    if let Some(option) = ours.iter().find(is_option) {
+        let message = format!(
+            "`{option}` stands behind the command, where options of devgate do not count: put it before \
+             the command, or behind `--` where the device is to be sent it; nothing was sent"
+        );
+        return Err(Failure::new("devgate/usage", message));
+    }
+    ours.append(&mut theirs);
+    Ok(ours)
+}
+
+/// Lines of stdin, each as soon as it comes. Blank ones may belong to a banner.
+type Lines = mpsc::Receiver<Result<String, Failure>>;
+
+/// All that come.
+async fn all(lines: &mut Lines) -> Result<Vec<String>, Failure> {
+    let (mut all, mut size) = (Vec::new(), 0);
+    while let Some(line) = lines.recv().await {
+        let line = line?;
+        // An empty line takes room, too.
+        size += line.len() + size_of::<String>();
+        if size > reading::MOST {
+            return Err(reading::too_large()).context("cannot read stdin");
+        }
+        all.push(line);
+    }
+    Ok(all)
+}
+
+fn lines_of_stdin() -> io::Result<Lines> {
+    let (tells, hears) = mpsc::channel(1);
+    // A thread of its own: nothing waits for one that still reads when the program ends.
+    thread::Builder::new().spawn(move || {
+        for line in reading::lines(io::stdin().lock()) {
+            let line = line.context("cannot read stdin");
+            if tells.blocking_send(line).is_err() {
+                break;
+            }
+        }
+    })?;
+    Ok(hears)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(arguments: &[&str], words: usize) -> Result<Vec<String>, String> {
+        let words = &arguments[arguments.len() - words..];
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        let arguments = arguments.iter().map(OsString::from).collect();
+        for_the_device(words, arguments, true).map_err(|failure| failure.msg)
+    }
+
+    #[test]
+    fn an_option_behind_the_command_is_refused_unless_it_stands_behind_two_dashes() {
+        for (arguments, words, expected) in [
+            (
+                &["exec", "show", "version"][..],
+                2,
+                &["show", "version"][..],
+            ),
+            (&["exec", "ping", "-c", "3"], 3, &["ping", "-c", "3"]),
+            (&["exec", "--", "a", "--b"], 2, &["a", "--b"]),
+            (&["exec", "--", "a", "--", "b"], 3, &["a", "--", "b"]),
+            (&["exec", "a", "--", "--b", "--"], 4, &["a", "--b", "--"]),
+            (&["exec", "-t", "r", "-"], 1, &["-"]),
+        ] {
+            let expected = expected.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(sent(arguments, words), Ok(expected), "{arguments:?}");
+        }
+        for (arguments, words) in [
+            (&["exec", "--config", "a", " b", "--noop"][..], 3),
+            (&["exec", "--nooop", "show"], 2),
+            (&["exec", "a", "--b", "--", "--c"], 4),
+        ] {
+            let refused = sent(arguments, words).expect_err("it is an option");
+            assert!(refused.ends_with("nothing was sent"), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! `devgate session run`: a program that is lent a session.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_engine::process::{self, Program};
+use devgate_engine::session::{self, Bound, Lender, Reach};
+use devgate_front::attend::attend_until;
+use devgate_front::ending::Ending;
+use devgate_front::interrupt::Interrupts;
+use devgate_front::output::Output;
+use devgate_front::setting::Setting;
+use devgate_schemas::Sensitive;
+use devgate_transports::Mode;
+
+use crate::attend::Shown;
+use crate::complete;
+use crate::targets::Direct;
+
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  devgate session run -t switch1 -- ./nightly-checks.sh")]
+pub struct Run {
+    /// The target: one
+    #[arg(short, long, value_name = "TARGET", add = complete::targets())]
+    target: String,
+    #[command(flatten)]
+    direct: Direct,
+    /// Refuse `devgate session exec --config` and `devgate session set`, as a task is refused under
+    /// --noop
+    #[arg(long)]
+    noop: bool,
+    /// The program and its arguments
+    #[arg(required = true, last = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+impl Run {
+    pub(super) async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
+        let target = super::one(setting, &self.target, self.direct).await?;
+        let run = setting.begin(None);
+        let job = run.job(&target);
+        let mode = if self.noop { Mode::Noop } else { Mode::Enforce };
+        let shown = self.program[0].display().to_string();
+        let ctx = job.context();
+        let lent = async |socket: Option<&str>| {
+            let socket = socket.context("there is no session to lend")?;
+            let program = Program {
+                words: self.program,
+                environment: vec![(
+                    session::VARIABLE.to_owned(),
+                    Sensitive::new(socket.to_owned()),
+                )],
+                stdin: None,
+            };
+            // It shares our stderr.
+            setting.voice.printer().settle();
+            let mut interrupts = Interrupts::hear()?;
+            process::attached(&program, async || interrupts.signal().await)
+                .await
+                .map_err(|error| Failure::other(format!("cannot run {shown}: {error}")))
+        };
+        let lender = Lender::new(&setting.engine.sessions, Bound::Request);
+        let lending = async {
+            job.prepare().await?;
+            let reach = Reach::from_here(&job)?;
+            lender.lend(&ctx, &reach, mode, lent).await
+        };
+        let shown = &mut Shown::new(&setting.voice, output);
+        // Signals are the program's, once it has been started; before, they end this process.
+        let (exit, asked) = attend_until(setting, &run, shown, lending, None, |_| None).await?;
+        let of_program = || Ending::Of(u8::try_from(exit.code()).unwrap_or(u8::MAX));
+        Ok(asked.map_or_else(of_program, Ending::Interrupted))
+    }
+}

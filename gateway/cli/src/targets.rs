@@ -1,0 +1,300 @@
+//! Which targets a command is for, and what the command line says of how they are reached.
+
+use std::convert::Infallible;
+use std::ffi::OsStr;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use clap::builder::TypedValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command};
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_core::results::counted;
+use devgate_engine::inventory::{self, InventoryError, LOCALHOST, Overrides};
+use devgate_engine::workspace::{Chosen, no_target};
+use devgate_front::prompt;
+use devgate_front::setting::Setting;
+use devgate_schemas::{Level, Value};
+
+use crate::complete;
+
+/// Which targets a command is for.
+#[derive(Args, Clone, Debug)]
+pub struct Targets {
+    /// Names, groups, globs or URIs, separated by commas; `all`; @FILE; - for stdin
+    #[arg(short, long, visible_alias = "target", value_name = "TARGETS", add = complete::targets())]
+    pub targets: Vec<String>,
+    #[arg(short, long, hide = true, value_parser = Refused(NO_QUERY))]
+    query: Option<Infallible>,
+    /// How many targets are worked on at once (default: the project's, else 100)
+    #[arg(short, long, value_name = "N", value_parser = concurrency)]
+    pub concurrency: Option<NonZeroUsize>,
+    /// Succeed where there is nothing to do: no target, no resource with a tag (default: exit with 1)
+    #[arg(long)]
+    pub allow_empty: bool,
+    #[command(flatten)]
+    connection: Connection,
+}
+
+/// What a command line says of how targets are reached, over what the inventory says.
+#[derive(Args, Clone, Debug)]
+struct Connection {
+    /// The account to log in to
+    #[arg(id = "user_of_device", short, long = "user", value_name = "NAME", help_heading = HEADING)]
+    user: Option<String>,
+    /// Ask for the account's password
+    #[arg(long, help_heading = HEADING)]
+    password_prompt: bool,
+    #[arg(short, long, hide = true, value_parser = Refused(NO_PASSWORD))]
+    password: Option<Infallible>,
+    /// The file of the private key to log in with
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
+    private_key: Option<PathBuf>,
+    /// Accept any host key: whoever is in between can then read and change all
+    #[arg(long, overrides_with = "host_key_check", help_heading = HEADING)]
+    no_host_key_check: bool,
+    #[arg(long, hide = true, overrides_with = "no_host_key_check")]
+    host_key_check: bool,
+    /// How long connecting may take
+    #[arg(long, value_name = "SECONDS", help_heading = HEADING)]
+    connect_timeout: Option<u32>,
+    #[command(flatten)]
+    direct: Direct,
+    /// How targets are reached; what a device speaks is its inventory's (`remote-transport`)
+    #[arg(long, value_name = "NAME", value_parser = ["ssh", "local", "remote"], help_heading = HEADING)]
+    transport: Option<String>,
+}
+
+/// Whether proxies count.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Direct {
+    /// Reach targets from this node, though their `run-on` names a proxy
+    #[arg(long, help_heading = HEADING)]
+    direct: bool,
+}
+
+/// What a command line says of how tasks run on hosts, over what the inventory says.
+#[derive(Args, Clone, Debug)]
+pub struct HostOptions {
+    /// The user that tasks run as, by sudo
+    #[arg(long, value_name = "USER", help_heading = HEADING)]
+    run_as: Option<String>,
+    /// Ask for sudo's password
+    #[arg(long, help_heading = HEADING)]
+    sudo_password_prompt: bool,
+    #[arg(long, hide = true, value_parser = Refused(NO_SUDO_PASSWORD))]
+    sudo_password: Option<Infallible>,
+    /// Where tasks are laid out (default: the host's place for temporary files)
+    #[arg(long, value_name = "DIR", help_heading = HEADING)]
+    tmpdir: Option<String>,
+    /// Leave what was laid out on the hosts, to look at it
+    #[arg(long, overrides_with = "cleanup", help_heading = HEADING)]
+    no_cleanup: bool,
+    #[arg(long, hide = true, overrides_with = "no_cleanup")]
+    cleanup: bool,
+    /// Has no effect, and is told so: a terminal would repeat what tasks read, secrets too
+    #[arg(long, overrides_with = "no_tty", help_heading = HEADING)]
+    tty: bool,
+    #[arg(long, hide = true, overrides_with = "tty")]
+    no_tty: bool,
+}
+
+/// The heading of the options that lay over what an inventory says.
+pub const HEADING: &str = "How targets are reached (over what the inventory says)";
+
+const NO_QUERY: &str = "--query needs PuppetDB, which devgate does not ask: choose targets with \
+                        --targets; a list of names may come from stdin (`--targets -`)";
+
+const NO_PASSWORD: &str = "a password on a command line can be read by everybody on this node: use \
+                           --password-prompt, or in the inventory `password: {_plugin: env_var, \
+                           var: NAME}`";
+
+const NO_SUDO_PASSWORD: &str = "a password on a command line can be read by everybody on this node: \
+                                use --sudo-password-prompt, or in the inventory `sudo-password: \
+                                {_plugin: env_var, var: NAME}`";
+
+impl Targets {
+    /// The targets that a command is for; where nobody names one, all devices of the `device.conf`.
+    /// Nothing, where there is none either.
+    ///
+    /// # Errors
+    /// What is wrong with the inventory or that file, or which name they do not know.
+    pub async fn select_or_devices(&self, setting: &Setting) -> Result<Option<Chosen>, Failure> {
+        if !self.targets.is_empty() {
+            return self.select(setting).await.map(Some);
+        }
+        let Some(file) = setting.workspace.device_file() else {
+            return Ok(None);
+        };
+        let overrides = self.overrides(None).await?;
+        let inventory = setting.inventory().await?;
+        let names: Vec<String> = inventory.device_names().map(str::to_owned).collect();
+        if names.is_empty() {
+            let message = format!("No device found in {}", file.display());
+            return Err(Failure::new("devgate/no-devices", message));
+        }
+        let devices = counted(names.len()).replace("target", "device");
+        let message = format!("no --target: {devices} of {}", file.display());
+        setting.voice.say(Level::Notice, &message);
+        setting
+            .choose(inventory, &names, &overrides)
+            .await
+            .map(Some)
+    }
+
+    /// The targets that a command is for.
+    ///
+    /// # Errors
+    /// What is wrong with the inventory, which name it does not know, or that there are none.
+    pub async fn select(&self, setting: &Setting) -> Result<Chosen, Failure> {
+        let overrides = self.overrides(None).await?;
+        let (inventory, words) = (setting.inventory().await?, words(&self.targets)?);
+        let chosen = setting.choose(inventory, &words, &overrides).await?;
+        if chosen.targets.is_empty() {
+            let why = no_target(&chosen.inventory, &words);
+            setting.nothing_to_do(self.allow_empty, &why)?;
+        }
+        Ok(chosen)
+    }
+
+    /// What the command line says of how the targets are reached; asks for what it is to ask for.
+    ///
+    /// # Errors
+    /// There is no terminal to ask on.
+    pub async fn overrides(&self, host: Option<&HostOptions>) -> Result<Overrides, Failure> {
+        let mut overrides = Overrides {
+            transport: self.connection.transport.clone(),
+            ..Overrides::default()
+        };
+        self.connection.lay_over(&mut overrides).await?;
+        if let Some(host) = host {
+            host.lay_over(&mut overrides).await?;
+        }
+        Ok(overrides)
+    }
+}
+
+impl Connection {
+    /// Hosts have Bolt's options, devices those of the protocols over SSH.
+    async fn lay_over(&self, overrides: &mut Overrides) -> Result<(), Failure> {
+        let mut both = |host: &str, device: &str, value: Value| {
+            overrides.options.insert(host, value.clone());
+            overrides.remote.insert(device, value);
+        };
+        if let Some(user) = &self.user {
+            both("user", "user", Value::from(user.as_str()));
+        }
+        if self.password_prompt {
+            both(
+                "password",
+                "password",
+                ask("Password: ", NO_TERMINAL).await?,
+            );
+        }
+        if let Some(path) = &self.private_key {
+            let path = std::path::absolute(path)?;
+            both("private-key", "private_key", text(&path));
+        }
+        if let Some(check) = switch(self.host_key_check, self.no_host_key_check) {
+            both("host-key-check", "verify_hosts", Value::from(check));
+        }
+        if let Some(seconds) = self.connect_timeout {
+            both("connect-timeout", "timeout", Value::Integer(seconds.into()));
+        }
+        self.direct.lay_over(overrides);
+        Ok(())
+    }
+}
+
+/// The words of a command line that name targets, with those of files and of standard input.
+///
+/// # Errors
+/// What cannot be read.
+pub fn words(given: &[String]) -> Result<Vec<String>, InventoryError> {
+    inventory::words(given, &mut io::stdin())
+}
+
+impl Direct {
+    fn lay_over(self, overrides: &mut Overrides) {
+        if self.direct {
+            overrides.remote.insert("run-on", Value::from(LOCALHOST));
+        }
+    }
+
+    /// What it says, and nothing else.
+    pub fn overrides(self) -> Overrides {
+        let mut overrides = Overrides::default();
+        self.lay_over(&mut overrides);
+        overrides
+    }
+}
+
+impl HostOptions {
+    async fn lay_over(&self, overrides: &mut Overrides) -> Result<(), Failure> {
+        let options = &mut overrides.options;
+        if let Some(user) = &self.run_as {
+            options.insert("run-as", Value::from(user.as_str()));
+        }
+        if self.sudo_password_prompt {
+            let password = ask("Password for sudo: ", NO_TERMINAL_FOR_SUDO).await?;
+            options.insert("sudo-password", password);
+        }
+        if let Some(dir) = &self.tmpdir {
+            options.insert("tmpdir", Value::from(dir.as_str()));
+        }
+        if let Some(cleanup) = switch(self.cleanup, self.no_cleanup) {
+            options.insert("cleanup", Value::from(cleanup));
+        }
+        if let Some(tty) = switch(self.tty, self.no_tty) {
+            options.insert("tty", Value::from(tty));
+        }
+        Ok(())
+    }
+}
+
+/// How many targets are worked on at once.
+fn concurrency(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "expected 1 or more")
+}
+
+const NO_TERMINAL: &str = "--password-prompt: there is no terminal to ask on; in the inventory, `password: {_plugin: \
+     env_var, var: NAME}` takes it from a variable";
+
+const NO_TERMINAL_FOR_SUDO: &str = "--sudo-password-prompt: there is no terminal to ask on; in the inventory, `sudo-password: \
+     {_plugin: env_var, var: NAME}` takes it from a variable";
+
+async fn ask(question: &str, without: &str) -> Result<Value, Failure> {
+    let terminal =
+        prompt::terminal().map_err(|error| Failure::other(format!("{without} ({error})")))?;
+    let answer = prompt::ask(terminal, question.to_owned()).await;
+    answer.context("cannot read the password")
+}
+
+fn text(path: &Path) -> Value {
+    Value::from(path.to_string_lossy().into_owned())
+}
+
+/// `--x`, `--no-x`, or neither.
+fn switch(on: bool, off: bool) -> Option<bool> {
+    (on || off).then_some(on)
+}
+
+/// An option of Bolt's that is known here, and refused with the way that works; its value is not
+/// repeated.
+#[derive(Clone, Debug)]
+pub struct Refused(pub &'static str);
+
+impl TypedValueParser for Refused {
+    type Value = Infallible;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        _: Option<&Arg>,
+        _: &OsStr,
+    ) -> Result<Infallible, clap::Error> {
+        let error = clap::Error::raw(ErrorKind::ValueValidation, format!("{}\n", self.0));
+        Err(error.with_cmd(command))
+    }
+}

@@ -1,0 +1,155 @@
+//! `devgate task run`: one task on many targets.
+
+use std::time::Duration;
+
+use clap::{ArgGroup, Args};
+use devgate_core::failure::Failure;
+use devgate_core::results::Status;
+use devgate_engine::operations::{Operation, TaskOrder};
+use devgate_engine::tasks::{Catalogue, Parameters, Task, given_parameters};
+use devgate_engine::workspace::no_target;
+use devgate_front::arguments::{given, time};
+use devgate_front::attend::ending;
+use devgate_front::ending::Ending;
+use devgate_front::output::Output;
+use devgate_front::setting::Setting;
+use devgate_schemas::Level;
+use devgate_transports::Mode;
+
+use crate::attend::perform;
+use crate::complete;
+use crate::rerun::{Rerun, RerunFile};
+use crate::targets::{HostOptions, Targets, words};
+
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("whom").required(true).args(["targets", "rerun"]))]
+#[command(
+    after_help = "Examples:\n  devgate task run facts::collect -t routers\n  devgate task run \
+                        vlan::add -t 'switch[1-3],lab' id=30 name=guests\n  devgate task run \
+                        vlan::add -t @switches.txt --params @vlan.json --noop\n  devgate task run \
+                        vlan::add --rerun failure id=30\n  devgate task run slow::check -t all \
+                        --timeout 5m --stream\n  devgate task run vlan::add -t \
+                        switch1 id=30 --explain\n  devgate task run facts::collect -t all --format \
+                        jsonl | jq -r .target\n\nFormats: human; json is one document, written as \
+                        results come and whole whatever ends the run (then with _error); jsonl is \
+                        one result a line and nothing else.\n\nExit codes: 0 all went well, 1 a \
+                        target failed or the request was wrong, 130 it was interrupted (143 by SIGTERM, \
+                        129 by SIGHUP)."
+)]
+pub struct Run {
+    /// The task's name
+    #[arg(add = complete::tasks())]
+    name: String,
+    /// Parameters: name=value
+    #[arg(value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+    /// Run on targets of the last run instead, by how it went there
+    #[arg(long, value_name = "WHICH")]
+    rerun: Option<Rerun>,
+    /// Remember nothing of this run for --rerun
+    #[arg(long, overrides_with = "save_rerun")]
+    no_save_rerun: bool,
+    #[arg(long, hide = true, overrides_with = "no_save_rerun")]
+    save_rerun: bool,
+    /// Parameters as a JSON object; @FILE reads it from a file, - from stdin
+    #[arg(long, value_name = "JSON")]
+    params: Option<String>,
+    /// Tell the task to change nothing; refused by tasks that do not support it
+    #[arg(long)]
+    noop: bool,
+    /// How long the task may take on a target: 90, 90s, 5m, 1h (default: as the inventory says)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    timeout: Option<Duration>,
+    /// Print what would run, where and with what, and run nothing
+    ///
+    /// Nobody is connected to; what the inventory leaves to plugins is looked up.
+    #[arg(long)]
+    explain: bool,
+    /// Show what the task writes while it runs
+    #[arg(long)]
+    stream: bool,
+    #[command(flatten)]
+    targets: Targets,
+    #[command(flatten)]
+    host: HostOptions,
+}
+
+impl Run {
+    pub(super) async fn run(
+        self,
+        catalogue: &Catalogue,
+        setting: &Setting,
+        output: &Output,
+    ) -> Result<Ending, Failure> {
+        let task = catalogue.find(&self.name)?;
+        let parameters = self.parameters(&task)?;
+        let overrides = self.targets.overrides(Some(&self.host)).await?;
+        let rerunfile = setting
+            .workspace
+            .project()
+            .rerunfile
+            .clone()
+            .map(RerunFile::new);
+        let words = match (self.rerun, &rerunfile) {
+            (None, _) => words(&self.targets.targets)?,
+            (Some(which), Some(file)) => file.targets(which)?,
+            (Some(_), None) => {
+                return Err(Failure::other(
+                    "there is no run to repeat: this folder is no project",
+                ));
+            }
+        };
+        let inventory = setting.inventory().await?;
+        let chosen = setting.choose(inventory, &words, &overrides).await?;
+        if chosen.targets.is_empty() {
+            let why = match (self.rerun, &rerunfile) {
+                (Some(which), Some(file)) => file.nothing(which),
+                _ => no_target(&chosen.inventory, &words),
+            };
+            setting.nothing_to_do(self.targets.allow_empty, &why)?;
+        }
+        let order = TaskOrder {
+            task,
+            parameters,
+            mode: if self.noop { Mode::Noop } else { Mode::Enforce },
+            timeout: self.timeout,
+            explain: self.explain,
+            stream: self.stream || setting.workspace.project().stream,
+        };
+        let (concurrency, order) = (self.targets.concurrency, Operation::Task(Box::new(order)));
+        let done = perform(setting, chosen, concurrency, order, output).await?;
+        if let Some(file) = rerunfile.filter(|_| !self.explain) {
+            self.remember(setting, &file, &done.ran.statuses);
+        }
+        Ok(ending(&done.ran))
+    }
+
+    fn parameters(&self, task: &Task) -> Result<Parameters, Failure> {
+        let twice = self.targets.targets.iter().any(|word| word == "-");
+        if twice && self.params.as_deref() == Some("-") {
+            return Err(Failure::other(
+                "--targets - and --params - cannot both be read from stdin: let one be @FILE",
+            ));
+        }
+        let json = self
+            .params
+            .as_deref()
+            .map(|text| given("--params", text))
+            .transpose()?;
+        let given = given_parameters(&self.parameters, json.as_deref(), &task.metadata)?;
+        Ok(task.parameters(given)?)
+    }
+
+    /// A run that cannot be remembered has gone as it has gone.
+    fn remember(&self, setting: &Setting, file: &RerunFile, statuses: &[(String, Status)]) {
+        let asked = self.save_rerun || setting.workspace.project().save_rerun;
+        if self.no_save_rerun || !asked {
+            return;
+        }
+        if let Err(error) = file.save(statuses) {
+            let path = file.path().display();
+            let message = format!("the run is not remembered for --rerun: {path}: {error}");
+            setting.voice.say(Level::Warning, &message);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! `devgate type`: the resource types of the families.
+
+use clap::Subcommand;
+use devgate_core::failure::Failure;
+use devgate_devices::ResourceType;
+use devgate_engine::manifest;
+use devgate_front::ending::Ending;
+use devgate_front::output::{self, Output};
+use devgate_front::setting::Setting;
+use devgate_front::summary::first_sentence;
+use devgate_schemas::{Example, Resource, TypeSchema, Value};
+use serde_json::{Value as Json, json};
+
+use crate::complete;
+use crate::transport::{attributes_json, attributes_text};
+
+/// Look at resource types.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  devgate type list\n  devgate type show frr_static_route")]
+pub enum Types {
+    /// Name every resource type
+    #[command(after_help = "Example:\n  devgate type list")]
+    List,
+    /// Show a type's attributes, and a manifest to begin with
+    #[command(
+        after_help = "Examples:\n  devgate type show frr_static_route\n  devgate type show frr/frr_interface --format json"
+    )]
+    Show {
+        /// The type's name, with its family where several have one of that name
+        #[arg(value_name = "[FAMILY/]NAME", add = complete::types())]
+        name: String,
+    },
+}
+
+impl Types {
+    /// Carries it out: prints results, and gives the exit status.
+    ///
+    /// # Errors
+    /// Why it could not be carried out at all.
+    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
+        match &self {
+            Self::Show { name } if let Some((family, _)) = name.split_once('/') => {
+                setting.ask(family).await?;
+            }
+            Self::List | Self::Show { .. } => setting.ask_all().await?,
+        }
+        match self {
+            Self::List => {
+                let mut rows = Vec::new();
+                for family in setting.workspace.registry.families() {
+                    for kind in family.types() {
+                        let schema = kind.schema();
+                        let name = format!("{}/{}", family.name(), schema.name());
+                        rows.push([name, first_sentence(schema.desc())]);
+                    }
+                }
+                output.page(&json!({ "types": rows }), || output::table(&rows));
+            }
+            Self::Show { name } => {
+                let (family, kind) = find(setting, &name)?;
+                output.page(&as_json(family, kind), || as_text(family, kind));
+            }
+        }
+        Ok(Ending::Well)
+    }
+}
+
+fn find<'a>(
+    setting: &'a Setting,
+    name: &'a str,
+) -> Result<(&'a str, &'a dyn ResourceType), Failure> {
+    if let Some((family, name)) = name.split_once('/') {
+        return Ok((
+            family,
+            setting.workspace.registry.resource_type(family, name)?,
+        ));
+    }
+    let known = || {
+        let families = setting.workspace.registry.families();
+        families.flat_map(|family| family.types().map(|kind| (family.name(), kind)))
+    };
+    let found: Vec<_> = known()
+        .filter(|(_, kind)| kind.schema().name() == name)
+        .collect();
+    match found.as_slice() {
+        [found] => Ok(*found),
+        [] => Err(Failure::other(format!(
+            "there is no resource type `{name}`{}; `devgate type list` names them all",
+            devgate_schemas::did_you_mean(name, known().map(|(_, kind)| kind.schema().name()))
+        ))),
+        _ => {
+            let families: Vec<String> = found
+                .iter()
+                .map(|(family, _)| format!("{family}/{name}"))
+                .collect();
+            Err(Failure::other(format!(
+                "several families have a type `{name}`: say which, {}",
+                families.join(" or ")
+            )))
+        }
+    }
+}
+
+fn as_json(family: &str, kind: &dyn ResourceType) -> Json {
+    let schema = kind.schema();
+    let features: Vec<&str> = schema
+        .features()
+        .iter()
+        .map(|feature| feature.name())
+        .collect();
+    let example = schema.example();
+    let patterns: Vec<&str> = schema.title_patterns().iter().map(|p| p.source()).collect();
+    json!({
+        "name": schema.name(),
+        "family": family,
+        "desc": schema.desc(),
+        "features": features,
+        "title_patterns": patterns,
+        "commands": kind.commands(),
+        "example": { schema.name(): { example.title: Value::Hash(example.attributes).to_json() } },
+        "attributes": attributes_json(schema.attributes()),
+    })
+}
+
+fn as_text(family: &str, kind: &dyn ResourceType) -> String {
+    let schema = kind.schema();
+    let mut text = format!("{} (family {family}): {}\n", schema.name(), schema.desc());
+    if !kind.commands().is_empty() {
+        text.push_str(&format!("\nread with: {}\n", kind.commands().join(", ")));
+    }
+    text.push_str("\nattributes:\n");
+    text.push_str(&attributes_text(schema.attributes()));
+    text.push_str(&beginning(schema));
+    text
+}
+
+/// A manifest to begin with, as YAML; what it leaves open is said in comments.
+fn beginning(schema: &TypeSchema) -> String {
+    let Example {
+        title,
+        attributes,
+        open,
+    } = schema.example();
+    let name = schema.name();
+    let mut resource = Resource::from(attributes);
+    resource.set("title", title.into());
+    let mut manifest = manifest::to_yaml(schema, &[resource]);
+    for name in open {
+        let kind = schema.attributes().get(&name);
+        let kind = kind.map_or_else(String::new, |attribute| attribute.data_type.to_string());
+        manifest.push_str(&format!("    # to be filled in: {name}, {kind}\n"));
+    }
+    format!(
+        "\nA manifest to begin with, {name}.yaml (a preview of it: devgate device -t TARGET --apply {name}.yaml \
+         --noop):\n\n{manifest}"
+    )
+}

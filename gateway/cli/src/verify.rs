@@ -1,0 +1,38 @@
+//! `devgate verify`: can the targets be reached, and do they take the credentials.
+
+use clap::{ArgGroup, Args};
+use devgate_core::failure::Failure;
+use devgate_engine::operations::Operation;
+use devgate_front::attend::ending;
+use devgate_front::ending::Ending;
+use devgate_front::output::Output;
+use devgate_front::setting::Setting;
+
+use crate::attend::perform;
+use crate::targets::Targets;
+
+/// Test that targets can be reached and that their credentials are accepted.
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("whom").required(true).args(["targets"]))]
+#[command(
+    after_help = "Examples:\n  devgate verify -t r1\n  devgate verify -t routers,'sw[1-9]'\n  devgate verify -t all \
+                  --format jsonl\n  devgate verify -t sw1 --direct\n\n--direct reaches sw1 from this node, \
+                  though it has a proxy (`run-on`)."
+)]
+pub struct Verify {
+    #[command(flatten)]
+    targets: Targets,
+}
+
+impl Verify {
+    /// Carries it out: prints results, and gives the exit status.
+    ///
+    /// # Errors
+    /// Why it could not be carried out at all.
+    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
+        let chosen = self.targets.select(setting).await?;
+        let concurrency = self.targets.concurrency;
+        let done = perform(setting, chosen, concurrency, Operation::Verify, output);
+        Ok(ending(&done.await?.ran))
+    }
+}

@@ -1,0 +1,204 @@
+//! Attending a run: what it tells goes to the terminal as it comes, and signals stop it.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use devgate_core::cancel::{GRACE, Reason, Stage};
+use devgate_core::events::{Event, Heard, RUN};
+use devgate_core::failure::Failure;
+use devgate_core::redactor::Sink;
+use devgate_core::results::counted;
+use devgate_engine::inventory::InventoryError;
+use devgate_engine::run::{Run, RunSummary};
+use devgate_schemas::Level;
+use nix::sys::signal::Signal;
+use tokio::time::interval;
+
+use crate::ending::Ending;
+use crate::interrupt::{self, Interrupts};
+use crate::setting::Setting;
+use crate::voice::Voice;
+
+/// How often it is shown that time passes.
+const TICK: Duration = Duration::from_millis(250);
+
+/// Waits for what comes before a run, or for a signal: then it is left, and what it had started is ended.
+///
+/// # Errors
+/// That there was a signal, or what the work has failed with.
+pub async fn unless_interrupted<T>(
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let mut work = pin!(work);
+    // Work that has nothing to wait for is not worth a signal handler, which is there for ever.
+    if let Poll::Ready(done) = futures_util::poll!(&mut work) {
+        return done;
+    }
+    let Ok(mut interrupts) = Interrupts::hear() else {
+        return work.await;
+    };
+    tokio::select! {
+        done = work => done,
+        _ = interrupts.signal() => Err(InventoryError::Interrupted.into()),
+    }
+}
+
+/// Whoever shows what a run tells.
+pub trait Show {
+    /// Shows an event.
+    fn show(&mut self, event: &Event);
+}
+
+/// Does the work of a run, and gives what it tells to `show`; each signal cancels it.
+///
+/// # Errors
+/// That signals cannot be heard; then nothing has been done.
+pub async fn attend_for<T>(
+    setting: &Setting,
+    run: &Run,
+    show: &mut impl Show,
+    work: impl Future<Output = T>,
+) -> Result<T, Failure> {
+    let cancel = |signal| {
+        run.cancel(interrupt::reason(signal));
+        setting.engine.hurry();
+        None
+    };
+    let interrupts = Some(Interrupts::hear()?);
+    Ok(attend_until(setting, run, show, work, interrupts, cancel).await)
+}
+
+/// Does the work of a run, and shows what it tells, until it ends or a signal, where they are heard, gives something
+/// else.
+pub async fn attend_until<T>(
+    setting: &Setting,
+    run: &Run,
+    show: &mut impl Show,
+    work: impl Future<Output = T>,
+    mut interrupts: Option<Interrupts>,
+    mut on_signal: impl FnMut(Signal) -> Option<T>,
+) -> T {
+    let mut events = run.events().follow(0);
+    let mut ticks = interval(TICK);
+    let printer = setting.voice.printer();
+    // Who does not read holds the run back, and nothing else: time passes, and signals are heard.
+    printer.step_aside();
+    let done = {
+        let work = RUN.scope(Arc::clone(run.events()), work);
+        let mut work = pin!(setting.engine.drive(work));
+        loop {
+            let next = async {
+                printer.room().await;
+                events.next().await
+            };
+            tokio::select! {
+                Some(heard) = next => {
+                    told(heard, show);
+                    while printer.has_room() && let Some(heard) = events.waiting() {
+                        told(heard, show);
+                    }
+                }
+                done = &mut work => break done,
+                Some(signal) = interrupt::next(interrupts.as_mut()) => {
+                    printer.give_up();
+                    if let Some(done) = on_signal(signal) {
+                        break done;
+                    }
+                }
+                _ = ticks.tick() => {
+                    printer.give_up();
+                    setting.voice.tick();
+                }
+            }
+        }
+    };
+    while let Some(heard) = events.waiting() {
+        told(heard, show);
+    }
+    done
+}
+
+fn told(heard: Heard, show: &mut impl Show) {
+    // The run waits for who attends it: nothing is missed.
+    if let Heard::Event(_, event) = heard {
+        show.show(&event);
+    }
+}
+
+/// How a command ends by a run.
+pub fn ending(ran: &RunSummary) -> Ending {
+    match &ran.reason {
+        Some(reason) => Ending::Interrupted(interrupt::signal_of(reason)),
+        None if ran.is_well() => Ending::Well,
+        None => Ending::Badly,
+    }
+}
+
+/// What asks once more where nobody is at a terminal.
+pub const SIGNAL: &str = "signal";
+
+/// Has the voice say those events that are words; `again` is what asks once more that a run stop.
+pub fn said(voice: &Voice, event: &Event, again: &str) {
+    match event {
+        Event::Said(event) => voice.take(event.clone()),
+        Event::Settled { target } => voice.settled(target),
+        Event::Stopping {
+            stage,
+            told,
+            running,
+            held,
+        } => voice.say(Level::Err, &stopping(*stage, told, *running, *held, again)),
+        _ => {}
+    }
+}
+
+/// Why there is no more of the results of a run that was cut short.
+pub fn cut_short(reason: &Reason) -> Failure {
+    let why = match reason {
+        Reason::Signal(signal) => format!("the run was interrupted by {signal}"),
+        Reason::Deadline(_) => format!("the run {reason}"),
+        reason => format!("the run was {reason}"),
+    };
+    Failure::new("devgate/interrupted", why)
+}
+
+/// What a person hears who stops a run.
+fn stopping(stage: Stage, told: &str, targets: usize, is_held: bool, again: &str) -> String {
+    let running = counted(targets);
+    match stage {
+        Stage::Go => "going on".to_owned(),
+        Stage::Finish if targets == 0 => format!("{told}: nothing new is begun"),
+        Stage::Finish if is_held => format!(
+            "{told}: nothing new is begun, {running} may end; what is under way is finished, and taken back \
+             where more was to come, however long that takes; a second {again} leaves the device as it is then"
+        ),
+        Stage::Finish => format!(
+            "{told}: nothing new is begun, {running} may end within {} seconds; a second {again} kills \
+             what runs",
+            GRACE.as_secs()
+        ),
+        Stage::End => format!("{told}: the time is over, ending {running}"),
+        Stage::Kill => {
+            format!("{told}: killing what runs for {running}; a third {again} does not wait")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_was_asked_by_a_signal_is_not_told_of_a_key() {
+        for stage in [Stage::Finish, Stage::Kill] {
+            for is_held in [false, true] {
+                let said = |again| stopping(stage, "interrupted", 2, is_held, again);
+                assert!(said("Ctrl-C").contains("d Ctrl-C "), "{}", said("Ctrl-C"));
+                assert!(said(SIGNAL).contains("d signal "), "{}", said(SIGNAL));
+                assert!(!said(SIGNAL).contains("Ctrl-C"), "{}", said(SIGNAL));
+            }
+        }
+    }
+}

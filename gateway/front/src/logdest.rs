@@ -1,0 +1,219 @@
+//! Where words go beside the terminal, after Puppet's `--logdest`: the system's log, and files.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixDatagram;
+use std::str::FromStr;
+use std::time::SystemTime;
+
+use devgate_engine::device_run::time;
+use devgate_schemas::Level;
+use serde_json::json;
+
+/// Where the system's log listens.
+const SYSLOG: &str = "/dev/log";
+
+/// The facility of daemons (RFC 3164, 4.1.1).
+const DAEMON: u8 = 3;
+
+/// A place for words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LogDest {
+    /// Standard error.
+    Console,
+    /// The system log.
+    Syslog,
+    /// A file; by its extension it holds a JSON list (`json`), a JSON object a line (`jsonl`), or lines
+    /// for people.
+    File(String),
+}
+
+/// The places that are written to.
+#[derive(Debug)]
+pub struct Logs {
+    /// Whether the terminal is one of them.
+    pub console: bool,
+    sinks: Vec<Sink>,
+}
+
+#[derive(Debug)]
+enum Sink {
+    Syslog(UnixDatagram),
+    Lines(File),
+    /// What is written before the next object: the list's bracket, then commas.
+    Json(File, &'static str),
+    JsonLines(File),
+}
+
+impl FromStr for LogDest {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "" => Err("expected `console`, `syslog` or a file"),
+            "console" => Ok(Self::Console),
+            "syslog" => Ok(Self::Syslog),
+            "eventlog" => {
+                Err("the event log is of Windows: expected `console`, `syslog` or a file")
+            }
+            file => Ok(Self::File(file.to_owned())),
+        }
+    }
+}
+
+impl Default for Logs {
+    fn default() -> Self {
+        Self {
+            console: true,
+            sinks: Vec::new(),
+        }
+    }
+}
+
+impl Logs {
+    /// Opens these places, and no others.
+    ///
+    /// # Errors
+    /// Which one cannot be written to.
+    pub fn open(places: &[LogDest]) -> Result<Self, String> {
+        let mut logs = Self {
+            console: places.contains(&LogDest::Console),
+            sinks: Vec::new(),
+        };
+        for place in places {
+            let (name, sink) = match place {
+                LogDest::Console => continue,
+                LogDest::Syslog => (SYSLOG, syslog()),
+                LogDest::File(name) => (name.as_str(), file(name)),
+            };
+            let sink =
+                sink.map_err(|error| format!("--logdest: cannot write to {name}: {error}"))?;
+            logs.sinks.push(sink);
+        }
+        Ok(logs)
+    }
+
+    /// Writes a line, which holds no secret any more. A place that takes none keeps no run from going
+    /// on.
+    pub fn write(&mut self, level: Level, line: &str) {
+        for sink in &mut self.sinks {
+            let _ = sink.write(level, line);
+        }
+    }
+}
+
+fn syslog() -> io::Result<Sink> {
+    let socket = UnixDatagram::unbound()?;
+    socket.connect(SYSLOG)?;
+    // A log that is full must not hold up the run.
+    socket.set_nonblocking(true)?;
+    Ok(Sink::Syslog(socket))
+}
+
+fn file(name: &str) -> io::Result<Sink> {
+    let mut options = File::options();
+    let file = options.append(true).create(true).mode(0o640).open(name)?;
+    let is_new = file.metadata()?.len() == 0;
+    Ok(match name.rsplit_once('.') {
+        Some((_, "json")) => Sink::Json(file, if is_new { "[\n" } else { ",\n" }),
+        Some((_, "jsonl")) => Sink::JsonLines(file),
+        _ => Sink::Lines(file),
+    })
+}
+
+impl Sink {
+    fn write(&mut self, level: Level, line: &str) -> io::Result<()> {
+        let now = || time(SystemTime::now());
+        let object =
+            || json!({ "time": now(), "level": level, "source": "devgate", "message": line });
+        let mut text = String::new();
+        let file = match self {
+            Self::Syslog(socket) => {
+                let priority = DAEMON * 8 + severity(level);
+                let process = std::process::id();
+                let packet = format!("<{priority}>devgate[{process}]: {line}");
+                return socket.send(packet.as_bytes()).map(drop);
+            }
+            Self::Lines(file) => {
+                // Writing to a String cannot fail.
+                let _ = writeln!(text, "{} devgate ({level}): {line}", now());
+                file
+            }
+            Self::Json(file, before) => {
+                let _ = write!(text, "{before}{}", object());
+                *before = ",\n";
+                file
+            }
+            Self::JsonLines(file) => {
+                let _ = writeln!(text, "{}", object());
+                file
+            }
+        };
+        file.write_all(text.as_bytes())
+    }
+}
+
+/// How severe a level is (RFC 3164, 4.1.1).
+fn severity(level: Level) -> u8 {
+    match level {
+        Level::Err => 3,
+        Level::Warning => 4,
+        Level::Notice => 5,
+        Level::Info => 6,
+        Level::Debug => 7,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::Value as Json;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_as_its_extension_says() -> io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let names = ["a.log", "a.json", "a.jsonl"].map(|name| dir.path().join(name));
+        let places = names
+            .each_ref()
+            .map(|path| LogDest::File(path.display().to_string()));
+        for _ in 0..2 {
+            let mut logs = Logs::open(&places).expect("they can be written to");
+            assert!(!logs.console);
+            logs.write(Level::Notice, "r1: done \"well\"");
+        }
+        let [lines, list, objects] =
+            names.map(|path| fs::read_to_string(path).expect("it is there"));
+        assert_eq!(lines.lines().count(), 2);
+        assert!(
+            lines.contains(" devgate (notice): r1: done \"well\"\n"),
+            "{lines}"
+        );
+        let list: Json = serde_json::from_str(&format!("{list}]"))?;
+        assert_eq!(list[1]["message"], "r1: done \"well\"");
+        let objects: Vec<Json> = objects
+            .lines()
+            .map(serde_json::from_str)
+            .collect::<Result<_, _>>()?;
+        assert_eq!(
+            (objects.len(), &objects[0]["level"]),
+            (2, &Json::from("notice"))
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn what_cannot_be_written_to_is_told() {
+        let nowhere = LogDest::File("/nowhere/x.log".to_owned());
+        let told = Logs::open(&[nowhere]).expect_err("there is no such folder");
+        assert!(
+            told.starts_with("--logdest: cannot write to /nowhere/x.log: "),
+            "{told}"
+        );
+        assert!("eventlog".parse::<LogDest>().is_err());
+    }
+}

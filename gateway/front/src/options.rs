@@ -1,0 +1,170 @@
+//! The options that every command takes.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anstream::stream::RawStream;
+use anstream::{AutoStream, ColorChoice};
+use clap::{Args, ValueEnum};
+use devgate_engine::project::Format;
+use devgate_schemas::Sensitive;
+use devgate_transports::RetryBudget;
+
+/// The heading of the options that every command takes.
+pub const GLOBAL: &str = "Global options";
+
+/// What every command takes.
+#[derive(Args, Clone, Debug)]
+pub struct Global {
+    /// The project's folder, with inventory.yaml and modules/ (default: the nearest one upwards with a
+    /// bolt-project.yaml, else this folder)
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help_heading = GLOBAL
+    )]
+    pub project: Option<PathBuf>,
+    /// The inventory (default: inventory.yaml in the project)
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "FILE",
+        help_heading = GLOBAL
+    )]
+    pub inventoryfile: Option<PathBuf>,
+    /// A device.conf, whose devices are targets, too (default: that of puppet device)
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        help_heading = GLOBAL
+    )]
+    pub deviceconfig: Option<PathBuf>,
+    /// Refuse an inventory with a target that is wrong, instead of leaving that target out
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub strict: bool,
+    /// Where modules are, separated by colons (default: modules in the project)
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "DIRS",
+        help_heading = GLOBAL
+    )]
+    pub modulepath: Option<String>,
+    /// How results are printed on stdout (default: the project's, else human)
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        help_heading = GLOBAL
+    )]
+    pub format: Option<Format>,
+    /// How long a target that does not answer is waited for, in all (default: 30, which is the most)
+    #[arg(
+        long = "patience",
+        global = true,
+        value_name = "SECONDS",
+        value_parser = retry_budget,
+        help_heading = GLOBAL
+    )]
+    pub retry_budget: Option<Duration>,
+    /// Tell more: progress messages of transports and providers
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
+    pub verbose: bool,
+    /// Print only results and errors: no warnings, no progress, no sums
+    #[arg(long, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
+    pub quiet: bool,
+    /// The least level of messages on stderr (default: notice)
+    #[arg(
+        long,
+        global = true,
+        value_name = "LEVEL",
+        help_heading = GLOBAL
+    )]
+    pub log_level: Option<LogLevel>,
+    /// When to use colour; it never carries meaning alone
+    #[arg(
+        long,
+        global = true,
+        default_value = "auto",
+        help_heading = GLOBAL
+    )]
+    color: When,
+    #[arg(long, global = true, hide = true)]
+    no_color: bool,
+    /// Where Ruby is looked for beside the modules: an option of `device` alone.
+    #[arg(skip)]
+    pub libdir: Option<PathBuf>,
+    /// The inventory itself: a PXP module's configuration may hold it.
+    #[arg(skip)]
+    pub inventory: Option<Sensitive<String>>,
+}
+
+/// How long a target may be waited for.
+fn retry_budget(text: &str) -> Result<Duration, String> {
+    let most = RetryBudget::LIMIT.as_secs();
+    match text.parse() {
+        Ok(seconds) if (1..=most).contains(&seconds) => Ok(Duration::from_secs(seconds)),
+        _ => Err(format!(
+            "expected 1 to {most} seconds: a run waits for a target that is down no longer than {most} s, \
+             so that it ends in time for those that are up; run it again later"
+        )),
+    }
+}
+
+impl Global {
+    /// When to use colour.
+    pub fn color(&self) -> When {
+        if self.no_color {
+            When::Never
+        } else {
+            self.color
+        }
+    }
+
+    /// The same, for a program that reads what is printed.
+    pub fn for_programs(&self) -> Self {
+        Self {
+            format: Some(Format::Json),
+            no_color: true,
+            ..self.clone()
+        }
+    }
+}
+
+/// The least level of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+#[expect(missing_docs, reason = "help would show it")]
+pub enum LogLevel {
+    Trace,
+    Debug,
+    Info,
+    Notice,
+    #[value(alias = "warning")]
+    Warn,
+    #[value(alias = "err", alias = "fatal")]
+    Error,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "help would show it")]
+pub enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+impl When {
+    /// Whether to use colour on this stream.
+    pub fn on(self, stream: &impl RawStream) -> ColorChoice {
+        match self {
+            Self::Auto => AutoStream::choice(stream),
+            Self::Always => ColorChoice::Always,
+            Self::Never => ColorChoice::Never,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Asking a person for a secret, on the terminal and not on stdin: that may be data.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, IsTerminal, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::thread;
+
+use async_trait::async_trait;
+use devgate_engine::plugins::Ask;
+use devgate_schemas::Value;
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
+use tokio::sync::oneshot;
+use zeroize::Zeroizing;
+
+/// Whoever sits at the terminal of this process.
+#[derive(Debug)]
+pub struct Terminal;
+
+#[async_trait]
+impl Ask for Terminal {
+    async fn ask(&self, question: &str) -> Result<Value, String> {
+        let terminal = terminal()
+            .map_err(|_| format!("there is no terminal on which to ask \"{question}\""))?;
+        let answer = ask(terminal, format!("{question}: ")).await;
+        answer.map_err(|error| format!("cannot read the answer: {error}"))
+    }
+}
+
+/// The terminal of this process, whatever stdin and stdout are; else the one that stdin is.
+pub fn terminal() -> io::Result<File> {
+    let own = OpenOptions::new().read(true).write(true).open("/dev/tty");
+    own.or_else(|error| {
+        let stdin = io::stdin();
+        if stdin.is_terminal() {
+            Ok(File::from(stdin.as_fd().try_clone_to_owned()?))
+        } else {
+            Err(error)
+        }
+    })
+}
+
+/// Asks at a terminal that shows nothing of what is typed until this is dropped or answered.
+pub async fn ask(terminal: File, question: String) -> io::Result<Value> {
+    let _quiet = Quiet::new(&terminal)?;
+    let mut screen = terminal.try_clone()?;
+    screen.write_all(question.as_bytes())?;
+    let (answered, answer) = oneshot::channel();
+    // A thread of its own: nothing waits for one that still reads when the program ends.
+    thread::Builder::new().spawn(move || {
+        let mut line = Zeroizing::new(String::new());
+        let read = BufReader::new(terminal).read_line(&mut line);
+        let _ = answered.send(read.map(|length| (length > 0).then_some(line)));
+    })?;
+    let line = answer.await.map_err(io::Error::other)?;
+    screen.write_all(b"\n")?;
+    let line = line?.ok_or(io::ErrorKind::UnexpectedEof)?;
+    Ok(Value::from(line.trim_end_matches(['\n', '\r'])).into_sensitive())
+}
+
+/// A terminal without an echo, for as long as this lives.
+struct Quiet {
+    terminal: OwnedFd,
+    before: Termios,
+}
+
+impl Quiet {
+    fn new(terminal: &File) -> io::Result<Self> {
+        let terminal = terminal.as_fd().try_clone_to_owned()?;
+        let before = tcgetattr(&terminal)?;
+        let mut quiet = before.clone();
+        quiet.local_flags.remove(LocalFlags::ECHO);
+        tcsetattr(&terminal, SetArg::TCSAFLUSH, &quiet)?;
+        Ok(Self { terminal, before })
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        let _ = tcsetattr(&self.terminal, SetArg::TCSANOW, &self.before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use nix::pty::openpty;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_is_read_without_an_echo_which_comes_back() -> io::Result<()> {
+        let pty = openpty(None, None)?;
+        let mut person = File::from(pty.master);
+        let terminal = File::from(pty.slave);
+        let echo = |terminal: &File| {
+            tcgetattr(terminal).map(|now| now.local_flags.contains(LocalFlags::ECHO))
+        };
+        assert!(echo(&terminal)?);
+        let asking = ask(terminal.try_clone()?, "Password: ".to_owned());
+        let typing = async {
+            // The question is only asked once nothing is shown any more.
+            let mut shown = [0; 10];
+            let mut screen = person.try_clone()?;
+            let shown =
+                tokio::task::spawn_blocking(move || screen.read_exact(&mut shown).map(|()| shown));
+            assert_eq!(&shown.await??, b"Password: ");
+            person.write_all(b"a canary\n")
+        };
+        let (answer, typed) = tokio::join!(asking, typing);
+        typed?;
+        assert_eq!(answer?.reveal_json(), "a canary");
+        assert!(echo(&terminal)?);
+        let mut shown = [0; 64];
+        let length = person.read(&mut shown)?;
+        assert_eq!(
+            &shown[..length],
+            b"\r\n",
+            "only the end of the line is shown"
+        );
+        Ok(())
+    }
+}

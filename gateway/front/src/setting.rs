@@ -1,0 +1,206 @@
+//! What a command works with: the workspace that its words and the environment name, an engine, and a voice.
+
+use std::ffi::OsStr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use devgate_core::budget;
+use devgate_core::failure::Failure;
+use devgate_core::redactor::Sink;
+use devgate_engine::engine::{self, Engine, Limits, Means, Principal, Request, RunHandle};
+use devgate_engine::inventory::{Inventory, Overrides, Source, default_file};
+use devgate_engine::operations::{self, Operation};
+use devgate_engine::project::Project;
+use devgate_engine::run::Run;
+use devgate_engine::store::Files;
+use devgate_engine::workspace::{Chosen, DeviceFile, Settings, Workspace};
+use devgate_schemas::Level;
+use devgate_transports::{Environment, RetryBudget};
+use futures_util::FutureExt;
+use nix::unistd::Uid;
+
+use crate::attend::unless_interrupted;
+use crate::interrupt;
+use crate::options::{Global, When};
+use crate::output::Output;
+use crate::prompt::Terminal;
+use crate::voice::Voice;
+
+/// The surroundings of one command.
+#[derive(Debug)]
+pub struct Setting {
+    /// The project, its modules and its inventory.
+    pub workspace: Workspace,
+    /// What runs it.
+    pub engine: Rc<Engine>,
+    /// How long each target is waited for that does not answer.
+    retry_budget: Duration,
+    /// Where messages go.
+    pub voice: Voice,
+}
+
+impl Setting {
+    /// Finds the project, and composes the registry with its modules.
+    ///
+    /// # Errors
+    /// What is wrong with the project's file or with a family.
+    pub fn load(global: &Global, output: &Output) -> Result<Self, Failure> {
+        let current = std::env::current_dir()?;
+        let environment = Arc::new(Environment::of_process());
+        let named = environment.variable("BOLT_PROJECT").map(PathBuf::from);
+        let project = Project::find(global.project.clone(), named, &current)?;
+        let color = match (global.color(), project.color) {
+            (When::Auto, Some(false)) => When::Never,
+            (color, _) => color,
+        };
+        output.colour(color);
+        let voice = Voice::new(global, color, output.printer());
+        let modulepath = global.modulepath.as_deref().map(std::env::split_paths);
+        let modulepath: Option<Vec<PathBuf>> = modulepath.map(Iterator::collect);
+        if let Some(modulepath) = &modulepath {
+            for folder in modulepath.iter().filter(|path| !path.is_dir()) {
+                let message = format!("--modulepath: {} is no folder", folder.display());
+                voice.say(Level::Warning, &message);
+            }
+        }
+        if let (None, Some(format)) = (global.format, project.format) {
+            output.print_as(format);
+        }
+        let configured = global.inventory.clone().map(Source::Configuration);
+        let named = || global.inventoryfile.clone().map(Source::File);
+        let variable = environment
+            .variable("BOLT_INVENTORY")
+            .and_then(OsStr::to_str);
+        let devices = global.deviceconfig.clone().map(|path| (path, true));
+        let devices = devices.or_else(|| Some((default_file(&environment)?, false)));
+        let settings = Settings {
+            project,
+            modulepath,
+            libdir: global.libdir.clone(),
+            inventory: configured.or_else(named),
+            variable: variable.map(|text| Source::Environment(text.to_owned())),
+            devices: devices.map(|(path, is_named)| DeviceFile { path, is_named }),
+            strict: global.strict,
+            environment: Arc::clone(&environment),
+            person: Some(Arc::new(Terminal)),
+        };
+        let log: Arc<dyn Sink> = Arc::new(voice.clone());
+        Ok(Self {
+            workspace: Workspace::load(settings, Arc::clone(&log))?,
+            engine: Engine::new(Means {
+                log,
+                // Nobody comes after this command.
+                idle: Duration::ZERO,
+                store: Arc::new(Files::new(Arc::clone(&environment))),
+                environment,
+                asked: || interrupt::asked().map(interrupt::reason),
+            }),
+            retry_budget: global.retry_budget.unwrap_or(RetryBudget::LIMIT),
+            voice,
+        })
+    }
+
+    /// The inventory, unless a signal comes before it is read.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub async fn inventory(&self) -> Result<Rc<Inventory>, Failure> {
+        unless_interrupted(self.workspace.inventory()).await
+    }
+
+    /// Has the programs of a family say what they are, unless a signal comes before.
+    ///
+    /// # Errors
+    /// That one came.
+    pub async fn ask(&self, family: &str) -> Result<(), Failure> {
+        unless_interrupted(self.workspace.registry.ask([family]).map(Ok)).await
+    }
+
+    /// The same for every family.
+    ///
+    /// # Errors
+    /// That a signal came.
+    pub async fn ask_all(&self) -> Result<(), Failure> {
+        unless_interrupted(self.workspace.registry.ask_all().map(Ok)).await
+    }
+
+    /// The targets that words choose from an inventory, perhaps none; unless a signal comes before they are known.
+    ///
+    /// # Errors
+    /// Which word it does not know.
+    pub async fn choose(
+        &self,
+        inventory: Rc<Inventory>,
+        words: &[String],
+        overrides: &Overrides,
+    ) -> Result<Chosen, Failure> {
+        unless_interrupted(self.workspace.choose(inventory, words, overrides)).await
+    }
+
+    /// Says why there is nothing to do.
+    ///
+    /// # Errors
+    /// That a command which does nothing has not succeeded, unless it may be so.
+    pub fn nothing_to_do(&self, allowed: bool, why: &str) -> Result<(), Failure> {
+        operations::nothing_to_do(&self.voice, allowed, why)
+    }
+
+    /// A run that works on as many targets at once as somebody asks for, or the project, or as is usual.
+    pub fn begin(&self, concurrency: Option<NonZeroUsize>) -> Run {
+        let limits = self.limits(concurrency);
+        self.engine.begin(&self.workspace.registry, limits)
+    }
+
+    /// Asks the engine for an operation on targets, with as many at once as for [`begin`](Self::begin).
+    ///
+    /// # Errors
+    /// Why it cannot be asked for.
+    pub fn submit(
+        &self,
+        chosen: Chosen,
+        concurrency: Option<NonZeroUsize>,
+        operation: Operation,
+    ) -> Result<RunHandle, Failure> {
+        self.engine.submit(Request {
+            principal: Principal(format!("uid {}", Uid::current())),
+            key: None,
+            registry: Rc::clone(&self.workspace.registry),
+            chosen,
+            operation,
+            limits: self.limits(concurrency),
+        })
+    }
+
+    fn limits(&self, concurrency: Option<NonZeroUsize>) -> Limits {
+        Limits {
+            concurrency: self.concurrency(concurrency),
+            retry_budget: self.retry_budget,
+            least: self.voice.least(),
+            ..Limits::default()
+        }
+    }
+
+    /// How many targets are to be worked on at once.
+    pub fn wanted(&self, asked: Option<NonZeroUsize>) -> NonZeroUsize {
+        let usual = self.workspace.project().concurrency;
+        asked.or(usual).unwrap_or(engine::CONCURRENCY)
+    }
+
+    /// The same; where somebody asks for more than are possible, that is told.
+    fn concurrency(&self, asked: Option<NonZeroUsize>) -> NonZeroUsize {
+        let affordable = engine::affordable();
+        if asked.is_some_and(|asked| asked.get() > affordable) {
+            let files = budget::files();
+            let message = format!(
+                "only {affordable} targets are worked on at once: no more than {files} files may be \
+                 open (`ulimit -n`)"
+            );
+            self.voice.say(Level::Warning, &message);
+        }
+        let affordable = NonZeroUsize::new(affordable).unwrap_or(NonZeroUsize::MIN);
+        self.wanted(asked).min(affordable)
+    }
+}

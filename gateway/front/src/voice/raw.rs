@@ -1,0 +1,113 @@
+//! What is written to `tracing`: by us at places that no run reaches, and by libraries. It belongs to the run that is
+//! worked on, if one is.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use devgate_core::events::RUN;
+use devgate_core::redactor::say;
+use devgate_schemas::Level;
+use tracing::{Event, Metadata, Subscriber};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
+use tracing_subscriber::fmt::{FmtContext, MakeWriter};
+use tracing_subscriber::registry::LookupSpan;
+
+use crate::options::LogLevel;
+use crate::voice::Voice;
+
+/// Has a voice say what is written to `tracing`, as it says everything else.
+pub(super) fn listen(voice: &Voice, least: LogLevel) {
+    let own = match least {
+        LogLevel::Trace => "trace",
+        LogLevel::Debug => "debug",
+        LogLevel::Info => "info",
+        LogLevel::Notice | LogLevel::Warn => "warn",
+        LogLevel::Error => "error",
+    };
+    // What a library warns of, it also gives as an error, which we tell with its place. Their finer levels print
+    // packets: what is in them no mask can find.
+    let libraries = if least <= LogLevel::Debug {
+        "warn"
+    } else {
+        "off"
+    };
+    let filter =
+        format!("{libraries},devgate={own},devgate_transports={own},devgate_devices={own}");
+    // A second voice in one process (a test's) leaves the first one's subscriber in place.
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(filter))
+        .with_writer(voice.clone())
+        .with_ansi(false)
+        .event_format(Plain)
+        .try_init();
+}
+
+/// The words alone; those of a library under its name.
+struct Plain;
+
+impl<S, N> FormatEvent<S, N> for Plain
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'w> FormatFields<'w> + 'static,
+{
+    fn format_event(
+        &self,
+        ctx: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let target = event.metadata().target();
+        if !target.starts_with("devgate") {
+            write!(writer, "{target}: ")?;
+        }
+        ctx.format_fields(writer.by_ref(), event)
+    }
+}
+
+/// Says what is written, at one level.
+#[derive(Debug)]
+pub struct Said {
+    voice: Voice,
+    level: Level,
+}
+
+impl Write for Said {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        let (line, length) = (text.trim_end(), line.len());
+        let of_run = RUN.try_with(|run| say(&**run, self.level, line.to_owned()));
+        if of_run.is_err() {
+            self.voice.say(self.level, line);
+        }
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Voice {
+    type Writer = Said;
+
+    fn make_writer(&self) -> Said {
+        Said {
+            voice: self.clone(),
+            level: Level::Debug,
+        }
+    }
+
+    fn make_writer_for(&self, meta: &Metadata<'_>) -> Said {
+        let level = match *meta.level() {
+            tracing::Level::ERROR => Level::Err,
+            tracing::Level::WARN => Level::Warning,
+            tracing::Level::INFO => Level::Info,
+            tracing::Level::DEBUG | tracing::Level::TRACE => Level::Debug,
+        };
+        Said {
+            voice: self.clone(),
+            level,
+        }
+    }
+}

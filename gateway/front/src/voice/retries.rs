@@ -1,0 +1,118 @@
+//! What is tried again, at a terminal: one line a target, each in place of the one before, above the bar of
+//! the run.
+
+use std::sync::Arc;
+
+use console::{Term, truncate_str};
+use indexmap::IndexMap;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::printer::Printer;
+use crate::voice::terminal::Terminal;
+
+/// So many targets have a line: no more may fit on the terminal.
+const SHOWN: usize = 10;
+
+/// How often it is drawn in a second, at most.
+const RATE: u8 = 20;
+
+/// How a run over many targets is shown.
+const COUNT: &str = "{pos}/{len} targets, {msg}{elapsed} {wide_bar}";
+
+/// The lines, and whether there is a bar below them.
+#[derive(Debug)]
+pub(super) struct Retries {
+    printer: Arc<Printer>,
+    lines: IndexMap<String, String>,
+    counts: bool,
+}
+
+impl Retries {
+    /// No lines.
+    pub(super) fn new(printer: &Arc<Printer>) -> Self {
+        Self {
+            printer: Arc::clone(printer),
+            lines: IndexMap::new(),
+            counts: false,
+        }
+    }
+
+    /// From now on there is a bar, or none.
+    pub(super) fn count(&mut self, counts: bool, bar: &ProgressBar) {
+        self.counts = counts;
+        self.draw(bar);
+    }
+
+    /// Shows the line of a target.
+    pub(super) fn show(&mut self, target: &str, line: String, bar: &ProgressBar) {
+        self.lines.insert(target.to_owned(), line);
+        self.draw(bar);
+    }
+
+    /// Shows no line of a target any more.
+    pub(super) fn settled(&mut self, target: &str, bar: &ProgressBar) {
+        if self.lines.shift_remove(target).is_some() {
+            self.draw(bar);
+        }
+    }
+
+    fn draw(&self, bar: &ProgressBar) {
+        let template = match (self.lines.is_empty(), self.counts) {
+            (true, false) => return bar.finish_and_clear(),
+            (true, true) => COUNT.to_owned(),
+            (false, false) => "{prefix}".to_owned(),
+            (false, true) => format!("{{prefix}}\n{COUNT}"),
+        };
+        let style = ProgressStyle::with_template(&template);
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        if bar.is_hidden() {
+            bar.set_draw_target(ProgressDrawTarget::term_like_with_hz(
+                Terminal::stderr(&self.printer),
+                RATE,
+            ));
+        }
+        if bar.is_finished() {
+            bar.reset();
+        }
+        let (_, width) = Term::stderr().size();
+        bar.set_prefix(self.text(usize::from(width)));
+    }
+
+    /// The lines, as wide as they may be.
+    fn text(&self, width: usize) -> String {
+        let mut lines: Vec<String> = self
+            .lines
+            .values()
+            .take(SHOWN)
+            .map(|line| truncate_str(line, width, "…").into_owned())
+            .collect();
+        if let Some(more @ 1..) = self.lines.len().checked_sub(SHOWN) {
+            lines.push(format!("{more} more targets are tried again"));
+        }
+        lines.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_target_has_one_line_and_no_line_is_wider_than_the_terminal() {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let mut retries = Retries::new(&Arc::default());
+        for number in 0..12 {
+            retries.show(&format!("r{number}"), format!("r{number}: try 2"), &bar);
+        }
+        retries.show("r0", "r0: try 3 follows in a while".to_owned(), &bar);
+        let text = retries.text(12);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 11);
+        assert_eq!((lines[0], lines[1]), ("r0: try 3 f…", "r1: try 2"));
+        assert_eq!(lines[10], "2 more targets are tried again");
+        for number in 0..12 {
+            retries.settled(&format!("r{number}"), &bar);
+        }
+        assert_eq!(retries.text(80), "");
+    }
+}

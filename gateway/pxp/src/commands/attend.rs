@@ -1,0 +1,43 @@
+//! `devgate pxp attend`: the process that starts a non-blocking action and waits for its end. It is hidden:
+//! `devgate pxp run --nonblocking` starts it.
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use devgate_core::cancel::CancelToken;
+use devgate_core::failure::Failure;
+use devgate_engine::process;
+use devgate_front::ending::Ending;
+use devgate_front::output::Output;
+
+use crate::host::spool::{self, Handover, Transaction};
+
+#[derive(Args, Debug)]
+pub struct Attend {
+    /// The folder of the transaction
+    folder: PathBuf,
+}
+
+impl Attend {
+    /// Answers a line of JSON: `null` when the module was started, else why it was not.
+    pub(super) async fn run(self, output: &Output, stop: &CancelToken) -> Ending {
+        match self.attend(output, stop).await {
+            Ok(()) => Ending::Well,
+            Err(failure) => {
+                // Nobody hears it any more, where the module was started.
+                let failure = serde_json::to_string(&failure).expect("a failure has text keys");
+                output.line(failure);
+                Ending::Badly
+            }
+        }
+    }
+
+    async fn attend(self, output: &Output, stop: &CancelToken) -> Result<(), Failure> {
+        let refused = |problem: String| Failure::new("devgate/not-started", problem);
+        process::begin_session().map_err(|error| refused(format!("no new session: {error}")))?;
+        let transaction = Transaction::at(self.folder)?;
+        let handover = || Handover::read(io::stdin().lock());
+        spool::attend(&transaction, handover, stop, || output.line("null")).await
+    }
+}

@@ -1,0 +1,139 @@
+//! `devgate pxp`: PXP modules, and being one.
+
+mod attend;
+mod cancel;
+mod list;
+mod nonblocking;
+mod run;
+mod serve;
+mod show;
+mod status;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use devgate_core::cancel::{CancelSource, CancelToken, Stage};
+use devgate_core::failure::Failure;
+use devgate_front::ending::Ending;
+use devgate_front::interrupt::{self, Interrupts};
+use devgate_front::options::Global;
+use devgate_front::output::Output;
+use devgate_front::voice::Voice;
+
+use crate::host::ModulesDir;
+
+pub use serve::{not_by_this_name, words};
+
+/// Look at PXP modules, run their actions as pxp-agent does, or be one
+#[derive(Debug, Subcommand)]
+#[command(
+    after_help = "Examples:\n  devgate pxp list --modules-dir modules\n  echo '{\"input\": {\"targets\": \"routers\"}}' | devgate pxp serve verify"
+)]
+pub enum Pxp {
+    /// Name the modules of a folder, what they can do, and why those that cannot be used cannot
+    List(list::List),
+    /// Show what a module says of itself
+    Show(show::Show),
+    /// Run an action of a module
+    Run(run::Run),
+    /// Tell what became of an action that nobody waits for
+    Status(status::Status),
+    /// End an action that nobody waits for
+    Cancel(cancel::Cancel),
+    #[command(hide = true)]
+    #[expect(missing_docs, reason = "help would show it")]
+    Attend(attend::Attend),
+    #[expect(missing_docs, reason = "its own help would be lost")]
+    Serve(serve::Serve),
+}
+
+/// Where modules are.
+#[derive(Args, Debug)]
+struct Folders {
+    /// The folder of the modules: each of its files without an extension is one
+    #[arg(long, value_name = "DIR")]
+    modules_dir: PathBuf,
+    /// The folder of their configuration, MODULE.conf
+    #[arg(long, value_name = "DIR")]
+    config_dir: Option<PathBuf>,
+}
+
+impl Pxp {
+    /// Carries it out: prints results, and gives the exit status.
+    ///
+    /// # Errors
+    /// Why it could not be carried out at all.
+    pub async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
+        // A process has one voice, and a module finds out itself how loud it is to be.
+        let voice = || Voice::new(global, global.color(), output.printer());
+        match self {
+            Self::List(list) => {
+                stoppable(async |stop| list.run(&voice(), output, stop).await).await
+            }
+            Self::Show(show) => {
+                stoppable(async |stop| show.run(&voice(), output, stop).await).await
+            }
+            Self::Run(run) => stoppable(async |stop| run.run(&voice(), output, stop).await).await,
+            Self::Status(status) => status.run(&voice(), output).await,
+            Self::Cancel(cancel) => cancel.run(output).await,
+            Self::Attend(attend) => {
+                let attend = async |stop: &CancelToken| Ok(attend.run(output, stop).await);
+                stopped_by(Signals::Asking, attend).await
+            }
+            Self::Serve(serve) => Ok(serve.run(global, output).await),
+        }
+    }
+}
+
+impl Folders {
+    fn open(self) -> Result<ModulesDir, Failure> {
+        ModulesDir::open(self.modules_dir, self.config_dir)
+    }
+}
+
+/// What signals do, when they have come often.
+enum Signals {
+    /// They end the work, wherever it is.
+    Ending,
+    /// They ask, and the work comes to its own end: it has something to write down.
+    Asking,
+}
+
+/// Does work that signals end, with what it has started.
+async fn stoppable(
+    work: impl AsyncFnOnce(&CancelToken) -> Result<Ending, Failure>,
+) -> Result<Ending, Failure> {
+    stopped_by(Signals::Ending, work).await
+}
+
+async fn stopped_by(
+    signals: Signals,
+    work: impl AsyncFnOnce(&CancelToken) -> Result<Ending, Failure>,
+) -> Result<Ending, Failure> {
+    let mut interrupts = Interrupts::hear()?;
+    let cancel_source = CancelSource::default();
+    let stop = cancel_source.stop();
+    let mut work = std::pin::pin!(work(&stop));
+    loop {
+        tokio::select! {
+            ending = &mut work => {
+                return match interrupts.first() {
+                    None => ending,
+                    // What it says of its end is that it was interrupted.
+                    Some(signal) => ending.map(|_| Ending::Interrupted(signal)),
+                };
+            }
+            signal = interrupts.signal() => cancel_source.cancel(interrupt::reason(signal)),
+            stage = cancel_source.next() => match stage {
+                // What a module does cannot be left half done by waiting: it is asked to end at once.
+                Some(stage) => cancel_source.raise(stage.max(Stage::End), None),
+                None => match signals {
+                    Signals::Ending => {
+                        return Err(Failure::new("devgate/interrupted", "interrupted"))
+                    }
+                    Signals::Asking => return work.await,
+                },
+            }
+        }
+    }
+}

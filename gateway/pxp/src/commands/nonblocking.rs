@@ -1,0 +1,171 @@
+//! `devgate pxp run --nonblocking`: an action that nobody waits for.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use devgate_core::failure::Failure;
+use devgate_front::arguments::time;
+use devgate_front::ending::Ending;
+use devgate_front::output::Output;
+use devgate_front::voice::Voice;
+use devgate_schemas::Level;
+use serde_json::json;
+
+use crate::host::Call;
+use crate::host::spool::{self, Claim, Spool, Transaction, TransactionId};
+
+#[derive(Args, Debug)]
+pub(super) struct Nonblocking {
+    /// Start the action and do not wait for its end: `devgate pxp status` tells of it
+    #[arg(long, help_heading = "Without waiting")]
+    nonblocking: bool,
+    /// The transaction's id, for which the action runs once, however often this is called (default: a new one)
+    #[arg(
+        long,
+        value_name = "ID",
+        requires = "nonblocking",
+        allow_hyphen_values = true,
+        help_heading = "Without waiting"
+    )]
+    transaction: Option<TransactionId>,
+    /// The folder of the transactions, on this node (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "nonblocking",
+        help_heading = "Without waiting"
+    )]
+    spool_dir: Option<PathBuf>,
+    /// How long ended transactions are kept, whoever has begun them: 14d, 1h
+    #[arg(
+        long,
+        value_name = "TIME",
+        requires = "nonblocking",
+        value_parser = time,
+        default_value = "14d",
+        help_heading = "Without waiting"
+    )]
+    keep: Duration,
+}
+
+/// A transaction that is to be begun, if nobody has yet.
+pub(super) struct Wish {
+    spool: Spool,
+    id: TransactionId,
+    keep: Duration,
+}
+
+impl Nonblocking {
+    /// What is asked for, if it is.
+    ///
+    /// # Errors
+    /// The spool cannot be used.
+    pub(super) fn wish(self) -> Result<Option<Wish>, Failure> {
+        if !self.nonblocking {
+            return Ok(None);
+        }
+        let folder = spool::folder(self.spool_dir)?;
+        Ok(Some(Wish {
+            spool: Spool::make(&folder)?,
+            id: self.transaction.unwrap_or_else(TransactionId::new),
+            keep: self.keep,
+        }))
+    }
+}
+
+/// Tells with a failure whose it is: the id may be one that nobody has chosen.
+fn with_the_way_back(mut failure: Failure, transaction: &Transaction, spool: &Spool) -> Failure {
+    let (id, spool) = (&transaction.id, spool.folder().display());
+    let told = format!("; `devgate pxp status {id} --spool-dir {spool}` tells what is known of it");
+    failure.msg.push_str(&told);
+    failure.with("transaction_id", id.as_str())
+}
+
+impl Wish {
+    /// The transaction, if it was begun before: then the module need not even be there.
+    pub(super) fn begun(&self) -> Option<Transaction> {
+        self.spool.find(&self.id)
+    }
+
+    /// Begins the transaction, and answers when the module was started.
+    pub(super) async fn begin(
+        self,
+        call: &Call,
+        limit: Duration,
+        voice: &Voice,
+        output: &Output,
+    ) -> Result<Ending, Failure> {
+        let removed = self.spool.remove_old(self.keep).await;
+        let problems = removed.unwrap_or_else(|error| {
+            let told = format!("no old transaction was removed: {error}");
+            vec![(Level::Warning, told)]
+        });
+        for (level, problem) in problems {
+            voice.say(level, &problem);
+        }
+        let (module, action) = (&call.module().name, &call.action().name);
+        let transaction = match self.spool.claim(self.id, call, limit)? {
+            Claim::New(transaction) => transaction,
+            Claim::Repeated(transaction) => {
+                return repeated(&transaction, [module, action], output).await;
+            }
+        };
+        let started = transaction.start(call).await;
+        started.map_err(|failure| with_the_way_back(failure, &transaction, &self.spool))?;
+        let answer = json!({
+            "transaction_id": transaction.id,
+            "status": "running",
+            "module": module,
+            "action": action,
+            "repeated": false,
+        });
+        output.document(&answer, || {
+            format!("{}: running ({module} {action})\n", transaction.id)
+        });
+        Ok(Ending::Well)
+    }
+}
+
+/// Answers as the first time, with the status that it has now.
+///
+/// # Errors
+/// The id is of another action.
+pub(super) async fn repeated(
+    transaction: &Transaction,
+    asked: [&str; 2],
+    output: &Output,
+) -> Result<Ending, Failure> {
+    let report = transaction.summary().await;
+    let known = report.known.as_ref();
+    let [module, action] = [
+        known.map(|known| known.module.as_str()),
+        known.map(|known| known.action.as_str()),
+    ];
+    if let (Some(module), Some(action)) = (module, action)
+        && [module, action] != asked
+    {
+        let id = &transaction.id;
+        let [asked_module, asked_action] = asked;
+        let message = format!(
+            "transaction {id} is of the action `{action}` of module `{module}`; `{asked_action}` of \
+             `{asked_module}` was not started: a new action needs a new id"
+        );
+        return Err(Failure::new("devgate/id-taken", message));
+    }
+    let answer = json!({
+        "transaction_id": transaction.id,
+        "status": report.status,
+        "module": module,
+        "action": action,
+        "repeated": true,
+    });
+    output.document(&answer, || {
+        let id = &transaction.id;
+        format!(
+            "{id}: {}; it was begun before, and is not run again\n",
+            report.status
+        )
+    });
+    Ok(Ending::Well)
+}

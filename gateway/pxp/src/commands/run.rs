@@ -1,0 +1,140 @@
+//! `devgate pxp run`: one action of a module.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::Args;
+use devgate_core::cancel::CancelToken;
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_engine::process;
+use devgate_front::arguments::{given, time};
+use devgate_front::ending::Ending;
+use devgate_front::output::Output;
+use devgate_front::voice::Voice;
+use devgate_schemas::task::Exit;
+use devgate_schemas::{Level, Mask, Sensitive, read_unique};
+use serde_json::{Value as Json, json};
+
+use crate::commands::Folders;
+use crate::commands::nonblocking::{Nonblocking, Wish, repeated};
+use crate::host::{Call, Verdict};
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  devgate pxp run reverse string --modules-dir modules --input \
+                  '{\"argument\": \"maradona\"}'\n  devgate pxp run reverse string --modules-dir modules \
+                  --config-dir modules.d --input @input.json --format json\n\nA command line can be read by \
+                  everybody on this node: input with a secret belongs into a file or stdin.\n\nExit codes: 0 the \
+                  action ended with 0 and its results fit their schema, else 1."
+)]
+pub struct Run {
+    /// The module's name: that of its file
+    module: String,
+    /// The action's name
+    action: String,
+    #[command(flatten)]
+    folders: Folders,
+    /// The input as a JSON object; @FILE reads it from a file, - from stdin
+    #[arg(long, value_name = "JSON", default_value = NOTHING)]
+    input: String,
+    /// How long the action may take: 90, 90s, 5m, 1h
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1h")]
+    timeout: Duration,
+    #[command(flatten)]
+    nonblocking: Nonblocking,
+}
+
+/// The input where none is given.
+const NOTHING: &str = "{}";
+
+impl Run {
+    pub(super) async fn run(
+        self,
+        voice: &Voice,
+        output: &Output,
+        stop: &CancelToken,
+    ) -> Result<Ending, Failure> {
+        if !self.input.starts_with(['-', '@']) && self.input != NOTHING {
+            hide_input(&self.input)?;
+        }
+        let wish = self.nonblocking.wish()?;
+        if let Some(begun) = wish.as_ref().and_then(Wish::begun) {
+            let asked = [self.module.as_str(), self.action.as_str()];
+            return repeated(&begun, asked, output).await;
+        }
+        let input = input(&given("--input", &self.input)?)?;
+        let module = self.folders.open()?.load(&self.module, stop).await?;
+        for remark in &module.remarks {
+            voice.say(Level::Info, &format!("module {}: {remark}", module.name));
+        }
+        let call = Call::new(module, &self.action, input)?;
+        if let Some(wish) = wish {
+            return wish.begin(&call, self.timeout, voice, output).await;
+        }
+        let mask = call.mask();
+        let verdict = call.run(self.timeout, stop).await;
+        // What a module says of its failure is read by whoever asks for no more than that.
+        let level = if verdict.is_success() {
+            Level::Info
+        } else {
+            Level::Notice
+        };
+        for line in verdict.stderr.lines() {
+            voice.say(level, &format!("stderr: {}", mask.text(line)));
+        }
+        Ok(print(&call, verdict, &mask, output))
+    }
+}
+
+/// Prints what became of the action.
+fn print(call: &Call, verdict: Verdict, mask: &Mask, output: &Output) -> Ending {
+    let well = verdict.is_success();
+    let mut answer = json!({
+        "module": call.module().name,
+        "action": call.action().name,
+        "status": if well { "success" } else { "failure" },
+        "exitcode": verdict.exit.map(Exit::code),
+        "results": verdict.results,
+        "stderr": verdict.stderr,
+    });
+    if let Some(error) = &verdict.error {
+        answer["_error"] = json!(error);
+        let label = format!(
+            "module {}, action {}",
+            call.module().name,
+            call.action().name
+        );
+        output.complain(&mask.text(&format!("{label}: {error}")));
+    }
+    let answer = mask.json(answer);
+    output.document(&answer, || match &answer["results"] {
+        Json::Null => String::new(),
+        results => format!("{results:#}\n"),
+    });
+    if well { Ending::Well } else { Ending::Badly }
+}
+
+/// Takes the input from the command line, which everybody on this node can read for as long as the action
+/// runs: this process becomes one that reads it from stdin.
+fn hide_input(input: &str) -> Result<(), Failure> {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    let joined = format!("--input={input}");
+    for at in 0..words.len() {
+        if words[at] == *joined {
+            words[at] = "--input=-".into();
+        } else if at > 0 && words[at - 1] == "--input" && words[at] == *input {
+            words[at] = "-".into();
+        }
+    }
+    let stdin = Sensitive::new(input.as_bytes().to_vec());
+    process::anew(&words, &stdin)
+        .context("--input cannot be taken from the command line: give it as @FILE")
+}
+
+/// The input that was given; it is not quoted, for it may hold secrets.
+fn input(text: &str) -> Result<Json, Failure> {
+    read_unique(text.as_bytes()).map_err(|error| {
+        let message = format!("--input: expected a JSON object: {error}");
+        Failure::new("devgate/invalid-input", message)
+    })
+}

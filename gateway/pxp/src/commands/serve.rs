@@ -1,0 +1,88 @@
+//! `devgate pxp serve`: being a PXP module, by this command or by another name of the program.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::Args;
+use devgate_core::failure::Failure;
+use devgate_front::ending::Ending;
+use devgate_front::options::Global;
+use devgate_front::output::Output;
+
+use crate::module;
+
+/// Be a PXP module: say what it is, or do the action that a request on stdin asks for
+///
+/// A link to devgate under another name, in a folder of modules, is the same without a word more. So is
+/// a script of one line, which may give options, too: `exec devgate --project DIR pxp serve "$@"`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Exit codes: 0 all went well, 1 a target failed or the request was wrong, 5 the files \
+                  of `output_files` cannot be written, 142 it took longer than it may, 143 it was \
+                  ended by SIGTERM.\n\nExample:\n  echo '{\"input\": {\"targets\": \"all\"}}' | devgate \
+                  pxp serve verify"
+)]
+pub struct Serve {
+    /// The action; `metadata`, or nothing, prints what this module is
+    action: Option<String>,
+}
+
+impl Serve {
+    pub(super) async fn run(self, global: &Global, output: &Output) -> Ending {
+        module::serve(self.action.as_deref(), global, output).await
+    }
+}
+
+/// That `devgate` is the command line: pxp-agent logs this where a module is called so.
+pub fn not_by_this_name() -> Failure {
+    let message = "a PXP module that is devgate has another name than `devgate`: link to it as, say, \
+                   `gateway`, or let the module be a script, `exec devgate pxp serve \"$@\"`";
+    Failure::new("devgate/usage", message)
+}
+
+/// The words of a command line. Those of a module (the program has another name, and at most one word,
+/// which is no option) are those of `devgate pxp serve`.
+pub fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let given: Vec<OsString> = given.collect();
+    let Some((program, words)) = given.split_first() else {
+        return given;
+    };
+    let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
+    let name = Path::new(program).file_name();
+    // A login shell has a dash before its name.
+    if name.is_none_or(|name| name == "devgate" || name == "-devgate")
+        || words.len() > 1
+        || words.iter().any(is_option)
+    {
+        return given;
+    }
+    let ours = ["devgate", "pxp", "serve"].map(OsString::from);
+    ours.into_iter().chain(words.iter().cloned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_name_and_at_most_one_word_make_a_module() {
+        for (line, module) in [
+            ("devgate", None),
+            ("/usr/bin/devgate verify", None),
+            ("/m/gw", Some("")),
+            ("/m/gw metadata", Some("metadata")),
+            ("gw anything", Some("anything")),
+            ("gw --version", None),
+            ("gw -h", None),
+            ("gw verify -t", None),
+            ("gw task show", None),
+        ] {
+            let expected = match module {
+                Some(word) => format!("devgate pxp serve {word}"),
+                None => line.to_owned(),
+            };
+            let words = words(line.split(' ').map(OsString::from)).join(" ".as_ref());
+            assert_eq!(words, *expected.trim_end(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! `devgate pxp show`: what a module says of itself.
+
+use clap::Args;
+use devgate_core::cancel::CancelToken;
+use devgate_core::failure::Failure;
+use devgate_front::ending::Ending;
+use devgate_front::output::{self, Output};
+use devgate_front::voice::Voice;
+use devgate_schemas::Level;
+use devgate_schemas::pxp::JsonSchema;
+use serde_json::{Value as Json, json};
+
+use crate::commands::Folders;
+use crate::host::Module;
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  devgate pxp show reverse --modules-dir modules\n  devgate pxp show reverse \
+                  --modules-dir modules --format json | jq '.metadata.actions[0].input'"
+)]
+pub struct Show {
+    /// The module's name: that of its file
+    module: String,
+    #[command(flatten)]
+    folders: Folders,
+}
+
+impl Show {
+    pub(super) async fn run(
+        self,
+        voice: &Voice,
+        output: &Output,
+        stop: &CancelToken,
+    ) -> Result<Ending, Failure> {
+        let modules = self.folders.open()?;
+        let module = modules.load(&self.module, stop).await?;
+        for remark in &module.remarks {
+            voice.say(Level::Notice, &format!("module {}: {remark}", module.name));
+        }
+        output.page(&as_json(&module), || as_text(&module));
+        Ok(Ending::Well)
+    }
+}
+
+fn as_json(module: &Module) -> Json {
+    let actions: Json = module
+        .metadata
+        .actions
+        .iter()
+        .map(|action| {
+            json!({
+                "name": action.name,
+                "description": action.description,
+                "input": action.input.source(),
+                "results": action.results.source(),
+            })
+        })
+        .collect();
+    let configuration = module.metadata.configuration.as_ref();
+    json!({
+        "name": module.name,
+        "file": module.file,
+        "metadata": {
+            "description": module.metadata.description,
+            "configuration": configuration.map(JsonSchema::source),
+            "actions": actions,
+        },
+        "remarks": module.remarks,
+    })
+}
+
+fn as_text(module: &Module) -> String {
+    let metadata = &module.metadata;
+    let mut text = format!("{}  ({})\n", module.name, module.file.display());
+    let mut say = |indent: usize, line: &str| {
+        text.push_str(&format!("{:indent$}{}\n", "", line.trim_end()));
+    };
+    if let Some(description) = &metadata.description {
+        say(2, description);
+    }
+    if let Some(configuration) = &metadata.configuration {
+        say(0, "\nConfiguration");
+        members(configuration, |line| say(2, line));
+    }
+    for action in &metadata.actions {
+        say(0, &format!("\nAction {}", action.name));
+        if let Some(description) = &action.description {
+            say(2, description);
+        }
+        say(2, "input:");
+        members(&action.input, |line| say(4, line));
+        say(2, "results:");
+        members(&action.results, |line| say(4, line));
+    }
+    text
+}
+
+/// The members of an object that a schema describes, a line each; the schema itself, where it has none.
+fn members(schema: &JsonSchema, mut say: impl FnMut(&str)) {
+    let schema = schema.source();
+    let Some(Json::Object(properties)) = schema.get("properties") else {
+        return say(&schema.to_string());
+    };
+    let required = |name: &str| {
+        let required = schema["required"].as_array().into_iter().flatten();
+        required.filter_map(Json::as_str).any(|one| one == name)
+    };
+    let rows: Vec<[String; 3]> = properties
+        .iter()
+        .map(|(name, property)| {
+            let kind = match &property["type"] {
+                Json::String(kind) => kind.clone(),
+                Json::Array(kinds) => {
+                    let kinds: Vec<&str> = kinds.iter().filter_map(Json::as_str).collect();
+                    kinds.join(" or ")
+                }
+                _ => "any".to_owned(),
+            };
+            let marks: Vec<String> = required(name)
+                .then(|| "required".to_owned())
+                .into_iter()
+                .collect();
+            let description = property["description"].as_str().unwrap_or_default();
+            [
+                name.clone(),
+                format!("{kind}{}", output::in_brackets(&marks)),
+                description.to_owned(),
+            ]
+        })
+        .collect();
+    output::table(&rows).lines().for_each(say);
+}

@@ -1,0 +1,110 @@
+//! `devgate pxp status`: what became of a non-blocking action.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use devgate_core::failure::Failure;
+use devgate_front::ending::Ending;
+use devgate_front::output::{self, Output};
+use devgate_front::voice::Voice;
+use devgate_schemas::Level;
+use serde_json::json;
+
+use crate::host::spool::{self, Report, Spool, TransactionId};
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  devgate pxp status --spool-dir spool\n  devgate pxp status change-4711 --spool-dir \
+                  spool\n  devgate pxp status change-4711 --spool-dir spool --format json | jq .results\n\nExit codes: \
+                  0 the action is running, or was a success; 1 it was a failure, or nobody knows."
+)]
+pub struct Status {
+    /// The transaction's id (default: all, without what they have written)
+    #[arg(value_name = "ID", allow_hyphen_values = true)]
+    transaction: Option<TransactionId>,
+    /// The folder of the transactions (default: $XDG_STATE_HOME/devgate/pxp/spool, in ~/.local/state)
+    #[arg(long, value_name = "DIR")]
+    spool_dir: Option<PathBuf>,
+}
+
+impl Status {
+    pub(super) async fn run(self, voice: &Voice, output: &Output) -> Result<Ending, Failure> {
+        let spool = Spool::open(&spool::folder(self.spool_dir)?)?;
+        let Some(id) = self.transaction else {
+            return all(&spool, output).await;
+        };
+        let report = spool.transaction(id).report().await;
+        // What a module says of its failure is read by whoever asks for no more than that.
+        let level = if report.status.is_good() {
+            Level::Info
+        } else {
+            Level::Notice
+        };
+        let stderr = report
+            .known
+            .as_ref()
+            .and_then(|known| known.stderr.as_deref());
+        for line in stderr.unwrap_or_default().lines() {
+            voice.say(level, &format!("stderr: {line}"));
+        }
+        output.document(&report, || as_text(&report));
+        Ok(if report.status.is_good() {
+            Ending::Well
+        } else {
+            Ending::Badly
+        })
+    }
+}
+
+/// Names all transactions: the last to begin is the last.
+async fn all(spool: &Spool, output: &Output) -> Result<Ending, Failure> {
+    let mut reports = Vec::new();
+    for transaction in spool.all()? {
+        reports.push(transaction.summary().await);
+    }
+    reports.sort_by_key(|report| report.known.as_ref().map(|known| known.start.clone()));
+    output.page(&json!({ "transactions": reports }), || {
+        let rows: Vec<[String; 5]> = reports.iter().map(as_row).collect();
+        output::table(&rows)
+    });
+    Ok(Ending::Well)
+}
+
+fn as_row(report: &Report) -> [String; 5] {
+    let [module, action, start] = match &report.known {
+        Some(known) => [&known.module, &known.action, &known.start].map(String::as_str),
+        None => ["-"; 3],
+    };
+    // Who looks at a list looks at seconds.
+    let start = start.split('.').next().unwrap_or_default();
+    [
+        report.transaction_id.to_string(),
+        report.status.to_string(),
+        module.to_owned(),
+        action.to_owned(),
+        start.replace('T', " "),
+    ]
+}
+
+/// A line, then the results.
+pub(super) fn as_text(report: &Report) -> String {
+    let mut text = format!("{}: {}", report.transaction_id, report.status);
+    if let Some(known) = &report.known {
+        text.push_str(&format!(" ({} {})", known.module, known.action));
+        if let (Some(why), spool::Status::Running) = (known.ending, report.status) {
+            text.push_str(&format!(", is being ended ({why})"));
+        }
+    }
+    if let Some(error) = &report.error {
+        text.push_str(&format!(": {error}"));
+    }
+    text.push('\n');
+    let results = report
+        .known
+        .as_ref()
+        .and_then(|known| known.results.as_ref());
+    if let Some(results) = results.filter(|results| !results.is_null()) {
+        text.push_str(&format!("{results:#}\n"));
+    }
+    text
+}

@@ -1,0 +1,139 @@
+//! One action of a module: its input checked, then run to its end.
+
+use std::time::Duration;
+
+use devgate_core::cancel::CancelToken;
+use devgate_core::failure::Failure;
+use devgate_engine::process::{self, Deaf, Limits};
+use devgate_schemas::pxp::{Action, JsonSchema, OutputFiles, Request};
+use devgate_schemas::{Mask, Value, nearest};
+use serde_json::{Map, Value as Json};
+
+use crate::host::{Module, NOT_AVAILABLE, Verdict, describe, secrets};
+
+/// How long a module has to end when it is asked to, before it is killed: devgate as one takes ten seconds to
+/// leave its devices as they should be.
+pub(super) const GRACE: Duration = Duration::from_secs(15);
+
+/// How long a module has that was asked twice: devgate as one says then what it has finished.
+const RESPITE: Duration = Duration::from_secs(3);
+
+/// An action that may be run: the module has it, and the input fits.
+pub(crate) struct Call {
+    module: Module,
+    action: Action,
+    input: Map<String, Json>,
+}
+
+impl Call {
+    /// Checks what is to be run.
+    ///
+    /// # Errors
+    /// The module has no such action, or in what the input does not fit it.
+    pub(crate) fn new(module: Module, action: &str, input: Json) -> Result<Self, Failure> {
+        let Some(action) = module.metadata.action(action).cloned() else {
+            return Err(unknown(&module, action));
+        };
+        let problem = match (action.input.check(&input), input) {
+            (Ok(()), Json::Object(input)) => {
+                return Ok(Self {
+                    module,
+                    action,
+                    input,
+                });
+            }
+            (Ok(()), _) => "expected an object".to_owned(),
+            (Err(misfit), _) => misfit.to_string(),
+        };
+        let message = format!(
+            "invalid input for the action `{}` of module `{}`: {problem}",
+            action.name, module.name
+        );
+        Err(Failure::new("devgate/invalid-input", message))
+    }
+
+    /// The module.
+    pub(crate) fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// The action.
+    pub(crate) fn action(&self) -> &Action {
+        &self.action
+    }
+
+    /// What the module is given on stdin; `files` take its output, where nobody waits for it.
+    pub(crate) fn request(&self, files: Option<OutputFiles>) -> Request {
+        Request {
+            input: self.input.clone(),
+            configuration: self.module.configuration.clone(),
+            output_files: files,
+        }
+    }
+
+    /// Runs the action and waits for its end, as pxp-agent does for a blocking request.
+    pub(crate) async fn run(&self, limit: Duration, stop: &CancelToken) -> Verdict {
+        let limits = Limits {
+            time: Some(limit),
+            grace: GRACE,
+            respite: RESPITE,
+            ..Limits::default()
+        };
+        let request = self.request(None).to_stdin();
+        let program = describe::program(&self.module.file, Some(&self.action.name), Some(request));
+        match process::run(&program, &limits, stop, &Deaf).await {
+            Ok(outcome) => Verdict::of(&self.action.results, outcome),
+            Err(process::Failure::Start(error)) => {
+                let why = Failure::new(NOT_AVAILABLE, process::not_started(&error));
+                Verdict::not_begun(why)
+            }
+            Err(process::Failure::Ended(ended)) => {
+                let why = match ended.limit {
+                    Some(limit) => timed_out(limit),
+                    None => Failure::new("devgate/interrupted", "it was interrupted"),
+                };
+                Verdict::broken_off(&self.action.results, why, &ended)
+            }
+        }
+    }
+
+    /// What must not be seen in anything that is said of this call: the texts of secret members of its input
+    /// and configuration.
+    pub(crate) fn mask(&self) -> Mask {
+        Mask::new(&self.secrets())
+    }
+
+    /// The values of secret members of its input and configuration.
+    pub(super) fn secrets(&self) -> Vec<Value> {
+        let mut secrets = secrets::of(&self.input, Some(self.action.input.source()));
+        if let Some(configuration) = &self.module.configuration {
+            let schema = self.module.metadata.configuration.as_ref();
+            secrets.extend(secrets::of(configuration, schema.map(JsonSchema::source)));
+        }
+        secrets
+    }
+}
+
+/// That an action took longer than it may.
+pub(super) fn timed_out(limit: Duration) -> Failure {
+    let seconds = limit.as_secs_f64();
+    let message = format!(
+        "it took longer than {seconds} s (--timeout), and was ended with all its processes; what it had \
+         done by then stands"
+    );
+    Failure::new("devgate/timed-out", message)
+}
+
+fn unknown(module: &Module, action: &str) -> Failure {
+    let actions = module.metadata.actions.iter();
+    let names: Vec<&str> = actions.map(|action| action.name.as_str()).collect();
+    let hint = match nearest(action, &names) {
+        Some(nearest) => format!("; did you mean `{nearest}`?"),
+        None => format!("; it has {}", names.join(", ")),
+    };
+    let message = format!(
+        "unknown action '{action}' for module '{}'{hint}",
+        module.name
+    );
+    Failure::new("devgate/unknown-action", message)
+}

@@ -1,0 +1,68 @@
+//! A module's configuration: the file `MODULE.conf`, which is JSON.
+
+use std::path::Path;
+use std::{fs, io};
+
+use devgate_schemas::pxp::JsonSchema;
+use devgate_transports::reading;
+use serde_json::{Map, Value as Json};
+
+/// What a module is configured with, and what is to be told of it.
+#[derive(Default)]
+pub(super) struct Configuration {
+    /// What goes into each request; nothing where there is nothing to say.
+    pub(super) members: Option<Map<String, Json>>,
+    /// What is wrong with the file, where no schema says what it must be: it is left out.
+    pub(super) remark: Option<String>,
+}
+
+/// Reads a module's configuration and checks it, as pxp-agent does when it starts ("If the `metadata`
+/// contains a `configuration` entry and the configuration file exists"). Where the module has no schema for
+/// it, what is no object in JSON is left out.
+///
+/// # Errors
+/// Why the module cannot be used with this file; its values are not quoted, for any may be a secret.
+pub(super) fn read(file: &Path, schema: Option<&JsonSchema>) -> Result<Configuration, String> {
+    let read = fs::metadata(file).and_then(|found| match found.is_file() {
+        true => reading::bytes(file),
+        // It may never end.
+        false => Err(io::Error::other("it is no file")),
+    });
+    let text = match read {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Configuration::default());
+        }
+        Err(error) => {
+            return Err(format!(
+                "cannot read its configuration {}: {error}",
+                file.display()
+            ));
+        }
+    };
+    let shown = file.display();
+    let read = serde_json::from_slice::<Json>(&text);
+    if let (Ok(configuration), Some(schema)) = (&read, schema) {
+        schema.check(configuration).map_err(|misfit| {
+            format!("its configuration {shown} does not fit its schema: {misfit}")
+        })?;
+    }
+    let problem = match read {
+        Ok(Json::Object(members)) => {
+            return Ok(Configuration {
+                members: Some(members).filter(|members| !members.is_empty()),
+                remark: None,
+            });
+        }
+        Ok(_) => format!("its configuration {shown} is other JSON: expected an object"),
+        // An error of syntax quotes nothing.
+        Err(error) => format!("its configuration {shown} is no JSON: {error}"),
+    };
+    match schema {
+        Some(_) => Err(problem),
+        None => Ok(Configuration {
+            members: None,
+            remark: Some(format!("{problem}; it is left out")),
+        }),
+    }
+}

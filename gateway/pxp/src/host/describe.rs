@@ -1,0 +1,107 @@
+//! Asking a module what it is: started in every way that its authors may have read of, within limits.
+
+use std::path::Path;
+use std::time::Duration;
+
+use devgate_core::cancel::CancelToken;
+use devgate_engine::process::{self, Excess, Limits, Program};
+use devgate_schemas::Sensitive;
+use devgate_schemas::pxp::Metadata;
+use devgate_schemas::task::{Exit, Outcome};
+
+/// How long a module may take to say what it is. pxp-agent waits for ever.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How large metadata may be, in bytes.
+const LARGEST: usize = 4 << 20;
+
+/// Asks a module for its metadata: with `metadata`, as pxp-agent does, and without an argument, as
+/// the specification does, where that brings nothing of use.
+pub(super) async fn ask(
+    file: &Path,
+    stop: &CancelToken,
+) -> Result<(Metadata, Vec<String>), String> {
+    let problem = match told(file, Some("metadata"), stop).await {
+        Ok(metadata) => return Ok((metadata, Vec::new())),
+        Err(Silence::Answered(problem)) => problem,
+        Err(Silence::Mute(problem)) => return Err(problem),
+    };
+    match told(file, None, stop).await {
+        Ok(metadata) => {
+            let remark = "it gives its metadata only without an argument: pxp-agent asks with \
+                          `metadata`, and would refuse it";
+            Ok((metadata, vec![remark.to_owned()]))
+        }
+        Err(_) => Err(problem),
+    }
+}
+
+/// How a module is started: with one word at most. It inherits our locale, as it would pxp-agent's.
+pub(super) fn program(
+    file: &Path,
+    word: Option<&str>,
+    stdin: Option<Sensitive<Vec<u8>>>,
+) -> Program {
+    let words = std::iter::once(file.into()).chain(word.map(Into::into));
+    Program {
+        words: words.collect(),
+        environment: Vec::new(),
+        stdin,
+    }
+}
+
+/// Why there is no metadata.
+enum Silence {
+    /// The module has said something else.
+    Answered(String),
+    /// It could not be asked, or does not end.
+    Mute(String),
+}
+
+async fn told(file: &Path, word: Option<&str>, stop: &CancelToken) -> Result<Metadata, Silence> {
+    let program = program(file, word, None);
+    let limits = Limits {
+        time: Some(PATIENCE),
+        stdout: LARGEST,
+        ..Limits::default()
+    };
+    let excess = Excess::over(LARGEST);
+    let outcome = tokio::select! {
+        outcome = process::run(&program, &limits, stop, &excess) => outcome,
+        // Some never stop: what is not awaited any more is ended.
+        () = excess.comes() => return Err(Silence::Mute(too_long())),
+    };
+    let outcome = outcome.map_err(|failure| {
+        Silence::Mute(match failure {
+            process::Failure::Start(error) => process::not_started(&error),
+            process::Failure::Ended(ended) if ended.limit.is_some() => format!(
+                "it did not say what it is within {} s, and was ended",
+                PATIENCE.as_secs()
+            ),
+            process::Failure::Ended(_) => "interrupted".to_owned(),
+        })
+    })?;
+    read(&outcome).map_err(Silence::Answered)
+}
+
+fn too_long() -> String {
+    format!("its metadata is longer than {LARGEST} bytes")
+}
+
+/// Reads what a module has answered. Its exit code does not matter to pxp-agent, but a byte on stderr does.
+fn read(outcome: &Outcome) -> Result<Metadata, String> {
+    if !outcome.stderr.bytes.is_empty() {
+        let words = outcome.stderr.last_words();
+        return Err(format!(
+            "it wrote to stderr when it was asked for its metadata, where pxp-agent refuses any word: {}",
+            words.as_deref().unwrap_or("blank lines")
+        ));
+    }
+    if outcome.stdout.cut {
+        return Err(too_long());
+    }
+    Metadata::read(&outcome.stdout.bytes).map_err(|problems| match outcome.exit {
+        Exit::Code(0) => format!("its metadata: {problems}"),
+        exit => format!("its metadata: {problems}; {exit}"),
+    })
+}

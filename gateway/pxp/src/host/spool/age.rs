@@ -1,0 +1,101 @@
+//! Removing transactions that ended long ago. What may still run stays, and what is not ours.
+
+use std::fs::{self, DirEntry, File, TryLockError};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use devgate_schemas::Level;
+
+use crate::host::spool::claim::UNFINISHED;
+use crate::host::spool::metadata::{Status, TransactionMetadata};
+use crate::host::spool::{Spool, TransactionId};
+
+/// What the folders are called that are being removed.
+const REMOVED: &str = ".removed-";
+
+/// How old at least the remains are of a claim, or a removal, that was broken off.
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+impl Spool {
+    /// Removes the transactions in which nothing has changed for this long, if they have ended. Gives which cannot be
+    /// removed, and at `Info` those that nobody can tell of, as pxp-agent's own; they stay.
+    ///
+    /// # Errors
+    /// The spool cannot be read.
+    pub(crate) async fn remove_old(&self, keep: Duration) -> io::Result<Vec<(Level, String)>> {
+        let mut problems = Vec::new();
+        // One removes at a time: else another could remove a new transaction with an id that has just become free.
+        let lock = File::open(&self.folder)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(problems),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            let Some(age) = age(&entry) else { continue };
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else { continue };
+            if name.starts_with(UNFINISHED) || name.starts_with(REMOVED) {
+                if age > DAY {
+                    remove(&entry.path(), &mut problems);
+                }
+            } else if age > keep
+                && let Ok(id) = name.parse()
+            {
+                self.remove(id, &mut problems).await;
+            }
+        }
+        Ok(problems)
+    }
+
+    async fn remove(&self, id: TransactionId, problems: &mut Vec<(Level, String)>) {
+        let transaction = self.transaction(id);
+        if !TransactionMetadata::are_in(&transaction.folder) {
+            return;
+        }
+        match transaction.state().await {
+            Ok(metadata) if metadata.status == Status::Running => {}
+            Ok(_) => {
+                // Its name is free before its files go: half a transaction is never seen.
+                let aside = tempfile::Builder::new()
+                    .prefix(REMOVED)
+                    .tempdir_in(&self.folder);
+                let moved = aside.and_then(|aside| {
+                    fs::rename(&transaction.folder, aside.path().join("it")).map(|()| aside)
+                });
+                match moved {
+                    Ok(aside) => {
+                        let path = aside.keep();
+                        remove(&path, problems);
+                    }
+                    Err(error) => problems.push(stays(&transaction.folder, &error.to_string())),
+                }
+            }
+            Err(problem) => {
+                let (_, told) = stays(&transaction.folder, &problem);
+                let told = format!("{told}; who needs it no more removes its folder");
+                problems.push((Level::Info, told));
+            }
+        }
+    }
+}
+
+/// How long nothing has been made or renamed in a folder; none of what is no folder.
+fn age(entry: &DirEntry) -> Option<Duration> {
+    let metadata = entry.metadata().ok()?;
+    let changed = metadata.modified().ok().filter(|_| metadata.is_dir())?;
+    changed.elapsed().ok()
+}
+
+fn remove(folder: &Path, problems: &mut Vec<(Level, String)>) {
+    if let Err(error) = fs::remove_dir_all(folder) {
+        problems.push(stays(folder, &error.to_string()));
+    }
+}
+
+fn stays(folder: &Path, problem: &str) -> (Level, String) {
+    let told = format!("{} stays in the spool: {problem}", folder.display());
+    (Level::Warning, told)
+}

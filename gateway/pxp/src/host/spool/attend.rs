@@ -1,0 +1,123 @@
+//! Attending an action: it is started, waited for, and ended when it takes too long or somebody cancels it; and
+//! what became of it is written down. This is done by a process of its own, which nobody waits for.
+
+use std::io;
+use std::time::SystemTime;
+
+use devgate_core::cancel::{CancelToken, Stage};
+use devgate_core::failure::Failure;
+use devgate_engine::process::{self, Identity, Recorded};
+use devgate_schemas::{Mask, Sensitive};
+
+use crate::host::describe;
+use crate::host::spool::metadata::{Status, TransactionMetadata};
+use crate::host::spool::output::digest;
+use crate::host::spool::start::not_started;
+use crate::host::spool::wait::{Deadline, linger};
+use crate::host::spool::{Handover, Transaction, pid};
+
+/// Attends the action of a transaction that was claimed and not started. It asks for the `handover` when it
+/// has written down that it is there; `started` is told that the module runs.
+///
+/// # Errors
+/// Why the action was not started, or that its end cannot be written down.
+pub(crate) async fn attend(
+    transaction: &Transaction,
+    handover: impl FnOnce() -> io::Result<Handover>,
+    stop: &CancelToken,
+    started: impl FnOnce(),
+) -> Result<(), Failure> {
+    let taken = transaction.take_over();
+    let mut metadata = taken.map_err(|problem| not_started(&problem))?;
+    let (mask, child) = match handover() {
+        Ok(Handover { request, mask }) => (mask, transaction.begin(&metadata, request, stop).await),
+        Err(error) => {
+            let problem = format!("its request has not come ({error})");
+            (Mask::default(), Err(problem))
+        }
+    };
+    let child = child.map_err(|problem| transaction.not_started(&problem))?;
+    started();
+    let deadline = Deadline::of(&metadata);
+    let lingering = transaction
+        .wait(&mut metadata, child, &deadline, stop)
+        .await;
+    transaction.seal(&mut metadata, &mask);
+    let written = metadata.write(&transaction.folder);
+    if let Some(child) = lingering {
+        linger(child, &deadline, stop).await;
+        // What it has written since is not shown, and is no place for secrets either.
+        drop(transaction.hide(&mask));
+    }
+    written.map_err(|error| {
+        let message = format!(
+            "the end of transaction {} cannot be recorded: {error}",
+            transaction.id
+        );
+        Failure::new("devgate/spool-error", message)
+    })
+}
+
+impl Transaction {
+    /// Writes down that we attend it.
+    fn take_over(&self) -> Result<TransactionMetadata, String> {
+        let mut metadata = TransactionMetadata::read(&self.folder, &self.id)?;
+        if metadata.attended_by.is_some() || metadata.status != Status::Running {
+            return Err("it was started before".to_owned());
+        }
+        let written = Identity::own().and_then(|own| {
+            metadata.attended_by = Some(own);
+            metadata.write(&self.folder)
+        });
+        match written {
+            Ok(()) => Ok(metadata),
+            Err(error) => Err(format!(
+                "it cannot be recorded in {}: {error}",
+                self.folder.display()
+            )),
+        }
+    }
+
+    /// Starts the module, which is given its request when its process is written down.
+    async fn begin(
+        &self,
+        metadata: &TransactionMetadata,
+        request: Sensitive<Vec<u8>>,
+        stop: &CancelToken,
+    ) -> Result<Recorded, String> {
+        let program = describe::program(&metadata.file, Some(&metadata.action), Some(request));
+        let cancelled = || "cancelled".to_owned();
+        if stop.stage() >= Stage::End {
+            return Err(cancelled());
+        }
+        let mut was_there = false;
+        let record = |found: &process::Record| {
+            was_there = true;
+            pid::write(&self.folder, found)
+        };
+        let started = Recorded::start(program, stop, record).await;
+        started.map_err(|error| match error {
+            None => cancelled(),
+            Some(error) if was_there => format!(
+                "its process was killed before it was given its request, for it cannot be recorded; what it does \
+                 without one, it may have begun ({error})"
+            ),
+            Some(_) if !metadata.file.exists() => format!(
+                "it cannot be started: {} is not there any more",
+                metadata.file.display()
+            ),
+            Some(error) => process::not_started(&error),
+        })
+    }
+
+    /// Masks what the action has written, and writes down what stands there now: nothing else is ever shown.
+    fn seal(&self, metadata: &mut TransactionMetadata, mask: &Mask) {
+        if let Err(error) = self.hide(mask) {
+            let why = format!(
+                "what it has written was removed, for it held secrets that could not be masked ({error})"
+            );
+            metadata.failed(why, Some(SystemTime::now()));
+        }
+        metadata.written = self.outputs().ok().map(|written| digest(&written));
+    }
+}

@@ -1,0 +1,110 @@
+//! Cancelling an action: who attends it is asked to end it, or, where nobody does any more, we end it.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use devgate_core::failure::Failure;
+use devgate_engine::process::Identity;
+use nix::sys::signal::Signal;
+
+use crate::host::call::GRACE;
+use crate::host::spool::metadata::{Status, TransactionMetadata, Why};
+use crate::host::spool::{Transaction, pause, pid};
+
+/// How long who attends an action may take to end it. It is killed then, and the action ended by us.
+const PATIENCE: Duration = Duration::from_secs(25);
+
+/// How often it is looked whether the action has ended.
+const LOOK: Duration = Duration::from_millis(50);
+
+impl Transaction {
+    /// Ends the action, if it runs, or what one has left of which nobody knows the end. Gives whether this has ended
+    /// it.
+    ///
+    /// # Errors
+    /// It may not be ended, or its end could not be written down.
+    pub(crate) async fn cancel(&self) -> Result<bool, Failure> {
+        let begun = Instant::now();
+        let mut asked: Option<Identity> = None;
+        // Of what nothing is known, nothing can be ended.
+        while let Ok(metadata) = self.state().await {
+            match (metadata.status, &asked) {
+                (Status::Running, _) => {}
+                (Status::Unknown, Some(_)) => {
+                    let problem =
+                        format!("its metadata in {} do not say so", self.folder.display());
+                    return Err(self.unrecorded(&problem));
+                }
+                (Status::Unknown, None) => return self.end_what_is_left(&metadata).await,
+                (Status::Success | Status::Failure, asked) => {
+                    return Ok(asked.is_some() && metadata.was_cancelled());
+                }
+            }
+            match &metadata.attended_by {
+                Some(attendant) if attendant.lives() => {
+                    if asked.as_ref() != Some(attendant) {
+                        self.ask(attendant, Signal::SIGTERM)?;
+                        // What is stopped hears nothing until it goes on.
+                        self.ask(attendant, Signal::SIGCONT)?;
+                        asked = Some(attendant.clone());
+                    } else if begun.elapsed() > PATIENCE {
+                        self.ask(attendant, Signal::SIGKILL)?;
+                    }
+                }
+                // It has just been claimed: who attends it will be there in a moment.
+                None if metadata.are_attended() => {}
+                _ if self.end_what_is_left(&metadata).await? => return Ok(true),
+                _ => {}
+            }
+            if begun.elapsed() > 2 * PATIENCE {
+                return Err(self.not_cancelled("it still runs"));
+            }
+            pause(LOOK).await;
+        }
+        Ok(false)
+    }
+
+    fn ask(&self, attendant: &Identity, signal: Signal) -> Result<(), Failure> {
+        let asked = attendant.signal(signal);
+        asked.map_err(|error| self.not_cancelled(&error.to_string()))
+    }
+
+    /// Ends all processes of an action that nobody attends. Gives whether there were any.
+    async fn end_what_is_left(&self, metadata: &TransactionMetadata) -> Result<bool, Failure> {
+        let Some(process) = pid::read(&self.folder) else {
+            return Ok(false);
+        };
+        if !process.lives_on().await {
+            return Ok(false);
+        }
+        let why = Why::Cancelled;
+        let mut metadata = metadata.clone();
+        metadata.status = Status::Running;
+        metadata.execution_error = None;
+        self.is_ended(&mut metadata, why);
+        let left = process.end(GRACE).await;
+        if !left.is_empty() {
+            return Err(self.not_cancelled(&format!("its processes {left:?} could not be killed")));
+        }
+        // Who came to its own end meanwhile was not ended.
+        if let Ok(Some(_)) = self.exitcode() {
+            return Ok(false);
+        }
+        metadata.failed(why.told(metadata.limit()), Some(SystemTime::now()));
+        let written = metadata.write(&self.folder);
+        written.map_err(|error| self.unrecorded(&error.to_string()))?;
+        Ok(true)
+    }
+
+    fn not_cancelled(&self, problem: &str) -> Failure {
+        let message = format!("the transaction {} cannot be cancelled: {problem}", self.id);
+        Failure::new("devgate/not-cancelled", message)
+    }
+
+    fn unrecorded(&self, problem: &str) -> Failure {
+        let message = format!(
+            "the action of transaction {} was ended, but that cannot be recorded: {problem}",
+            self.id
+        );
+        Failure::new("devgate/spool-error", message)
+    }
+}

@@ -1,0 +1,111 @@
+//! Beginning a transaction: an id is taken once, by one caller, and stays taken.
+
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, SystemTime};
+use std::{fs, io};
+
+use devgate_core::atomic_file;
+use devgate_core::failure::Failure;
+use devgate_engine::device_run;
+use devgate_engine::process::Identity;
+use nix::unistd::{Uid, User};
+
+use crate::host::Call;
+use crate::host::spool::metadata::{Status, TransactionMetadata};
+use crate::host::spool::{Spool, Transaction, TransactionId, output};
+
+/// Whose a transaction is.
+pub(crate) enum Claim {
+    /// Ours: nothing was started yet.
+    New(Transaction),
+    /// It was claimed before.
+    Repeated(Transaction),
+}
+
+/// What the folders are called that are not transactions yet.
+pub(super) const UNFINISHED: &str = ".claim-";
+
+impl Spool {
+    /// Takes an id for an action, on the disk, before anything is started.
+    ///
+    /// # Errors
+    /// It cannot be written down: then nothing may be started.
+    pub(crate) fn claim(
+        &self,
+        id: TransactionId,
+        call: &Call,
+        limit: Duration,
+    ) -> Result<Claim, Failure> {
+        let transaction = self.transaction(id);
+        transaction.claim(self, call, limit).map_err(|error| {
+            let message = format!(
+                "the transaction {} cannot be recorded in {}, and was not started: {error}",
+                transaction.id,
+                self.folder.display()
+            );
+            Failure::new("devgate/spool-error", message)
+        })
+    }
+}
+
+impl Transaction {
+    fn claim(&self, spool: &Spool, call: &Call, limit: Duration) -> io::Result<Claim> {
+        let metadata = TransactionMetadata {
+            requester: user(),
+            module: call.module().name.clone(),
+            action: call.action().name.clone(),
+            request_params: "{}".to_owned(),
+            transaction_id: self.id.clone(),
+            request_id: uuid::Uuid::new_v4().to_string(),
+            notify_outcome: false,
+            start: device_run::time(SystemTime::now()),
+            status: Status::Running,
+            end: None,
+            results_are_valid: None,
+            exitcode: None,
+            execution_error: None,
+            ending: None,
+            written: None,
+            has_secrets: !call.secrets().is_empty(),
+            // A link keeps its name: a module may be one that acts by it.
+            file: std::path::absolute(&call.module().file)?,
+            time_limit: limit.as_secs_f64(),
+            claimed_by: Identity::own()?,
+            attended_by: None,
+        };
+        // It is whole when it gets its name: that it has the name is the claim.
+        let folder = tempfile::Builder::new()
+            .prefix(UNFINISHED)
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir_in(&spool.folder)?;
+        output::keep_schema(folder.path(), &call.action().results)?;
+        metadata.write(folder.path())?;
+        // A folder takes the place of an empty one, which is nobody's transaction; never of this one's.
+        if let Some(earlier) = spool.find(&self.id) {
+            return Ok(Claim::Repeated(earlier));
+        }
+        match fs::rename(folder.path(), &self.folder) {
+            Ok(()) => {
+                let _ = folder.keep();
+                atomic_file::sync(&spool.folder)?;
+                Ok(Claim::New(self.clone()))
+            }
+            Err(error) if is_taken(&error) => Ok(Claim::Repeated(self.clone())),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotADirectory};
+    matches!(
+        error.kind(),
+        AlreadyExists | DirectoryNotEmpty | NotADirectory
+    )
+}
+
+fn user() -> String {
+    let uid = Uid::current();
+    let user = User::from_uid(uid).ok().flatten();
+    user.map_or_else(|| uid.to_string(), |user| user.name)
+}

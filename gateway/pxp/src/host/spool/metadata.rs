@@ -1,0 +1,217 @@
+//! What is written down of a transaction: the file `metadata`, with the keys that pxp-agent has there and some
+//! of ours. Neither input nor configuration is in it, and no output.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+use std::{fmt, fs, io};
+
+use devgate_core::atomic_file;
+use devgate_engine::device_run;
+use devgate_engine::process::Identity;
+use devgate_schemas::task::Exit;
+use serde::{Deserialize, Serialize};
+
+use crate::host::Verdict;
+use crate::host::call::timed_out;
+use crate::host::spool::TransactionId;
+
+/// What is written down of a transaction.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TransactionMetadata {
+    /// The user who asked for it.
+    pub(super) requester: String,
+    pub(crate) module: String,
+    pub(crate) action: String,
+    /// Always `{}`, as pxp-agent has it: they may hold secrets.
+    pub(super) request_params: String,
+    pub(super) transaction_id: TransactionId,
+    pub(super) request_id: String,
+    /// Nobody is told of the outcome who does not ask.
+    pub(super) notify_outcome: bool,
+    pub(super) start: String,
+    pub(crate) status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) end: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) results_are_valid: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) exitcode: Option<i32>,
+    /// Why it is no success, or why nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) execution_error: Option<String>,
+    /// Why it was brought to its end; noted before that begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ending: Option<Why>,
+    /// SHA-256 of what it had written when it was judged, masked; none as long as nobody has masked it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) written: Option<String>,
+    /// Whether there is something to mask in what it writes.
+    pub(super) has_secrets: bool,
+    /// The module's program.
+    pub(super) file: PathBuf,
+    /// How long the action may take, in seconds.
+    pub(super) time_limit: f64,
+    /// The process that has claimed the transaction.
+    pub(super) claimed_by: Identity,
+    /// The process that has taken it over, and waits for the action's end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) attended_by: Option<Identity>,
+}
+
+/// What is known of a transaction, in the words of PXP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Status {
+    Running,
+    Success,
+    Failure,
+    Unknown,
+}
+
+/// Why an action is brought to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Why {
+    /// It took longer than it may.
+    #[serde(rename = "timed out")]
+    TimedOut,
+    /// Somebody has cancelled it, or ended who attends it.
+    #[serde(rename = "cancelled")]
+    Cancelled,
+}
+
+const NAME: &str = "metadata";
+
+impl TransactionMetadata {
+    /// Reads those of the transaction in this folder.
+    ///
+    /// # Errors
+    /// Why they cannot be used, in pxp-agent's words; nothing is quoted.
+    pub(super) fn read(folder: &Path, id: &TransactionId) -> Result<Self, String> {
+        let text = match fs::read(folder.join(NAME)) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(format!(
+                    "metadata file of the transaction {id} does not exist"
+                ));
+            }
+            Err(error) => {
+                return Err(format!(
+                    "failed to read metadata file of the transaction {id}: {error}"
+                ));
+            }
+        };
+        match serde_json::from_slice::<Self>(&text) {
+            Ok(metadata) if metadata.transaction_id == *id => Ok(metadata),
+            Err(error) if error.is_syntax() || error.is_eof() => Err(format!(
+                "invalid JSON in metadata file of the transaction {id}"
+            )),
+            _ => Err(format!("invalid action metadata of the transaction {id}")),
+        }
+    }
+
+    /// Whether a folder has such a file.
+    pub(super) fn are_in(folder: &Path) -> bool {
+        folder.join(NAME).exists()
+    }
+
+    /// Writes them down.
+    ///
+    /// # Errors
+    /// They are what they were.
+    pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        atomic_file::write(&folder.join(NAME), &text)
+    }
+
+    /// How long the action may take.
+    pub(super) fn limit(&self) -> Duration {
+        Duration::try_from_secs_f64(self.time_limit).unwrap_or(Duration::MAX)
+    }
+
+    /// Whether the process lives that is to write down the end.
+    pub(super) fn are_attended(&self) -> bool {
+        self.attended_by
+            .as_ref()
+            .unwrap_or(&self.claimed_by)
+            .lives()
+    }
+
+    /// The action has ended, and this became of it.
+    pub(super) fn judged(&mut self, verdict: &Verdict, at: SystemTime) {
+        self.status = if verdict.is_success() {
+            Status::Success
+        } else {
+            Status::Failure
+        };
+        self.end = Some(device_run::time(at));
+        self.exitcode = verdict.exit.map(Exit::code);
+        self.results_are_valid = Some(verdict.results.is_some());
+        self.execution_error = verdict.error.as_ref().map(|error| error.msg.clone());
+    }
+
+    /// The action failed, whatever it has written; when, is perhaps not known.
+    pub(super) fn failed(&mut self, why: String, at: Option<SystemTime>) {
+        self.status = Status::Failure;
+        self.end = at.map(device_run::time);
+        self.results_are_valid = Some(false);
+        self.execution_error = Some(why);
+    }
+
+    /// Whether it was cancelled and had no end of its own.
+    pub(super) fn was_cancelled(&self) -> bool {
+        self.status == Status::Failure
+            && self.ending == Some(Why::Cancelled)
+            && self.exitcode.is_none()
+    }
+
+    /// Nobody knows what has become of it.
+    pub(super) fn lost(&mut self, why: &str) {
+        self.status = Status::Unknown;
+        self.execution_error = Some(why.to_owned());
+    }
+}
+
+impl Why {
+    /// What is told of an action that was ended, with all its processes.
+    pub(super) fn told(self, limit: Duration) -> String {
+        match self {
+            Self::TimedOut => timed_out(limit).msg,
+            Self::Cancelled => "cancelled, or interrupted by a signal: it was ended with all its processes; what it \
+                                had done by then stands"
+                .to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TimedOut => "timed out",
+            Self::Cancelled => "cancelled",
+        })
+    }
+}
+
+impl Status {
+    /// Whether nothing has gone wrong, as far as is known.
+    pub(crate) fn is_good(self) -> bool {
+        matches!(self, Self::Running | Self::Success)
+    }
+
+    /// Whether it is known what became of it, or that it runs.
+    pub(crate) fn is_known(self) -> bool {
+        self != Self::Unknown
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Running => "running",
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::Unknown => "unknown",
+        })
+    }
+}

@@ -1,0 +1,205 @@
+//! What an action leaves in its folder, and what that means.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::SystemTime;
+
+use devgate_core::atomic_file;
+use devgate_engine::process::Limits;
+use devgate_engine::store::hexadecimal;
+use devgate_schemas::Mask;
+use devgate_schemas::pxp::{FILES_NOT_WRITTEN, JsonSchema, OutputFiles};
+use devgate_schemas::task::{Captured, Exit, Outcome};
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+
+use crate::host::Verdict;
+use crate::host::spool::Transaction;
+use crate::host::spool::metadata::TransactionMetadata;
+
+/// The schema of the action's results.
+const SCHEMA: &str = "results_schema";
+
+/// Keeps the schema of the results, so that they are judged without the module.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn keep_schema(folder: &Path, schema: &JsonSchema) -> io::Result<()> {
+    let text = serde_json::to_vec(schema.source())?;
+    atomic_file::write(&folder.join(SCHEMA), &text)
+}
+
+impl Transaction {
+    /// The action has ended: writes into the metadata what has become of it.
+    ///
+    /// # Errors
+    /// Why that cannot be said.
+    pub(super) fn judge(
+        &self,
+        metadata: &mut TransactionMetadata,
+        exit: Exit,
+        at: SystemTime,
+    ) -> Result<(), String> {
+        if exit == Exit::Code(FILES_NOT_WRITTEN.into()) {
+            metadata.exitcode = Some(exit.code());
+            metadata.failed("failed to write output on file".to_owned(), Some(at));
+            return Ok(());
+        }
+        let schema = self.schema()?;
+        let [stdout, stderr] = self.outputs()?;
+        let outcome = Outcome {
+            exit,
+            stdout,
+            stderr,
+        };
+        let mut verdict = Verdict::of(&schema, outcome);
+        if let Some(error) = &mut verdict.error
+            && !self.output_files().stdout.exists()
+        {
+            let hint =
+                "; it has not written the file of `output_files.stdout`, and streams are not read";
+            error.msg.push_str(hint);
+        }
+        metadata.judged(&verdict, at);
+        Ok(())
+    }
+
+    /// What the action has written, as far as output is kept.
+    ///
+    /// # Errors
+    /// Which file cannot be read.
+    pub(super) fn outputs(&self) -> Result<[Captured; 2], String> {
+        let limits = Limits::default();
+        let OutputFiles { stdout, stderr, .. } = self.output_files();
+        Ok([
+            captured(&stdout, limits.stdout)?,
+            captured(&stderr, limits.stderr)?,
+        ])
+    }
+
+    /// The code that the action has left, and when; none as long as it has left none.
+    ///
+    /// # Errors
+    /// What stands there is no code: perhaps not yet.
+    pub(super) fn exitcode(&self) -> Result<Option<(i32, SystemTime)>, String> {
+        let file = self.output_files().exitcode;
+        let text = captured(&file, LONGEST_CODE)?;
+        let left = file.metadata().and_then(|metadata| metadata.modified());
+        let Ok(at) = left else {
+            return Ok(None);
+        };
+        match String::from_utf8_lossy(&text.bytes).trim().parse() {
+            Ok(code) => Ok(Some((code, at))),
+            Err(_) => Err(format!("invalid value stored in file {}", file.display())),
+        }
+    }
+
+    /// What the action had written when it was judged; of one that nobody has judged for good, what stands there
+    /// now, if it cannot hold secrets.
+    ///
+    /// # Errors
+    /// Why it is not shown.
+    pub(super) fn shown(&self, metadata: &TransactionMetadata) -> Result<[Captured; 2], String> {
+        let folder = self.folder.display();
+        let outputs = || {
+            let outputs = self.outputs();
+            outputs.map_err(|problem| format!("failed to retrieve the output: {problem}"))
+        };
+        match &metadata.written {
+            Some(judged) => {
+                let outputs = outputs()?;
+                if digest(&outputs) != *judged {
+                    return Err(format!(
+                        "what it had written was changed after its end, and is not shown: see {folder}"
+                    ));
+                }
+                Ok(outputs)
+            }
+            None if metadata.has_secrets => Err(format!(
+                "what it has written is not shown: nobody has masked the secrets of its request in it, for who \
+                 attended it was killed; see {folder}"
+            )),
+            None => outputs(),
+        }
+    }
+
+    /// Takes secrets out of what the action has written: its module may have repeated its request.
+    ///
+    /// # Errors
+    /// Which could not be taken out: their files are removed.
+    pub(super) fn hide(&self, mask: &Mask) -> io::Result<()> {
+        let OutputFiles { stdout, stderr, .. } = self.output_files();
+        let limit = Limits::default().stdout;
+        let mut hidden = Ok(());
+        for file in [stdout, stderr] {
+            let text = captured(&file, limit).unwrap_or_default();
+            if let Some(masked) = masked(mask, &text.bytes)
+                && let Err(error) = atomic_file::write(&file, masked.as_bytes())
+            {
+                // On a full disk, too, there is room for that.
+                fs::remove_file(&file)?;
+                hidden = Err(error);
+            }
+        }
+        hidden
+    }
+
+    fn schema(&self) -> Result<JsonSchema, String> {
+        let file = self.folder.join(SCHEMA);
+        let text = fs::read(&file).map_err(|error| unreadable(&file, &error))?;
+        serde_json::from_slice(&text)
+            .ok()
+            .and_then(|schema| JsonSchema::new(&schema).ok())
+            .ok_or_else(|| format!("{} is damaged", file.display()))
+    }
+}
+
+/// A text without secrets, if there are any in it; in JSON they may be spelled in other ways.
+fn masked(mask: &Mask, text: &[u8]) -> Option<String> {
+    if let Ok(json) = serde_json::from_slice::<Json>(text) {
+        let masked = mask.json(json.clone());
+        return (masked != json).then(|| masked.to_string());
+    }
+    let text = String::from_utf8_lossy(text);
+    let masked = mask.text(&text);
+    (masked != text).then(|| masked.into_owned())
+}
+
+/// By what is told that it was not changed.
+pub(super) fn digest(written: &[Captured; 2]) -> String {
+    let mut whole = Sha256::new();
+    for one in written {
+        whole.update(one.bytes.len().to_le_bytes());
+        whole.update(&one.bytes);
+    }
+    hexadecimal(whole.finalize())
+}
+
+/// How long the text of an exit code may be.
+const LONGEST_CODE: usize = 32;
+
+/// The first bytes of a file; nothing, if there is none.
+fn captured(file: &Path, limit: usize) -> Result<Captured, String> {
+    let read = || {
+        // What is no file may never end.
+        if !fs::metadata(file)?.is_file() {
+            return Err(io::Error::other("it is no file"));
+        }
+        let mut bytes = Vec::new();
+        let most = limit as u64 + 1;
+        File::open(file)?.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let mut captured = Captured::default();
+    match read() {
+        Ok(bytes) => captured.keep(&bytes, limit),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(unreadable(file, &error)),
+    }
+    Ok(captured)
+}
+
+fn unreadable(file: &Path, error: &io::Error) -> String {
+    format!("failed to read {}: {error}", file.display())
+}

@@ -1,0 +1,60 @@
+//! The process of an action: the file `pid`. Its first line is the number, as pxp-agent has it; the second
+//! says which process that was, because numbers are used again.
+
+use std::path::Path;
+use std::{fs, io};
+
+use devgate_core::atomic_file;
+use devgate_engine::process::{Identity, Record};
+
+const NAME: &str = "pid";
+
+/// Writes down a process.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn write(folder: &Path, record: &Record) -> io::Result<()> {
+    let Identity { pid, started, boot } = &record.leader;
+    let text = format!("{pid}\n{started} {boot} {}\n", record.mark);
+    let file = folder.join(NAME);
+    atomic_file::write(&file, text.as_bytes())
+        .map_err(|error| io::Error::other(format!("cannot write {}: {error}", file.display())))
+}
+
+/// The process that was written down; none where that is not known for sure.
+pub(super) fn read(folder: &Path) -> Option<Record> {
+    let text = fs::read_to_string(folder.join(NAME)).ok()?;
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    let [pid, started, boot, mark] = words[..] else {
+        return None;
+    };
+    Some(Record {
+        leader: Identity {
+            pid: pid.parse().ok()?,
+            started: started.parse().ok()?,
+            boot: boot.to_owned(),
+        },
+        mark: mark.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_read_as_it_was_written_and_a_bare_number_is_nobodys() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let record = Record {
+            leader: Identity::own()?,
+            mark: "mark-1.".to_owned(),
+        };
+        write(folder.path(), &record)?;
+        assert_eq!(read(folder.path()), Some(record));
+        for text in ["", "1\n", "x\n1 boot mark\n", "1\n1 boot mark more\n"] {
+            fs::write(folder.path().join(NAME), text)?;
+            assert_eq!(read(folder.path()), None, "{text:?}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! What is told of a transaction to who asks.
+
+use devgate_core::failure::Failure;
+use devgate_schemas::task::Captured;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use crate::host::spool::metadata::{Status, TransactionMetadata, Why};
+use crate::host::spool::{Transaction, TransactionId};
+use crate::host::verdict::EXECUTION_ERROR;
+
+/// What is told of a transaction, with the words of PXP's transaction status; what is not known is left out.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    pub(crate) transaction_id: TransactionId,
+    pub(crate) status: Status,
+    #[serde(flatten)]
+    pub(crate) known: Option<Known>,
+    /// Why it is no success, or why nobody knows, as pxp-agent tells it.
+    #[serde(rename = "_error", skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<Failure>,
+}
+
+/// What stands in the metadata, and what the action has written.
+#[derive(Debug, Serialize)]
+pub(crate) struct Known {
+    pub(crate) module: String,
+    pub(crate) action: String,
+    pub(crate) start: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<String>,
+    /// Why it is being ended, or was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ending: Option<Why>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exitcode: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    results_are_valid: Option<bool>,
+    /// The results, where they are valid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) results: Option<Json>,
+    /// What stands there instead of results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stdout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stderr: Option<String>,
+}
+
+impl Transaction {
+    /// What is known of it now, and what it has written.
+    pub(crate) async fn report(&self) -> Report {
+        let metadata = self.state().await;
+        let shown = metadata
+            .as_ref()
+            .ok()
+            .filter(|metadata| metadata.results_are_valid.is_some())
+            .map(|metadata| self.shown(metadata));
+        let mut report = self.told(metadata);
+        match (&mut report.known, shown) {
+            (Some(known), Some(Ok(written))) => known.has_written(&written),
+            (_, Some(Err(why))) => {
+                report.error.get_or_insert_with(|| execution_error(why));
+            }
+            _ => {}
+        }
+        report
+    }
+
+    /// What is known of it now.
+    pub(crate) async fn summary(&self) -> Report {
+        self.told(self.state().await)
+    }
+
+    fn told(&self, state: Result<TransactionMetadata, String>) -> Report {
+        let (status, known, error) = match state {
+            Ok(metadata) => {
+                let error = metadata.execution_error.clone();
+                (metadata.status, Some(Known::of(metadata)), error)
+            }
+            Err(problem) => (Status::Unknown, None, Some(problem)),
+        };
+        Report {
+            transaction_id: self.id.clone(),
+            status,
+            known,
+            error: error.map(execution_error),
+        }
+    }
+}
+
+impl Known {
+    fn of(metadata: TransactionMetadata) -> Self {
+        Self {
+            module: metadata.module,
+            action: metadata.action,
+            start: metadata.start,
+            end: metadata.end,
+            ending: metadata.ending,
+            exitcode: metadata.exitcode,
+            results_are_valid: metadata.results_are_valid,
+            results: None,
+            stdout: None,
+            stderr: None,
+        }
+    }
+
+    fn has_written(&mut self, [stdout, stderr]: &[Captured; 2]) {
+        self.stderr = text(&stderr.bytes);
+        let valid = self.results_are_valid == Some(true);
+        match serde_json::from_slice(&stdout.bytes) {
+            Ok(results) if valid => self.results = Some(results),
+            // Nothing is `null`.
+            Err(_) if valid => self.results = Some(Json::Null),
+            _ => self.stdout = text(&stdout.bytes),
+        }
+    }
+}
+
+fn execution_error(why: String) -> Failure {
+    Failure::new(EXECUTION_ERROR, why)
+}
+
+fn text(bytes: &[u8]) -> Option<String> {
+    (!bytes.is_empty()).then(|| String::from_utf8_lossy(bytes).into_owned())
+}

@@ -1,0 +1,58 @@
+//! Starting an action that nobody waits for: by a process of its own, which attends it.
+
+use std::time::{Duration, SystemTime};
+
+use devgate_core::failure::Failure;
+use devgate_engine::process::{self, Detached};
+
+use crate::host::Call;
+use crate::host::spool::Transaction;
+use crate::host::spool::metadata::TransactionMetadata;
+
+/// How long the process may take to start the module, on a node that is busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Transaction {
+    /// Starts the action, once for each claim, and ends when the module was started.
+    ///
+    /// # Errors
+    /// Why it was not.
+    pub(crate) async fn start(&self, call: &Call) -> Result<(), Failure> {
+        let folder = self.folder.clone().into();
+        let words = vec![process::own(), "pxp".into(), "attend".into(), folder];
+        let attendant = Detached::start(words);
+        let attendant = attendant.map_err(|error| self.not_started(&error.to_string()))?;
+        let answer = self.hand_over(call, attendant, PATIENCE).await;
+        let answer = answer.map_err(|error| {
+            not_started(&format!(
+                "the process that attends it has not said that it was ({error})"
+            ))
+        })?;
+        match serde_json::from_str(&answer) {
+            Ok(None) => Ok(()),
+            Ok(Some(failure)) => Err(failure),
+            Err(error) => Err(not_started(&format!(
+                "the process that attends it answered {error}"
+            ))),
+        }
+    }
+
+    /// That nobody attends the action: it was not started, and never will be.
+    pub(super) fn not_started(&self, why: &str) -> Failure {
+        let failure = not_started(why);
+        if let Ok(mut metadata) = TransactionMetadata::read(&self.folder, &self.id) {
+            metadata.failed(failure.msg.clone(), Some(SystemTime::now()));
+            // Where even that cannot be written, what is there says as much.
+            drop(metadata.write(&self.folder));
+        }
+        failure
+    }
+}
+
+/// Why an action was not started, in pxp-agent's words.
+pub(super) fn not_started(why: &str) -> Failure {
+    Failure::new(
+        "devgate/not-started",
+        format!("failed to start action task: {why}"),
+    )
+}

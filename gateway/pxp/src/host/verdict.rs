@@ -1,0 +1,104 @@
+//! What became of an action: "Success or failure?" of the PXP module specification.
+
+use devgate_core::failure::Failure;
+use devgate_engine::process::Ended;
+use devgate_schemas::pxp::JsonSchema;
+use devgate_schemas::read_json;
+use devgate_schemas::task::{Captured, Exit, Outcome};
+use serde_json::{Value as Json, json};
+
+/// What became of an action.
+#[derive(Clone, Debug)]
+pub(crate) struct Verdict {
+    /// Its results, where they fit their schema.
+    pub(crate) results: Option<Json>,
+    /// How it ended, where it did so by itself.
+    pub(crate) exit: Option<Exit>,
+    /// What it said of errors.
+    pub(crate) stderr: String,
+    /// Why it is no success.
+    pub(crate) error: Option<Failure>,
+}
+
+/// The kind of an error of an action, as pxp-agent has it.
+pub(super) const EXECUTION_ERROR: &str = "puppetlabs.pxp-agent/execution-error";
+
+impl Verdict {
+    /// Judges what an action has left: it succeeded if its results fit the schema and its exit code is 0.
+    pub(crate) fn of(schema: &JsonSchema, outcome: Outcome) -> Self {
+        let Outcome {
+            exit,
+            stdout,
+            stderr,
+        } = outcome;
+        let stderr = stderr.text();
+        let (results, problem) = match results(schema, &stdout) {
+            Ok(results) => (Some(results), None),
+            Err(problem) => (None, Some(problem)),
+        };
+        let how = (exit != Exit::Code(0)).then(|| exit.to_string());
+        let told: Vec<String> = how.into_iter().chain(problem).collect();
+        let error = (!told.is_empty())
+            .then(|| Failure::new(EXECUTION_ERROR, told.join("; ")).with("exitcode", exit.code()));
+        Self {
+            results,
+            exit: Some(exit),
+            stderr,
+            error,
+        }
+    }
+
+    /// An action that was not begun: why.
+    pub(super) fn not_begun(why: Failure) -> Self {
+        Self {
+            results: None,
+            exit: None,
+            stderr: String::new(),
+            error: Some(why),
+        }
+    }
+
+    /// An action that was ended: why, and what it had said by then. Whole results that fit the schema are none of
+    /// a success, but what has been done.
+    pub(super) fn broken_off(schema: &JsonSchema, why: Failure, ended: &Ended) -> Self {
+        let is_blank = ended.stdout.bytes.iter().all(u8::is_ascii_whitespace);
+        Self {
+            results: results(schema, &ended.stdout).ok().filter(|_| !is_blank),
+            stderr: ended.stderr.text(),
+            ..Self::not_begun(why)
+        }
+    }
+
+    /// Whether it succeeded.
+    pub(crate) fn is_success(&self) -> bool {
+        self.error.is_none()
+    }
+}
+
+/// The results on an action's stdout; to pxp-agent nothing there, or `null`, is `{}`.
+///
+/// # Errors
+/// Why they cannot be used. They are not quoted: they may hold what a device keeps secret.
+fn results(schema: &JsonSchema, stdout: &Captured) -> Result<Json, String> {
+    if stdout.cut {
+        let length = stdout.bytes.len();
+        return Err(format!(
+            "it wrote more than {length} bytes to stdout: its results are not whole"
+        ));
+    }
+    let results = if stdout.bytes.iter().all(u8::is_ascii_whitespace) {
+        Json::Null
+    } else {
+        read_json(&stdout.bytes)
+            .map_err(|error| format!("it returned invalid JSON on stdout: {error}"))?
+    };
+    let nothing = results.is_null();
+    let results = if nothing { json!({}) } else { results };
+    match schema.check(&results) {
+        Ok(()) => Ok(results),
+        Err(misfit) if nothing => Err(format!(
+            "it returned nothing on stdout, which counts as {{}}: {misfit}"
+        )),
+        Err(misfit) => Err(format!("its results do not fit their schema: {misfit}")),
+    }
+}

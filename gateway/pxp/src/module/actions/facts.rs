@@ -1,0 +1,42 @@
+//! `facts`: what targets tell of themselves.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use devgate_core::failure::Failure;
+use devgate_engine::operations;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use crate::module::actions::{Action, Operation, Setting, Whom};
+
+/// Collects the facts of targets.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Facts {
+    #[serde(flatten)]
+    whom: Whom,
+    /// Ask no target whose facts were collected within so many seconds.
+    #[schemars(range(max = u32::MAX))]
+    cached: Option<NonZeroU32>,
+    /// Where a target is down, give its last facts, and say so.
+    #[serde(default)]
+    stale_ok: bool,
+}
+
+impl Action for Facts {
+    const NAME: &str = "facts";
+    const ITEMS: &str = "facts";
+    const BESIDES: &[&str] = &["collected"];
+    const VALUE: &str =
+        "The facts, under Facter's names and the family's own; `_error` where it failed";
+    type Value = Map<String, Json>;
+
+    fn operation(self, setting: &Setting) -> Result<(Whom, Operation), Failure> {
+        let seconds = self.cached.map(|seconds| seconds.get().into());
+        let cached = seconds.map(Duration::from_secs);
+        let (project, store) = (&setting.workspace.project().root, &*setting.engine.store);
+        let facts = operations::Facts::of_age(cached, self.stale_ok, project, store)?;
+        Ok((self.whom, Operation::Facts(facts)))
+    }
+}

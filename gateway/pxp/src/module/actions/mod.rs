@@ -1,0 +1,131 @@
+//! Our actions: what they are called, what they take, and the operations that they are.
+
+mod device_run;
+mod facts;
+mod resource_get;
+mod run_task;
+mod verify;
+mod whom;
+
+use devgate_core::failure::Failure;
+use devgate_engine::operations::Operation;
+use devgate_front::attend::ending;
+use devgate_front::ending::Ending;
+use devgate_front::setting::Setting;
+use devgate_schemas::derived;
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json, json};
+
+use self::whom::Whom;
+use crate::module::collect::collect;
+use crate::module::configuration::Limits;
+use crate::module::{fitting, results};
+
+/// An action of ours; the value is its input, whose comment says what is done.
+trait Action: DeserializeOwned + JsonSchema {
+    const NAME: &str;
+    /// What its items are called in results.
+    const ITEMS: &str;
+    /// What its items have besides.
+    const BESIDES: &[&str] = &[];
+    /// What is said of its values.
+    const VALUE: &str = "What came of it; with `_error` where it failed";
+    /// What its values hold where it went well.
+    type Value: JsonSchema;
+
+    /// What it asks, and of whom.
+    ///
+    /// # Errors
+    /// What is wrong with its input.
+    fn operation(self, setting: &Setting) -> Result<(Whom, Operation), Failure>;
+}
+
+/// What an action works with.
+pub(super) struct Work<'w> {
+    pub(super) setting: &'w Setting,
+    pub(super) limits: &'w Limits,
+}
+
+/// The results of an action, and how it ended.
+pub(super) type Done = (Json, Ending);
+
+/// An action, as the metadata have it and as it is invoked.
+pub(super) struct Served {
+    pub(super) name: &'static str,
+    input: fn() -> Json,
+    results: fn() -> Json,
+    act: for<'w> fn(Map<String, Json>, &'w Work<'w>) -> Acting<'w>,
+}
+
+/// What an action does, and what comes of it.
+type Acting<'w> = LocalBoxFuture<'w, Result<Done, Failure>>;
+
+/// All of them.
+pub(super) const ACTIONS: [Served; 5] = [
+    Served::new::<run_task::RunTask>(),
+    Served::new::<facts::Facts>(),
+    Served::new::<verify::Verify>(),
+    Served::new::<device_run::DeviceRun>(),
+    Served::new::<resource_get::ResourceGet>(),
+];
+
+impl Work<'_> {
+    /// Has the engine do something.
+    ///
+    /// # Errors
+    /// Why nothing could be begun.
+    async fn perform(&self, whom: &Whom, operation: Operation) -> Result<Done, Failure> {
+        let chosen = whom.choose(self).await?;
+        let handle = self
+            .setting
+            .submit(chosen, whom.concurrency(self), operation)?;
+        let summary = handle.summary();
+        let (done, results) = collect(self.setting, handle.run(), summary).await?;
+        Ok((results, ending(&done?.ran)))
+    }
+}
+
+impl Served {
+    const fn new<A: Action>() -> Self {
+        Self {
+            name: A::NAME,
+            input: derived::schema::<A>,
+            results: || results::schema::<A::Value>(A::ITEMS, A::VALUE, A::BESIDES),
+            act: |input, work| {
+                async {
+                    let input: A = fitting("input", Json::Object(input))?;
+                    let (whom, operation) = input.operation(work.setting)?;
+                    work.perform(&whom, operation).await
+                }
+                .boxed_local()
+            },
+        }
+    }
+
+    /// What the metadata say of it.
+    pub(super) fn metadata(&self) -> Json {
+        let mut input = (self.input)();
+        let about = std::mem::replace(&mut input["description"], json!("What is asked for"));
+        json!({
+            "name": self.name,
+            "description": about,
+            "input": input,
+            "results": (self.results)(),
+        })
+    }
+
+    /// Does it: its results, and how it ended.
+    ///
+    /// # Errors
+    /// What is wrong with the input, or why nothing could be begun.
+    pub(super) async fn act(
+        &self,
+        input: Map<String, Json>,
+        work: &Work<'_>,
+    ) -> Result<Done, Failure> {
+        (self.act)(input, work).await
+    }
+}

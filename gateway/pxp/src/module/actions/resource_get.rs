@@ -1,0 +1,40 @@
+//! `resource_get`: what devices hold, of one type.
+
+use devgate_core::failure::Failure;
+use devgate_engine::device_run::Strict;
+use devgate_engine::operations::{Held, Inspect, Splay};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::module::actions::{Action, Operation, Setting, Whom};
+
+/// Reads the resources of a type, or one of them, from devices.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct ResourceGet {
+    #[serde(flatten)]
+    whom: Whom,
+    /// The resource type: frr_interface.
+    #[serde(rename = "type")]
+    #[schemars(length(min = 1))]
+    type_name: String,
+    /// The title of one resource (default: all of the type).
+    #[schemars(length(min = 1))]
+    title: Option<String>,
+}
+
+impl Action for ResourceGet {
+    const NAME: &str = "resource_get";
+    const ITEMS: &str = "device";
+    type Value = Held;
+
+    fn operation(self, _: &Setting) -> Result<(Whom, Operation), Failure> {
+        let inspect = Inspect {
+            type_name: self.type_name,
+            title: self.title,
+            as_yaml: false,
+            strict: Strict::Error,
+            splay: Splay::within(0),
+        };
+        Ok((self.whom, Operation::Inspect(inspect)))
+    }
+}

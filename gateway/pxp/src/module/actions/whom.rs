@@ -1,0 +1,76 @@
+//! Of which targets an action is asked.
+
+use std::num::NonZeroUsize;
+
+use devgate_core::failure::Failure;
+use devgate_engine::inventory::Overrides;
+use devgate_engine::workspace::Chosen;
+use devgate_schemas::derived::each;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::module::actions::Work;
+
+/// Which targets, and how many of them at once.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Whom {
+    /// Names, groups, globs or URIs of targets, separated by commas, or a list of them; `all`.
+    targets: Words,
+    /// How many targets are worked on at once (default: the project's, else 100).
+    #[schemars(range(max = u32::MAX))]
+    concurrency: Option<NonZeroUsize>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Words {
+    One(#[schemars(length(min = 1))] String),
+    Many(
+        #[schemars(
+            length(min = 1),
+            inner(length(min = 1)),
+            transform = each("Names, groups, globs or URIs")
+        )]
+        Vec<String>,
+    ),
+}
+
+impl Whom {
+    /// The targets, and the inventory that has them.
+    ///
+    /// # Errors
+    /// What is wrong with the inventory, or which word it does not know.
+    pub(super) async fn choose(&self, work: &Work<'_>) -> Result<Chosen, Failure> {
+        let words = match &self.targets {
+            Words::One(word) => std::slice::from_ref(word),
+            Words::Many(words) => words,
+        };
+        if words
+            .iter()
+            .any(|word| word == "-" || word.starts_with('@'))
+        {
+            let message = "`targets`: `-` and `@FILE` are for command lines (stdin holds the request): \
+                           name the targets";
+            return Err(Failure::new("devgate/invalid-input", message));
+        }
+        let inventory = work.setting.inventory().await?;
+        let overrides = Overrides::default();
+        let chosen = work.setting.choose(inventory, words, &overrides);
+        let chosen = chosen.await?;
+        if chosen.targets.is_empty() {
+            let message = "`targets` chooses none of the inventory: nothing was done; `project` or \
+                           `inventory` of the configuration say which inventory that is";
+            return Err(Failure::new("devgate/no-targets", message));
+        }
+        Ok(chosen)
+    }
+
+    /// How many at once: no more than the configuration lets.
+    pub(super) fn concurrency(&self, work: &Work<'_>) -> Option<NonZeroUsize> {
+        let wanted = work.setting.wanted(self.concurrency);
+        match work.limits.concurrency {
+            Some(most) => Some(wanted.min(most)),
+            None => self.concurrency,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The results of an action, as they come: one document.
+
+use std::time::Instant;
+
+use devgate_core::events::Event;
+use devgate_core::failure::Failure;
+use devgate_core::results::{Action, Item};
+use devgate_engine::run::Run;
+use devgate_front::attend::{SIGNAL, Show, attend_for, cut_short, said};
+use devgate_front::setting::Setting;
+use devgate_front::voice::Voice;
+use serde_json::{Value as Json, json};
+
+use crate::module::results::Results;
+
+/// Does the work of a run; beside what it gives, the results of the targets. What is said meanwhile goes to stderr.
+///
+/// # Errors
+/// That signals cannot be heard; then nothing has been done.
+pub(super) async fn collect<T>(
+    setting: &Setting,
+    run: &Run,
+    work: impl Future<Output = T>,
+) -> Result<(T, Json), Failure> {
+    let mut results = Collected::new(&setting.voice);
+    let done = attend_for(setting, run, &mut results, work).await?;
+    Ok((done, results.document))
+}
+
+struct Collected<'v> {
+    voice: &'v Voice,
+    action: Option<Action>,
+    begun: Instant,
+    items: Vec<Json>,
+    /// There when the run has ended.
+    document: Json,
+}
+
+impl<'v> Collected<'v> {
+    fn new(voice: &'v Voice) -> Self {
+        Self {
+            voice,
+            action: None,
+            begun: Instant::now(),
+            items: Vec::new(),
+            document: Json::Null,
+        }
+    }
+}
+
+impl Show for Collected<'_> {
+    fn show(&mut self, event: &Event) {
+        match event {
+            Event::Begun { action, targets } => {
+                self.items.reserve(*targets);
+                self.action = Some(action.clone());
+            }
+            Event::Finished { target, answer, .. } => {
+                if let Some(action) = &self.action {
+                    let item = Item {
+                        target,
+                        action,
+                        answer,
+                    };
+                    self.items.push(json!(item));
+                }
+            }
+            Event::Ended { reason } => {
+                let items = std::mem::take(&mut self.items);
+                let count = items.len();
+                self.document = json!(Results {
+                    items: Some(items),
+                    target_count: Some(count),
+                    elapsed_time: Some(self.begun.elapsed().as_secs()),
+                    error: reason.as_ref().map(cut_short),
+                    ..Results::default()
+                });
+            }
+            event => said(self.voice, event, SIGNAL),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The module's configuration: which project and inventory, and how much an action may take.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+
+use devgate_core::failure::Failure;
+use devgate_front::options::Global;
+use devgate_schemas::{Sensitive, yaml};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use crate::module::fitting;
+
+/// What devgate works with.
+///
+/// What it does not say is as the command line says, or as ever. Paths are from the root: whoever calls a module has
+/// a working directory of his own.
+#[derive(Default, Deserialize, JsonSchema)]
+pub(super) struct Configuration {
+    /// The project's folder, with inventory.yaml and modules/.
+    #[schemars(length(min = 1), regex(pattern = "^/"))]
+    project: Option<PathBuf>,
+    /// The inventory: the path of its file, or the inventory itself, version 2.
+    inventory: Option<Inventory>,
+    /// Where modules are, separated by colons.
+    #[schemars(length(min = 1), regex(pattern = "^/"))]
+    modulepath: Option<String>,
+    #[serde(default)]
+    pub(super) limits: Limits,
+}
+
+/// An inventory's file, or the inventory itself, which may hold secrets.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Inventory {
+    File(#[schemars(regex(pattern = "^/"))] PathBuf),
+    Itself(#[schemars(extend("type" = "object"))] Json),
+}
+
+/// How much an action may take.
+///
+/// Its caller has no limits.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct Limits {
+    /// Seconds for the whole action.
+    #[schemars(range(max = u32::MAX))]
+    pub(super) time: NonZeroU32,
+    /// How many targets are worked on at once, at most.
+    #[schemars(range(max = u32::MAX))]
+    pub(super) concurrency: Option<NonZeroUsize>,
+    /// How large results may be in bytes: what is larger goes to files on this node.
+    #[schemars(range(min = 4096, max = u32::MAX))]
+    pub(super) results: usize,
+}
+
+impl Default for Limits {
+    /// Results are far from the 64 MiB that a pcp-broker lets through (its `max-message-size`): they are
+    /// not all that a message holds.
+    fn default() -> Self {
+        Self {
+            time: NonZeroU32::new(3600).expect("it is not zero"),
+            concurrency: None,
+            results: 8 << 20,
+        }
+    }
+}
+
+impl Configuration {
+    /// Reads what a request holds of it.
+    ///
+    /// # Errors
+    /// What does not fit; no value is quoted.
+    pub(super) fn read(said: Option<Map<String, Json>>) -> Result<Self, Failure> {
+        let said = Json::Object(said.unwrap_or_default());
+        fitting("configuration", said)
+    }
+
+    /// The options of a command line, with what the configuration says over them.
+    pub(super) fn over(&self, global: &Global) -> Global {
+        let mut global = global.for_programs();
+        if let Some(project) = &self.project {
+            global.project = Some(project.clone());
+        }
+        if let Some(modulepath) = &self.modulepath {
+            global.modulepath = Some(modulepath.clone());
+        }
+        match &self.inventory {
+            Some(Inventory::File(file)) => global.inventoryfile = Some(file.clone()),
+            Some(Inventory::Itself(inventory)) => {
+                let text = yaml::from_json(inventory);
+                global.inventory = Some(Sensitive::new(text));
+            }
+            None => {}
+        }
+        global
+    }
+}

@@ -1,0 +1,243 @@
+//! Results that are larger than a message may be: values go to files of this node, and a reference stands
+//! for each. Statuses and errors stay, as long as they fit.
+//!
+//! A file is named by what it holds. It is there for 14 days, as long as pxp-agent keeps results.
+
+use std::cmp::Reverse;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use devgate_core::atomic_file;
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_engine::store;
+use devgate_front::ending::Ending;
+use devgate_front::output::Output;
+use devgate_transports::Environment;
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+
+use crate::module::results::{Failed, File, Statuses};
+
+/// How long files are kept.
+const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+
+/// How many files results may become: one that holds all is better than thousands, and sooner on the disk.
+const MOST: usize = 1000;
+
+/// How many characters of an error's message stand beside a reference; the file has it whole.
+const MESSAGE: usize = 1000;
+
+/// The key of a reference.
+const FILE: &str = "_file";
+
+/// Something that is to be kept, and the reference to it.
+struct Kept {
+    /// Whose value it is, by the item's index; nobody's, where it is all results.
+    at: Option<usize>,
+    text: String,
+    path: PathBuf,
+    /// What stands for it.
+    reference: Json,
+}
+
+/// The results of an action so that they are no larger than `limit` bytes. The largest values go first; where
+/// references would be too large, or too many, all results go to one file.
+///
+/// Beside them, why something could not be kept: it is lost.
+pub(super) fn fit(results: Json, limit: usize) -> (Json, Result<(), Failure>) {
+    let folder = folder();
+    if let Ok(folder) = &folder {
+        age_out(folder, SystemTime::now());
+    }
+    if results.to_string().len() <= limit {
+        return (results, Ok(()));
+    }
+    // Without a folder nothing can be kept, and results must fit all the same.
+    let place = folder.as_deref().unwrap_or_else(|_| Path::new(""));
+    let (results, kept) = replaced(results, limit, place);
+    match folder.and_then(|folder| write(&folder, &kept)) {
+        Ok(()) => (results, Ok(())),
+        Err(error) => {
+            let message = format!("results larger than {limit} bytes are not kept: {error:#}");
+            let failure = Failure::new("devgate/not-kept", message);
+            (lost(results, &kept, &failure), Err(failure))
+        }
+    }
+}
+
+/// How an action ends whose results could be kept, or could not: then it has failed, and says why.
+pub(super) fn ending(ending: Ending, kept: &Result<(), Failure>, output: &Output) -> Ending {
+    match kept {
+        Ok(()) => ending,
+        Err(failure) => {
+            output.complain(&failure.msg);
+            match ending {
+                Ending::Well => Ending::Badly,
+                ending => ending,
+            }
+        }
+    }
+}
+
+/// `$XDG_STATE_HOME/devgate/pxp/results`, or its place below the home.
+fn folder() -> Result<PathBuf, Failure> {
+    let place = store::place(&Environment::of_process(), "XDG_STATE_HOME", ".local/state")?;
+    Ok(place.join("devgate/pxp/results"))
+}
+
+/// The results with references, and what they refer to.
+fn replaced(mut results: Json, limit: usize, folder: &Path) -> (Json, Vec<Kept>) {
+    let mut excess = results.to_string().len().saturating_sub(limit);
+    let items = results["items"].as_array();
+    let values = items.into_iter().flatten().map(|item| &item["value"]);
+    let mut savings: Vec<(usize, Kept)> = values
+        .enumerate()
+        .filter_map(|(at, value)| {
+            let kept = Kept::value(Some(at), value, folder);
+            let saved = kept
+                .text
+                .len()
+                .checked_sub(kept.reference.to_string().len())?;
+            Some((saved, kept))
+        })
+        .collect();
+    savings.sort_by_key(|(saved, _)| Reverse(*saved));
+    let mut all = Vec::new();
+    for (saved, kept) in savings {
+        if excess == 0 {
+            break;
+        }
+        excess = excess.saturating_sub(saved);
+        all.push(kept);
+    }
+    if excess > 0 || all.len() > MOST {
+        let whole = Kept::value(None, &results, folder);
+        return (summary(&results, &whole, limit), vec![whole]);
+    }
+    for kept in &all {
+        kept.stand_in(&mut results, kept.reference.clone());
+    }
+    (results, all)
+}
+
+/// What stands for results that are in a file as a whole: how many went which way, and who failed and why, as
+/// far as there is room.
+fn summary(results: &Json, whole: &Kept, limit: usize) -> Json {
+    let mut summary = whole.reference.clone();
+    for key in ["target_count", "elapsed_time", "statuses"] {
+        if let Some(value) = results.get(key) {
+            summary[key] = value.clone();
+        }
+    }
+    let failed: Vec<Json> = match (results["items"].as_array(), results["failed"].as_array()) {
+        (Some(items), _) => {
+            let of = |status| items.iter().filter(move |item| item["status"] == status);
+            summary["statuses"] = json!(Statuses {
+                success: of("success").count(),
+                failure: of("failure").count()
+            });
+            of("failure").map(failure_of).collect()
+        }
+        // They are a summary themselves, for which there was more room.
+        (None, Some(failed)) => failed.clone(),
+        (None, None) => return summary,
+    };
+    summary["failed"] = json!([]);
+    let mut room = limit.saturating_sub(summary.to_string().len());
+    let failed = failed.into_iter().take_while(|failed| {
+        // With its comma.
+        let size = failed.to_string().len() + 1;
+        let fits = size <= room;
+        room = room.saturating_sub(size);
+        fits
+    });
+    summary["failed"] = failed.collect();
+    summary
+}
+
+/// Which target failed, and why.
+fn failure_of(item: &Json) -> Json {
+    json!(Failed {
+        target: item["target"].as_str().unwrap_or_default().to_owned(),
+        error: item["value"].get("_error").map(shortened),
+    })
+}
+
+/// An error without its details, and with the beginning of its message.
+fn shortened(error: &Json) -> Json {
+    let msg = error["msg"].as_str().unwrap_or_default();
+    let short: String = msg.chars().take(MESSAGE).collect();
+    let dots = if short.len() < msg.len() { " …" } else { "" };
+    json!({ "kind": error["kind"], "msg": format!("{short}{dots}") })
+}
+
+impl Kept {
+    /// A value in a file of this folder. Its error, shortened, stands beside the reference.
+    fn value(at: Option<usize>, value: &Json, folder: &Path) -> Self {
+        let text = value.to_string();
+        let sha256 = store::hexadecimal(Sha256::digest(&text));
+        let path = folder.join(format!("{sha256}.json"));
+        let file = File {
+            path: path.clone(),
+            size: text.len(),
+            sha256,
+        };
+        let mut reference = json!({ FILE: file });
+        if let Some(error) = value.get("_error") {
+            reference["_error"] = shortened(error);
+        }
+        Self {
+            at,
+            text,
+            path,
+            reference,
+        }
+    }
+
+    /// Lets something stand for it in the results.
+    fn stand_in(&self, results: &mut Json, value: Json) {
+        if let Some(at) = self.at {
+            results["items"][at]["value"] = value;
+        }
+    }
+}
+
+fn write(folder: &Path, all: &[Kept]) -> Result<(), Failure> {
+    let made = store::private_folder(folder);
+    made.with_context(|| format!("cannot make {}", folder.display()))?;
+    for kept in all {
+        let written = atomic_file::write(&kept.path, kept.text.as_bytes());
+        written.with_context(|| format!("cannot write {}", kept.path.display()))?;
+    }
+    Ok(())
+}
+
+/// The results where nothing could be kept: errors stand for the references.
+fn lost(mut results: Json, all: &[Kept], failure: &Failure) -> Json {
+    for kept in all {
+        let error = kept.reference.get("_error");
+        let error = error.cloned().unwrap_or_else(|| json!(failure));
+        kept.stand_in(&mut results, json!({ "_error": error }));
+    }
+    if let Some(results) = results.as_object_mut() {
+        results.shift_remove(FILE);
+        results.entry("_error").or_insert_with(|| json!(failure));
+    }
+    results
+}
+
+/// Removes what was kept long enough.
+fn age_out(folder: &Path, now: SystemTime) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = modified
+            .ok()
+            .and_then(|modified| now.duration_since(modified).ok());
+        if age.is_some_and(|age| age > KEPT) {
+            // One that another process has removed meanwhile is gone as well.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}

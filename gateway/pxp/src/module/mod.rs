@@ -1,0 +1,247 @@
+//! Being a PXP module: whoever has pxp-agent, or another host of modules, drives devgate through it.
+//!
+//! The module says what it is, or does one action that a request on stdin asks for. Its caller has no
+//! limits and cannot cancel, so both are here: a limit of time, and an end by SIGTERM that leaves nothing
+//! behind and still answers.
+
+mod actions;
+mod collect;
+mod configuration;
+mod large;
+mod reply;
+mod request;
+mod results;
+
+use std::panic::AssertUnwindSafe;
+
+use devgate_core::cancel::Reason;
+use devgate_core::failure::Failure;
+use devgate_engine::project::Format;
+use devgate_engine::run;
+use devgate_front::ending::Ending;
+use devgate_front::interrupt::{self, Interrupts};
+use devgate_front::options::{Global, When};
+use devgate_front::output::Output;
+use devgate_front::setting::Setting;
+use devgate_schemas::derived;
+use devgate_schemas::pxp::{JsonSchema, Request};
+use futures_util::FutureExt;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json, json};
+
+use self::actions::{ACTIONS, Served, Work};
+use self::configuration::Configuration;
+use self::reply::Reply;
+
+/// The word that asks a module what it is; so does no word at all.
+const METADATA: &str = "metadata";
+
+/// Answers as a module that is given this word, with the options of its command line.
+pub(crate) async fn serve(word: Option<&str>, global: &Global, output: &Output) -> Ending {
+    output.print_as(Format::Json);
+    // Words may go to a file.
+    output.colour(When::Never);
+    match word {
+        None | Some(METADATA) => {
+            output.line(format!("{:#}", metadata()));
+            Ending::Well
+        }
+        Some(name) => match ACTIONS.iter().find(|action| action.name == name) {
+            Some(action) => answer(action, global, output).await,
+            None => output.refuse(unknown(name)),
+        },
+    }
+}
+
+/// What this module is: what the specification's schema wants, and what pxp-agent wants.
+fn metadata() -> Json {
+    json!({
+        "description": "devgate: tasks, facts and desired state for devices that cannot run an agent",
+        "configuration": derived::schema::<Configuration>(),
+        "actions": ACTIONS.iter().map(Served::metadata).collect::<Vec<_>>(),
+    })
+}
+
+fn unknown(word: &str) -> Failure {
+    let names = ACTIONS.map(|action| action.name).join(", ");
+    let message = format!(
+        "there is no action `{word}`: this is devgate as a PXP module, expected one of its actions ({names}), \
+         or `{METADATA}`; for the command line, start it by the name `devgate`"
+    );
+    Failure::new("devgate/unknown-action", message)
+}
+
+/// Reads a request, does what it asks for, and tells what came of it.
+async fn answer(action: &Served, global: &Global, output: &Output) -> Ending {
+    // From here on no signal ends this process before it has answered.
+    let mut interrupts = match Interrupts::hear() {
+        Ok(interrupts) => interrupts,
+        Err(error) => return output.refuse(error.into()),
+    };
+    let (request, files) = match request::read(&mut interrupts).await {
+        Ok(mut request) => {
+            let files = request.output_files.take();
+            (Ok(request), files)
+        }
+        Err(refused) => (Err(refused.failure), refused.output_files),
+    };
+    // What could not be told is not begun.
+    let reply = match Reply::to(files, output) {
+        Ok(reply) => reply,
+        Err(failure) => return reply::not_written(&failure, output),
+    };
+    let done = async {
+        match request {
+            Ok(request) => act(action, request, global, output).await,
+            Err(failure) => refuse(failure, output),
+        }
+    };
+    let done = AssertUnwindSafe(done).catch_unwind().await;
+    let (results, ending) = done.unwrap_or_else(|_| refuse(run::panicked(), output));
+    reply.end(results, ending, output)
+}
+
+/// Does what a request asks for: its results, no larger than they may be, and how it ended.
+async fn act(
+    action: &Served,
+    request: Request,
+    global: &Global,
+    output: &Output,
+) -> (Json, Ending) {
+    let configuration = match Configuration::read(request.configuration) {
+        Ok(configuration) => configuration,
+        Err(failure) => return refuse(failure, output),
+    };
+    let done = work(action, request.input, &configuration, global, output).await;
+    let (results, ending) = done.unwrap_or_else(|error| refuse(error, output));
+    let (results, kept) = large::fit(results, configuration.limits.results);
+    (results, large::ending(ending, &kept, output))
+}
+
+/// Does an action: its results, and how it ended.
+async fn work(
+    action: &Served,
+    input: Map<String, Json>,
+    configuration: &Configuration,
+    global: &Global,
+    output: &Output,
+) -> Result<(Json, Ending), Failure> {
+    let limits = &configuration.limits;
+    interrupt::stop_after(limits.time, "configuration `limits.time`");
+    let setting = Setting::load(&configuration.over(global), output)?;
+    let work = Work {
+        setting: &setting,
+        limits,
+    };
+    action.act(input, &work).await
+}
+
+/// Says why a request could not be carried out at all; perhaps because somebody has stopped it.
+fn refuse(failure: Failure, output: &Output) -> (Json, Ending) {
+    let failure = match interrupt::asked().map(interrupt::reason) {
+        Some(late @ Reason::Deadline(_)) => Failure {
+            msg: format!("{late}: {}", failure.msg),
+            ..failure
+        },
+        Some(_) | None => failure,
+    };
+    output.complain(&failure.msg);
+    let ending = interrupt::asked().map_or(Ending::Badly, Ending::Interrupted);
+    (failure.into_value(), ending)
+}
+
+/// Reads a part of a request, which must fit its schema.
+///
+/// # Errors
+/// What does not fit. Keys are named, and no value is quoted.
+fn fitting<T>(what: &str, value: Json) -> Result<T, Failure>
+where
+    T: DeserializeOwned + schemars::JsonSchema,
+{
+    let unfit = |why: String| {
+        Failure::new(
+            &format!("devgate/invalid-{what}"),
+            format!("the request's `{what}`: {why}"),
+        )
+    };
+    let schema = JsonSchema::new(&derived::schema::<T>()).expect("our schemas are schemas");
+    schema
+        .check(&value)
+        .map_err(|misfit| unfit(misfit.to_string()))?;
+    // Its errors may quote a value.
+    serde_json::from_value(value).map_err(|_| unfit("a number in it is out of range".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use devgate_schemas::pxp::Metadata;
+
+    use super::*;
+
+    /// The properties whose objects may have any keys, because others say what they hold.
+    const OPEN: [&str; 9] = [
+        "details",
+        "inventory",
+        "manifest",
+        "parameters",
+        "is",
+        "should",
+        "seconds",
+        "value",
+        "resources",
+    ];
+
+    #[test]
+    fn our_metadata_are_sound_for_the_document_and_for_the_agent() {
+        let text = metadata().to_string();
+        let read = Metadata::read(text.as_bytes()).expect("they are metadata");
+        assert_eq!(read.remarks, Vec::<String>::new());
+        assert!(read.configuration.is_some());
+        let names: Vec<&str> = read
+            .actions
+            .iter()
+            .map(|action| action.name.as_str())
+            .collect();
+        assert_eq!(
+            names,
+            ["run_task", "facts", "verify", "device_run", "resource_get"]
+        );
+        assert!(!text.contains("$ref") && !text.contains("$schema"));
+    }
+
+    #[test]
+    fn our_schemas_are_closed_and_described_at_each_level() {
+        let metadata = metadata();
+        look("configuration", &metadata["configuration"]);
+        for action in metadata["actions"].as_array().expect("a list") {
+            for key in ["input", "results"] {
+                look(key, &action[key]);
+            }
+        }
+    }
+
+    fn look(name: &str, schema: &Json) {
+        assert!(schema["description"].is_string(), "{name}: {schema}");
+        if schema["type"] == "object" && schema["additionalProperties"] != false {
+            assert!(OPEN.contains(&name), "{name}: {schema}");
+        }
+        for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
+            look(name, schema);
+        }
+        if schema["items"].is_object() {
+            look(name, &schema["items"]);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_without_values() {
+        let configuration =
+            json!({"project": "canary", "limits": {"time": "canary"}, "inventori": 1});
+        let told = Configuration::read(configuration.as_object().cloned());
+        let told = told.err().expect("it does not fit").msg;
+        for place in ["`/project`", "`/limits/time`", "inventori"] {
+            assert!(told.contains(place), "{told}");
+        }
+        assert!(!told.contains("canary"), "{told}");
+    }
+}

@@ -1,0 +1,228 @@
+//! Where results, words and exit code go: the streams, or files that are there whole or not at all.
+//!
+//! Whoever waits for the files reads them once `exitcode` is there ("Results, error messages, and exit
+//! code on file"), so that comes last, when the others are on the disk. Room for a summary is taken on the disk before
+//! anything is begun: a disk that fills up meanwhile takes the results, and not what became of the targets.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use devgate_core::atomic_file;
+use devgate_core::failure::Failure;
+use devgate_front::ending::Ending;
+use devgate_front::output::Output;
+use devgate_schemas::pxp::{FILES_NOT_WRITTEN, OutputFiles};
+use nix::unistd::dup2_stderr;
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
+use serde_json::Value as Json;
+
+use crate::module::large;
+
+/// How large results are at most that have no room but that which was taken beforehand.
+const SUMMARY: usize = 128 << 10;
+
+/// The room that is taken for each file: on a file system, a text may need more than its bytes.
+const ROOM: [u64; 3] = [2 * SUMMARY as u64, 64 << 10, 4 << 10];
+
+/// Where the answer goes.
+pub(super) enum Reply {
+    Streams,
+    Files(Files),
+}
+
+/// The files of a request, none of which is there yet.
+pub(super) struct Files {
+    places: OutputFiles,
+    /// Takes what is said meanwhile, and keeps the room for it; it has no name, as those below have none, so nothing
+    /// is left of it, however this process ends.
+    said: File,
+    /// Keep the room for results and exit code.
+    kept: [File; 2],
+    /// Where words went before.
+    terminal: OwnedFd,
+}
+
+/// Ends with the exit code that is kept for it: the files could not be written.
+pub(super) fn not_written(why: &Failure, output: &Output) -> Ending {
+    output.complain(&why.msg);
+    Ending::Of(FILES_NOT_WRITTEN)
+}
+
+impl Reply {
+    /// Prepares the files, where there are any, and says everything there from now on.
+    ///
+    /// # Errors
+    /// Which of them cannot be written.
+    pub(super) fn to(files: Option<OutputFiles>, output: &Output) -> Result<Self, Failure> {
+        match files {
+            None => Ok(Self::Streams),
+            Some(files) => Files::prepare(files, output).map(Self::Files),
+        }
+    }
+
+    /// Tells the results and how it ended; gives how this process is to end.
+    pub(super) fn end(self, results: Json, ending: Ending, output: &Output) -> Ending {
+        match self {
+            Self::Streams => {
+                output.line(results.to_string());
+                ending
+            }
+            Self::Files(files) => match files.end(&results, ending, output) {
+                Ok(ending) => ending,
+                Err(failure) => {
+                    // Who has called may log it, as pxp-agent does.
+                    output.line(large::fit(results, SUMMARY).0.to_string());
+                    not_written(&failure, output)
+                }
+            },
+        }
+    }
+}
+
+impl Files {
+    fn prepare(places: OutputFiles, output: &Output) -> Result<Self, Failure> {
+        let mut known = HashSet::new();
+        for place in [&places.stdout, &places.stderr, &places.exitcode] {
+            let own = look(place).map_err(|error| unwritten(place, &error))?;
+            if !known.insert(own) {
+                let error = io::Error::other("in `output_files` it is named twice");
+                return Err(unwritten(place, &error));
+            }
+        }
+        // One of before would say that this action has ended.
+        match fs::remove_file(&places.exitcode) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(unwritten(&places.exitcode, &error));
+            }
+            _ => {}
+        }
+        let [results, said, code] = [
+            (&places.stdout, 0),
+            (&places.stderr, 1),
+            (&places.exitcode, 2),
+        ]
+        .map(|(place, at)| room(place, ROOM[at]).map_err(|error| unwritten(place, &error)));
+        let (kept, said) = ([results?, code?], said?);
+        let of_stderr = |error| unwritten(&places.stderr, &error);
+        let terminal = io::stderr().as_fd().try_clone_to_owned();
+        let terminal = terminal.map_err(of_stderr)?;
+        output.printer().settle();
+        dup2_stderr(&said).map_err(|error| of_stderr(error.into()))?;
+        Ok(Self {
+            places,
+            said,
+            kept,
+            terminal,
+        })
+    }
+
+    fn end(self, results: &Json, ending: Ending, output: &Output) -> Result<Ending, Failure> {
+        let (places, terminal) = (self.places.clone(), &self.terminal);
+        let said = self.said;
+        let [for_results, for_code] = self.kept;
+        let write = || {
+            let place = &places.stdout;
+            let ending = write_results(place, results, ending, for_results, output)
+                .map_err(|error| unwritten(place, &error))?;
+            let place = &places.stderr;
+            output.printer().settle();
+            write_words(place, said, terminal).map_err(|error| unwritten(place, &error))?;
+            let (place, code) = (&places.exitcode, format!("{}\n", ending.code()));
+            into_room(place, code.as_bytes(), for_code)
+                .map_err(|error| unwritten(place, &error))?;
+            Ok(ending)
+        };
+        let written = write();
+        if written.is_err() {
+            output.printer().settle();
+            let _ = dup2_stderr(terminal);
+            // Nobody is to take what is there of it for an answer, the exit code least of all.
+            for there in [&places.exitcode, &places.stderr, &places.stdout] {
+                let _ = fs::remove_file(there);
+            }
+        }
+        written
+    }
+}
+
+/// Writes the results; where there is no room for them, as much of them as room was kept for.
+fn write_results(
+    place: &Path,
+    results: &Json,
+    ending: Ending,
+    kept: File,
+    output: &Output,
+) -> io::Result<Ending> {
+    let line = |results: &Json| format!("{results}\n");
+    let Err(error) = atomic_file::write(place, line(results).as_bytes()) else {
+        return Ok(ending);
+    };
+    output.complain(&format!(
+        "cannot write all results to {}: {error}; the largest values, or all but a summary, are left out",
+        place.display()
+    ));
+    let (results, moved) = large::fit(results.clone(), SUMMARY);
+    let ending = large::ending(ending, &moved, output);
+    into_room(place, line(&results).as_bytes(), kept).map(|()| ending)
+}
+
+/// Writes what was said. What is said from here on is of the files, not for them.
+fn write_words(place: &Path, mut said: File, terminal: &OwnedFd) -> io::Result<()> {
+    let mut words = Vec::new();
+    dup2_stderr(terminal)?;
+    said.rewind()?;
+    said.read_to_end(&mut words)?;
+    into_room(place, &words, said)
+}
+
+/// A file without a name beside a place, which takes so many bytes of its disk for it.
+fn room(place: &Path, bytes: u64) -> io::Result<File> {
+    let kept = tempfile::tempfile_in(atomic_file::folder(place))?;
+    match fallocate(&kept, FallocateFlags::KEEP_SIZE, 0, bytes) {
+        // Some file systems give room only to what is written.
+        Ok(()) | Err(Errno::OPNOTSUPP) => Ok(kept),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Writes a file into the room that was kept for it.
+fn into_room(place: &Path, bytes: &[u8], kept: File) -> io::Result<()> {
+    kept.set_len(0)?;
+    drop(kept);
+    atomic_file::write(place, bytes)
+}
+
+/// Looks at a place before anything is done: what cannot be written there, and what would be lost.
+/// Gives what the place is, however it is spelled: a name in a folder.
+fn look(place: &Path) -> io::Result<(u64, u64, OsString)> {
+    let name = place.file_name().unwrap_or_default();
+    let bytes = name.as_encoded_bytes();
+    // `stdout/` and `stdout/.` have a name to the library, and are folders to the system.
+    if bytes.is_empty() || !place.as_os_str().as_encoded_bytes().ends_with(bytes) {
+        return Err(io::Error::other("expected the name of a file at its end"));
+    }
+    match fs::symlink_metadata(place) {
+        Ok(there) if !there.is_file() => {
+            let message = "what is there is no regular file, and stays: expected one, or nothing";
+            return Err(io::Error::other(message));
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let folder = atomic_file::folder(place);
+    // One without a name shows whether files can be made here.
+    tempfile::tempfile_in(folder)?;
+    let folder = fs::metadata(folder)?;
+    Ok((folder.dev(), folder.ino(), name.to_owned()))
+}
+
+fn unwritten(place: &Path, error: &io::Error) -> Failure {
+    let message = format!("cannot write to {}: {error}", place.display());
+    Failure::new("devgate/files-not-written", message)
+}

@@ -1,0 +1,80 @@
+//! Reading the request, within bounds: stdin may be a terminal, may never end, or hold no end of data.
+
+use std::io::{self, IsTerminal, Read};
+use std::thread;
+use std::time::Duration;
+
+use devgate_core::failure::Failure;
+use devgate_front::interrupt::Interrupts;
+use devgate_schemas::pxp::{OutputFiles, Request};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use zeroize::Zeroizing;
+
+/// How large a request may be, in bytes: no message of a pcp-broker is larger.
+const LARGEST: u64 = 64 << 20;
+
+/// How long the end of a request is waited for: who calls a module writes it at once.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Why there is no request, and where to tell it, if that could be read.
+pub(super) struct Refused {
+    pub(super) failure: Failure,
+    pub(super) output_files: Option<OutputFiles>,
+}
+
+/// Reads the request that stdin holds.
+///
+/// # Errors
+/// It is none, does not end, or somebody wants to stop.
+pub(super) async fn read(interrupts: &mut Interrupts) -> Result<Request, Refused> {
+    if io::stdin().is_terminal() {
+        return Err(refused(
+            "expected a request on stdin, which is a terminal: write one there, \
+             `echo '{\"input\": {\"targets\": \"all\"}}' | …`",
+        ));
+    }
+    let (done, text) = oneshot::channel();
+    // A thread of its own: nothing waits for one that still reads when the program ends.
+    let reader = thread::Builder::new().spawn(move || {
+        let mut text = Zeroizing::new(Vec::new());
+        let read = io::stdin().take(LARGEST + 1).read_to_end(&mut text);
+        let _ = done.send(read.map(|_| text));
+    });
+    if let Err(error) = reader {
+        return Err(refused(&format!("cannot read the request: {error}")));
+    }
+    let text = tokio::select! {
+        text = timeout(PATIENCE, text) => text,
+        _ = interrupts.signal() => return Err(refused("interrupted while the request was read")),
+    };
+    let text = match text {
+        Ok(Ok(Ok(text))) => text,
+        Ok(Ok(Err(error))) => return Err(refused(&format!("cannot read the request: {error}"))),
+        Ok(Err(_)) => return Err(refused("cannot read the request: its reader has failed")),
+        Err(_) => {
+            let seconds = PATIENCE.as_secs();
+            let message = format!("the request on stdin has not ended after {seconds} s");
+            return Err(refused(&message));
+        }
+    };
+    if text.len() as u64 > LARGEST {
+        let message = format!("the request on stdin is larger than {LARGEST} bytes");
+        return Err(refused(&message));
+    }
+    Request::read(&text).map_err(|invalid| Refused {
+        failure: failure(&invalid.to_string()),
+        output_files: invalid.output_files,
+    })
+}
+
+fn refused(message: &str) -> Refused {
+    Refused {
+        failure: failure(message),
+        output_files: None,
+    }
+}
+
+fn failure(message: &str) -> Failure {
+    Failure::new("devgate/invalid-request", message)
+}

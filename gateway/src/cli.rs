@@ -1,0 +1,192 @@
+//! The command line: what can be asked, and where each question is answered.
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use devgate_cli::{
+    device, facts, family, inventory, record, resource, schema, session, task, transport, types,
+    verify,
+};
+use devgate_core::failure::Failure;
+use devgate_engine::project::Format;
+use devgate_front::ending::Ending;
+use devgate_front::options::Global;
+use devgate_front::output::Output;
+use devgate_front::setting::Setting;
+use devgate_pxp::commands as pxp;
+
+use crate::{complete, demo, help, practice};
+
+/// The open gateway between operators and everything that cannot run an agent
+#[derive(Debug, Parser)]
+#[command(
+    name = "devgate",
+    version,
+    propagate_version = true,
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    override_usage = "devgate COMMAND [OPTIONS]",
+    help_template = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Commands:\n{subcommands}{after-help}"
+)]
+#[command(long_version = concat!(env!("CARGO_PKG_VERSION"), "\nPuppet task specification: version 1, revision 6"))]
+#[command(
+    before_help = "Examples:\n  devgate demo                                     # all of it in five seconds, without any \
+                   set-up\n  devgate practice                                 # a switch to try commands \
+                   on\n  devgate inventory show                           # which targets there \
+                   are\n  devgate verify -t routers                        # can they be \
+                   reached\n  devgate facts -t r1                              # what it \
+                   is\n  devgate session exec -t r1 show version          # a command on \
+                   it\n  devgate device -t r1 --apply routes.yaml --noop  # what would \
+                   change\n  devgate device -t r1 --apply routes.yaml         # change \
+                   it\n  devgate task run net::ports -t all               # a task of modules/net"
+)]
+#[command(
+    after_help = "devgate help COMMAND shows a command with examples, devgate help options the options that every \
+                  command takes.\n\nExit codes: 0 all went well, 1 a target failed or the request was wrong, 130 \
+                  it was interrupted (Ctrl-C; 143 by SIGTERM, 129 by SIGHUP)."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show what devgate does, on a practice switch that it carries, in five seconds
+    Demo(demo::Demo),
+    /// Keep a practice switch running, to try commands on
+    Practice(practice::Practice),
+    /// Look at the inventory
+    #[command(subcommand)]
+    Inventory(inventory::Inventory),
+    /// Look at transports and what their connection info may hold
+    #[command(subcommand)]
+    Transport(transport::Transport),
+    /// Look at device families, and test them without a device
+    #[command(subcommand)]
+    Family(family::Family),
+    /// Look at resource types
+    #[command(subcommand)]
+    Type(types::Types),
+    /// Test that targets can be reached and that their credentials are accepted
+    Verify(verify::Verify),
+    /// Collect the facts of targets
+    Facts(facts::Facts),
+    /// Record a session with a device, to play it and test its family without the device
+    Record(record::Record),
+    /// Look at tasks, and run them
+    #[command(subcommand)]
+    Task(task::Task),
+    #[command(subcommand)]
+    Session(session::Session),
+    /// Bring a device to a desired state, or look at its resources and facts
+    Device(device::Device),
+    #[command(subcommand)]
+    Pxp(pxp::Pxp),
+    /// Try a resource type without a device: parse its output, render its configuration
+    #[command(subcommand)]
+    Resource(resource::Resource),
+    /// Check values against Puppet data types
+    #[command(subcommand)]
+    Schema(schema::Schema),
+    /// What pxp-agent asks a module, which has another name
+    #[command(hide = true)]
+    Metadata,
+    /// End what another devgate has started, should it be killed: it starts this itself
+    #[command(hide = true)]
+    Guard,
+    /// Print completions for a shell
+    Completions(complete::Completions),
+    Help(help::Help),
+}
+
+impl Command {
+    /// Whether its results are those of targets, one item each.
+    fn has_items(&self) -> bool {
+        match self {
+            Self::Verify(_) | Self::Facts(_) | Self::Record(_) | Self::Device(_) => true,
+            Self::Task(task) => task.has_items(),
+            Self::Session(session) => session.has_items(),
+            _ => false,
+        }
+    }
+}
+
+/// Answers one command line.
+///
+/// # Errors
+/// Why the request could not be carried out at all.
+pub(crate) async fn answer(cli: Cli, output: &Output) -> Result<Ending, Failure> {
+    let Cli { global, command } = cli;
+    if command.has_items() {
+        output.expect_items();
+    }
+    match command {
+        Command::Demo(demo) => demo.run(output).await,
+        Command::Practice(practice) => practice.run(output).await,
+        Command::Inventory(inventory) => {
+            inventory
+                .run(&Setting::load(&global, output)?, output)
+                .await
+        }
+        Command::Transport(transport) => {
+            transport
+                .run(&Setting::load(&global, output)?, output)
+                .await
+        }
+        Command::Family(family) => family.run(&Setting::load(&global, output)?, output).await,
+        Command::Type(types) => types.run(&Setting::load(&global, output)?, output).await,
+        Command::Verify(verify) => verify.run(&Setting::load(&global, output)?, output).await,
+        Command::Facts(facts) => facts.run(&Setting::load(&global, output)?, output).await,
+        Command::Record(record) => record.run(&Setting::load(&global, output)?, output).await,
+        Command::Task(task) => task.run(&Setting::load(&global, output)?, output).await,
+        Command::Session(session) => session.run(&global, output).await,
+        Command::Device(device) => {
+            let global = device.global(&global);
+            device.run(&Setting::load(&global, output)?, output).await
+        }
+        Command::Pxp(pxp) => pxp.run(&global, output).await,
+        Command::Resource(resource) => resource.run(&Setting::load(&global, output)?, output).await,
+        Command::Schema(schema) => schema.run(output),
+        Command::Metadata => Err(pxp::not_by_this_name()),
+        Command::Guard => {
+            devgate_engine::process::guard().await;
+            Ok(Ending::Well)
+        }
+        Command::Completions(completions) => completions.run(output),
+        Command::Help(help) => Ok(help.run()?),
+    }
+}
+
+/// The format that a command line asks for which cannot be understood as a whole.
+pub(crate) fn format_in(words: impl Iterator<Item = OsString>) -> Option<Format> {
+    let words: Vec<String> = words
+        .map(|word| word.to_string_lossy().into_owned())
+        .take_while(|word| word != "--")
+        .collect();
+    let behind = words
+        .iter()
+        .position(|word| word == "--format")
+        .and_then(|at| words.get(at + 1).map(String::as_str));
+    let joined = words.iter().find_map(|word| word.strip_prefix("--format="));
+    Format::from_str(behind.or(joined)?, true).ok()
+}
+
+impl Cli {
+    /// What these words ask for, the program's name first.
+    ///
+    /// # Errors
+    /// Why they ask for nothing, or the help that they ask for.
+    pub(crate) fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
+        let mut command = help::taught(Self::command());
+        let matches = command.try_get_matches_from_mut(words)?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+
+    /// What every command takes.
+    pub(crate) fn global(&self) -> &Global {
+        &self.global
+    }
+}

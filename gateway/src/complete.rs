@@ -1,0 +1,81 @@
+//! `devgate completions`, and what a shell asks for when somebody presses Tab.
+//!
+//! What is offered for the words of commands comes from files of the project alone: no device is asked, no plugin, no program of a module. Whatever
+//! is wrong with them is silent here.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+use clap_complete::engine::ArgValueCompleter;
+use clap_complete::env::{CompleteEnv, Shells};
+use devgate_cli::complete::among;
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_front::ending::Ending;
+use devgate_front::output::Output;
+
+use crate::cli::Cli;
+
+/// The variable by which a shell's function asks.
+const VARIABLE: &str = "DEVGATE_COMPLETE";
+
+/// Bash takes words apart at colons, which tasks and URIs have: its function puts them together again.
+const BASH: &str = include_str!("complete/bash.sh");
+
+/// Print completions for a shell: commands, options, and the targets, tasks and types of the project
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  devgate completions bash > ~/.local/share/bash-completion/completions/devgate\n  devgate \
+                  completions zsh > ~/.devgate.zsh\n  devgate completions fish > \
+                  ~/.config/fish/completions/devgate.fish\n\nIt is the same for every project: what is there is \
+                  looked up when Tab is pressed. For zsh, ~/.zshrc needs a line `source ~/.devgate.zsh` behind \
+                  compinit."
+)]
+pub(super) struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+impl Completions {
+    pub(super) fn run(self, output: &Output) -> Result<Ending, Failure> {
+        if let Shell::Bash = self.shell {
+            output.exact(BASH);
+            return Ok(Ending::Well);
+        }
+        let shells = Shells::builtins();
+        let shell = shells.completer(&self.shell.to_string());
+        let shell = shell.context("there are no completions for this shell")?;
+        let mut script = Vec::new();
+        shell.write_registration(VARIABLE, "devgate", "devgate", "devgate", &mut script)?;
+        output.exact(&String::from_utf8_lossy(&script));
+        Ok(Ending::Well)
+    }
+}
+
+/// Answers a shell that asks; nothing where none does.
+pub(crate) fn complete() -> Option<ExitCode> {
+    let asking = std::env::var_os(VARIABLE)?;
+    let current = std::env::current_dir().ok();
+    let completions = CompleteEnv::with_factory(Cli::command).var(VARIABLE);
+    match completions.try_complete(std::env::args_os(), current.as_deref()) {
+        Ok(false) => None,
+        Ok(true) => Some(ExitCode::SUCCESS),
+        Err(_) if asking.is_empty() => None,
+        Err(_) => {
+            // Who presses Tab reads no errors.
+            let _ = std::io::stdout().flush();
+            Some(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// Commands that there is help for.
+pub(super) fn topics() -> ArgValueCompleter {
+    among(|| {
+        let root = Cli::command();
+        let commands = root.get_subcommands().filter(|one| !one.is_hide_set());
+        let names = commands.map(|one| one.get_name().to_owned());
+        names.chain(["options".to_owned()]).collect()
+    })
+}

@@ -1,0 +1,199 @@
+//! `devgate demo`: what devgate does, shown on the practice switch, without any set-up.
+//!
+//! It runs the very commands that it prints, on a project in a temporary folder.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Instant;
+use std::{fs, io};
+
+use clap::{Args, Parser};
+use devgate_core::failure::{ErrorContext, Failure};
+use devgate_front::ending::Ending;
+use devgate_front::output::{self, Output};
+use devgate_front::paint::Paint;
+use devgate_practice::{Practice, Settings};
+
+use crate::cli::{Cli, answer};
+
+/// Show what devgate does, on a practice switch that it carries, in five seconds.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  devgate demo\n  devgate demo --keep tried")]
+pub(super) struct Demo {
+    /// Leave the demo's project in this folder, to look at it
+    #[arg(long, value_name = "DIR")]
+    keep: Option<std::path::PathBuf>,
+}
+
+/// The demo's project: path and text. `{port}` and `{key}` are the switch's.
+const PROJECT: [(&str, &str); 5] = [
+    (
+        "inventory.yaml",
+        include_str!("demo_project/inventory.yaml"),
+    ),
+    ("vlans.yaml", include_str!("demo_project/vlans.yaml")),
+    ("known_hosts", "[127.0.0.1]:{port} {key}\n"),
+    (
+        "modules/demo/tasks/greeting.json",
+        include_str!("demo_project/greeting.json"),
+    ),
+    (
+        "modules/demo/tasks/greeting.sh",
+        include_str!("demo_project/greeting.sh"),
+    ),
+];
+
+/// A host key of nobody: what known_hosts holds for the target that is refused.
+const OTHER_KEY: &str =
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
+
+struct Step {
+    words: &'static [&'static str],
+    why: &'static str,
+    /// Whether the command is there to be refused.
+    refused: bool,
+}
+
+const STEPS: [Step; 7] = [
+    Step {
+        words: &["verify", "-t", "switch"],
+        why: "Can it be reached, and does it take the credentials?",
+        refused: false,
+    },
+    Step {
+        words: &["facts", "-t", "switch"],
+        why: "What does it tell of itself?",
+        refused: false,
+    },
+    Step {
+        words: &["task", "run", "demo::greeting", "-t", "switch", "whom=you"],
+        why: "A remote task: it runs here, with the switch's connection info as _target.",
+        refused: false,
+    },
+    Step {
+        words: &[
+            "device",
+            "--target",
+            "switch",
+            "--apply",
+            "vlans.yaml",
+            "--noop",
+        ],
+        why: "What would have to change to make it as vlans.yaml says?",
+        refused: false,
+    },
+    Step {
+        words: &["device", "--target", "switch", "--apply", "vlans.yaml"],
+        why: "Make it so.",
+        refused: false,
+    },
+    Step {
+        words: &["device", "--target", "switch", "--apply", "vlans.yaml"],
+        why: "Once more: it is so already, and nothing is sent.",
+        refused: false,
+    },
+    Step {
+        words: &["verify", "-t", "impostor"],
+        why: "The same address under a host key that is not the known one: refused.",
+        refused: true,
+    },
+];
+
+const TITLE: Paint = Paint::Bold;
+
+impl Demo {
+    pub(super) async fn run(self, output: &Output) -> Result<Ending, Failure> {
+        let begun = Instant::now();
+        if let Some(folder) = &self.keep
+            && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+        {
+            let message = format!(
+                "{} is not empty: name a new folder, so that nothing of yours is lost",
+                folder.display()
+            );
+            return Err(Failure::new("devgate/usage", message));
+        }
+        let practice = Practice::start(Settings {
+            hostname: "demo".to_owned(),
+            ..Settings::default()
+        })
+        .await
+        .context("cannot start the practice switch")?;
+        let temporary = tempfile::tempdir().context("cannot make a temporary folder")?;
+        let project = self.keep.as_deref().unwrap_or_else(|| temporary.path());
+        write(project, &practice)
+            .with_context(|| format!("cannot write to {}", project.display()))?;
+        let address = practice.address();
+        output.line(format!(
+            "A practice switch listens on {address}. It speaks a small part of Cisco IOS, and \
+             remembers.\n"
+        ));
+        let mut ending = Ending::Well;
+        for step in &STEPS {
+            let Step {
+                words,
+                why,
+                refused,
+            } = step;
+            output.line(format!(
+                "# {why}\n{TITLE}$ devgate {}{TITLE:#}",
+                words.join(" ")
+            ));
+            let manifest = project.join("vlans.yaml");
+            let words = words.iter().map(|&word| match word {
+                "vlans.yaml" => manifest.as_os_str(),
+                word => word.as_ref(),
+            });
+            let project = [
+                "devgate".as_ref(),
+                "--project".as_ref(),
+                project.as_os_str(),
+            ];
+            let cli = Cli::parse_from(project.into_iter().chain(words));
+            let ended = Box::pin(answer(cli, output)).await?;
+            let expected = if *refused {
+                Ending::Badly
+            } else {
+                Ending::Well
+            };
+            if let Ending::Interrupted(_) = ended {
+                return Ok(ended);
+            }
+            if ended != expected {
+                ending = Ending::Badly;
+            }
+            output.line("");
+        }
+        practice.stop().await;
+        output.line(format!(
+            "That took {}. Next: `devgate practice` keeps a switch to try your own commands on; \
+             `devgate --help` shows the rest.",
+            output::seconds(begun.elapsed())
+        ));
+        Ok(ending)
+    }
+}
+
+fn write(project: &Path, practice: &Practice) -> io::Result<()> {
+    let port = practice.address().port().to_string();
+    for (name, text) in PROJECT {
+        let text = text
+            .replace("{port}", &port)
+            .replace("{key}", practice.host_key())
+            .replace("{project}", &project.display().to_string());
+        put(&project.join(name), &text)?;
+    }
+    put(
+        &project.join("known_hosts_impostor"),
+        &format!("[127.0.0.1]:{port} {OTHER_KEY}\n"),
+    )
+}
+
+/// Writes a file that only its owner may read: the inventory has a password in it.
+fn put(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, text)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+}

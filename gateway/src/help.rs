@@ -1,0 +1,147 @@
+//! `devgate help`, and what is the same in the help of every command.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use anstream::AutoStream;
+use clap::builder::StyledStr;
+use clap::{Arg, Args, Command as CommandLine, CommandFactory};
+use devgate_cli::targets::HEADING;
+use devgate_engine::project::Format;
+use devgate_front::ending::Ending;
+use devgate_front::output::Output;
+use devgate_front::wrap;
+
+use crate::cli::Cli;
+use crate::complete;
+
+/// Show a command with examples, or the options that every command takes
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  devgate help\n  devgate help task run\n  devgate help options"
+)]
+pub(super) struct Help {
+    /// A command, or `options`
+    #[arg(value_name = "COMMAND", add = complete::topics())]
+    topic: Vec<String>,
+}
+
+/// Where the options are shown that no command shows itself.
+const OPTIONS: &str = "options";
+
+/// The heading of the options that every command takes.
+pub(super) const GLOBAL: &str = "Global options";
+
+/// What stands at the end of the help of every command.
+const POINTER: &str = "Options of every command, and how targets are reached: devgate help options";
+
+impl Help {
+    pub(super) fn run(self) -> Result<Ending, io::Error> {
+        if self.topic == [OPTIONS] {
+            options().print_help()?;
+            return Ok(Ending::Well);
+        }
+        let words = [String::from("devgate")].into_iter();
+        let words = words.chain(self.topic).chain(["--help".to_owned()]);
+        let words: Vec<OsString> = words.map(OsString::from).collect();
+        match Cli::parse_words(&words) {
+            Err(error) => Ok(print(&error)),
+            Ok(_) => Ok(Ending::Well),
+        }
+    }
+}
+
+/// Prints help, or what is wrong with a command line; no line is wider than the terminal. Help that could not be
+/// printed was not given, unless the reader has gone away.
+pub(crate) fn print(error: &clap::Error) -> Ending {
+    let text = error.render().ansi().to_string();
+    if error.use_stderr() {
+        let text = wrap::wrapped(&text, wrap::width(&io::stderr()));
+        // Nothing is left to be done when even this cannot be printed.
+        let _ = AutoStream::auto(io::stderr()).write_all(text.as_bytes());
+        return Ending::Badly;
+    }
+    let text = wrap::wrapped(&text, wrap::width(&io::stdout()));
+    let mut stdout = AutoStream::auto(io::stdout());
+    let printed = stdout.write_all(text.as_bytes());
+    match printed.and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            let said = format!("it could not be printed: {error}");
+            Output::plain(Format::Human).complain(&said);
+            Ending::Badly
+        }
+        _ => Ending::Well,
+    }
+}
+
+/// The command line as its help shows it: examples, and none of the options that are the same everywhere.
+pub(super) fn taught(command: CommandLine) -> CommandLine {
+    let width = wrap::width(&io::stdout());
+    let is_root = command.get_name() == "devgate";
+    let hide = |argument: Arg| match is_common(&argument) {
+        true => argument.hide(true),
+        false => argument,
+    };
+    let mut command = command.mut_args(hide).mut_subcommands(taught);
+    if let Some(before) = command.get_before_help().map(StyledStr::to_string) {
+        command = command.before_help(examples_within(&before, width));
+    }
+    let after = command.get_after_help().map(StyledStr::to_string);
+    let after = after.map(|after| examples_within(&after, width));
+    if is_root {
+        return command.after_help(after.unwrap_or_default());
+    }
+    let after = after.map_or_else(String::new, |after| format!("{after}\n\n"));
+    command.after_help(format!("{after}{POINTER}"))
+}
+
+/// Options that `devgate help options` shows.
+fn is_common(argument: &Arg) -> bool {
+    let heading = argument.get_help_heading();
+    heading.is_some_and(|heading| [GLOBAL, HEADING].contains(&heading))
+}
+
+/// Commands in a text, each a line with two blanks before it, so that none is wider than the terminal.
+fn examples_within(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else {
+        return text.to_owned();
+    };
+    let lines = text.lines().map(|line| match line.strip_prefix("  ") {
+        Some(_) => wrap::command(line, width),
+        None => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A command that shows the options alone which no other one shows; the others are there, because options speak of
+/// one another.
+fn options() -> CommandLine {
+    let root = Cli::command();
+    let of = |path: &[&str]| {
+        let mut command = &root;
+        for name in path {
+            command = command.find_subcommand(name)?;
+        }
+        Some(command.get_arguments().cloned())
+    };
+    let mut known: Vec<Arg> = Vec::new();
+    for path in [&[][..], &["verify"], &["task", "run"]] {
+        for argument in of(path).into_iter().flatten() {
+            if !known.iter().any(|one| one.get_id() == argument.get_id()) {
+                let is_hidden = argument.is_hide_set() || !is_common(&argument);
+                known.push(argument.global(false).required(false).hide(is_hidden));
+            }
+        }
+    }
+    CommandLine::new("devgate")
+        .about("Options of every command, and how targets are reached")
+        .override_usage("devgate COMMAND [OPTIONS]")
+        .max_term_width(100)
+        .disable_help_flag(true)
+        .args(known)
+        .after_help(
+            "Only what reaches targets takes the second group, and only `task run` what is about hosts. \
+             `devgate device` has --login for the account, because --user is Puppet's there.\n\nExamples:\n  \
+             devgate --project /srv/net verify -t routers\n  devgate facts -t all --format jsonl --quiet",
+        )
+}

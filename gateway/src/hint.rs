@@ -1,0 +1,184 @@
+//! What to say instead, where a command line is one of Bolt's, or names targets as no command takes them.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory};
+
+use crate::cli::Cli;
+
+/// Words that people try as commands, most of them Bolt's, and what there is for them.
+const VERBS: [(&[&str], &str); 15] = [
+    (
+        &["command", "cmd", "exec", "shell", "ssh"],
+        "a command on a device's command line: `devgate session exec -t r1 show version`; on hosts, \
+         commands run as tasks: `devgate task run`",
+    ),
+    (
+        &["script"],
+        "a script that talks to a device: `devgate session run -t r1 -- ./script.sh`; as a task, put it \
+         into modules/MODULE/tasks/ and run `devgate task run MODULE::SCRIPT -t TARGETS`",
+    ),
+    (
+        &["plan", "plans"],
+        "there are no plans here: a task runs on many targets with `devgate task run`, and a shell \
+         script can run one after another",
+    ),
+    (
+        &["file", "upload", "download", "copy"],
+        "files go to a host with the task that needs them (`files` in its metadata); a device's \
+         configuration is changed with `devgate device --apply` or `devgate session exec --config -`",
+    ),
+    (
+        &["apply", "puppet", "catalog", "manifest"],
+        "`devgate device -t r1 --apply FILE`, with --noop for a preview",
+    ),
+    (
+        &["ping", "check", "test", "status"],
+        "`devgate verify -t TARGETS` tests whether targets can be reached",
+    ),
+    (
+        &[
+            "targets", "target", "group", "groups", "hosts", "nodes", "list", "show",
+        ],
+        "`devgate inventory show` lists targets and groups",
+    ),
+    (
+        &["get", "set"],
+        "`devgate session get` and `devgate session set` read and change the data of a device",
+    ),
+    (&["run"], "`devgate task run`, or `devgate session run`"),
+    (
+        &["secret", "encrypt", "decrypt"],
+        "secrets are encrypted with age (docs/how-to/secrets.md)",
+    ),
+    (
+        &["module", "modules", "puppetfile"],
+        "modules are folders of modules/; `devgate task show` lists their tasks",
+    ),
+    (
+        &["project", "init"],
+        "a project is a folder with inventory.yaml",
+    ),
+    (&["lookup", "hiera"], "devgate does not use Hiera"),
+    (
+        &["guide", "man", "docs"],
+        "`devgate help COMMAND` shows a command with examples",
+    ),
+    (
+        &["vendors", "platforms", "drivers"],
+        "`devgate transport list` and `devgate family list` show what can be reached",
+    ),
+];
+
+/// Adds to an error of the command line what to say instead.
+pub(crate) fn add(error: &mut clap::Error, words: &[OsString]) {
+    let hint = match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+                return;
+            };
+            verb(word)
+        }
+        ErrorKind::UnknownArgument => match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::String(word)) if !word.starts_with('-') => target(words),
+            _ => None,
+        },
+        _ => None,
+    };
+    if let Some(hint) = hint {
+        error.remove(ContextKind::SuggestedSubcommand);
+        let hint = ContextValue::StyledStrs(vec![hint.into()]);
+        error.insert(ContextKind::Suggested, hint);
+    }
+}
+
+fn verb(word: &str) -> Option<String> {
+    let found = VERBS.iter().find(|(words, _)| words.contains(&word));
+    found.map(|(_, hint)| (*hint).to_owned())
+}
+
+/// That targets are named with -t, where a command takes it and was given a bare word instead.
+fn target(words: &[OsString]) -> Option<String> {
+    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let root = Cli::command();
+    let mut command = &root;
+    let mut path = Vec::new();
+    let mut rest = words.iter().skip(1);
+    let word = loop {
+        let word = *rest.next()?;
+        match command.find_subcommand(word) {
+            Some(below) => {
+                command = below;
+                path.push(word);
+            }
+            None => break word,
+        }
+    };
+    let names_targets = |word: &&str| word.starts_with("-t") || word.starts_with("--target");
+    if word.starts_with('-') || !takes_targets(command) || words.iter().any(names_targets) {
+        return None;
+    }
+    let path = path.join(" ");
+    Some(format!(
+        "targets are named with -t: `devgate {path} -t {word}`"
+    ))
+}
+
+fn takes_targets(command: &Command) -> bool {
+    let mut arguments = command.get_arguments();
+    arguments.any(|argument| ["targets", "target"].contains(&argument.get_id().as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a wrong command line is answered with.
+    fn told(line: &str) -> String {
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let mut error = Cli::parse_words(&words).expect_err("it is wrong");
+        add(&mut error, &words);
+        error.render().to_string()
+    }
+
+    #[test]
+    fn bolt_s_verbs_lead_to_what_there_is_here() {
+        for (verb, expected) in [
+            ("command", "devgate session exec -t r1 show version"),
+            ("script", "devgate session run -t r1"),
+            ("plan", "there are no plans here"),
+            ("file", "files go to a host with the task"),
+            ("apply", "devgate device -t r1 --apply FILE"),
+        ] {
+            let told = told(&format!("devgate {verb} run x"));
+            assert!(
+                told.contains(&format!("unrecognized subcommand '{verb}'")),
+                "{told}"
+            );
+            assert!(
+                told.contains(&format!("tip: {expected}")) || told.contains(expected),
+                "{told}"
+            );
+        }
+        assert!(told("devgate verfy").contains("'verify'"));
+    }
+
+    #[test]
+    fn a_bare_target_leads_to_the_option() {
+        for (line, expected) in [
+            ("devgate verify r1", "`devgate verify -t r1`"),
+            ("devgate facts r1,r2 --verbose", "`devgate facts -t r1,r2`"),
+            (
+                "devgate inventory show r1",
+                "`devgate inventory show -t r1`",
+            ),
+            ("devgate record r1 folder", "`devgate record -t r1`"),
+        ] {
+            let told = told(line);
+            assert!(told.contains(expected), "{line}: {told}");
+        }
+        assert!(!told("devgate verify -t r1 r2").contains("named with"));
+        assert!(!told("devgate verify").contains("named with"));
+    }
+}

@@ -1,0 +1,24 @@
+//! `devgate practice`: a practice switch for a person.
+
+use clap::Args;
+use devgate_core::failure::Failure;
+use devgate_front::ending::Ending;
+use devgate_front::output::Output;
+use devgate_practice::{PracticeArgs, serve};
+
+/// Keep a practice switch running, to try commands on, or play a recorded device
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  devgate practice\n  devgate practice --port 0 --hostname sw1\n  devgate practice --replay recorded/r1"
+)]
+pub(super) struct Practice {
+    #[command(flatten)]
+    args: PracticeArgs,
+}
+
+impl Practice {
+    pub(super) async fn run(self, output: &Output) -> Result<Ending, Failure> {
+        serve(self.args, &mut output.writer()).await?;
+        Ok(Ending::Well)
+    }
+}
