@@ -9,10 +9,10 @@ use devgate_cli::{
 };
 use devgate_core::failure::Failure;
 use devgate_engine::project::Format;
-use devgate_front::ending::Ending;
-use devgate_front::options::Global;
-use devgate_front::output::Output;
-use devgate_front::setting::Setting;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::options::GlobalOptions;
+use devgate_front::printer::Printer;
 use devgate_pxp::commands as pxp;
 
 use crate::{complete, demo, help, practice};
@@ -47,7 +47,7 @@ use crate::{complete, demo, help, practice};
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
-    global: Global,
+    global: GlobalOptions,
     #[command(subcommand)]
     command: Command,
 }
@@ -118,44 +118,73 @@ impl Command {
 ///
 /// # Errors
 /// Why the request could not be carried out at all.
-pub(crate) async fn answer(cli: Cli, output: &Output) -> Result<Ending, Failure> {
+pub(crate) async fn answer(cli: Cli, printer: &Printer) -> Result<ExitStatus, Failure> {
     let Cli { global, command } = cli;
     if command.has_items() {
-        output.expect_items();
+        printer.expect_items();
     }
     match command {
-        Command::Demo(demo) => demo.run(output).await,
-        Command::Practice(practice) => practice.run(output).await,
+        Command::Demo(demo) => demo.run(printer).await,
+        Command::Practice(practice) => practice.run(printer).await,
         Command::Inventory(inventory) => {
             inventory
-                .run(&Setting::load(&global, output)?, output)
+                .run(&CommandContext::load(&global, printer)?, printer)
                 .await
         }
         Command::Transport(transport) => {
             transport
-                .run(&Setting::load(&global, output)?, output)
+                .run(&CommandContext::load(&global, printer)?, printer)
                 .await
         }
-        Command::Family(family) => family.run(&Setting::load(&global, output)?, output).await,
-        Command::Type(types) => types.run(&Setting::load(&global, output)?, output).await,
-        Command::Verify(verify) => verify.run(&Setting::load(&global, output)?, output).await,
-        Command::Facts(facts) => facts.run(&Setting::load(&global, output)?, output).await,
-        Command::Record(record) => record.run(&Setting::load(&global, output)?, output).await,
-        Command::Task(task) => task.run(&Setting::load(&global, output)?, output).await,
-        Command::Session(session) => session.run(&global, output).await,
+        Command::Family(family) => {
+            family
+                .run(&CommandContext::load(&global, printer)?, printer)
+                .await
+        }
+        Command::Type(types) => {
+            types
+                .run(&CommandContext::load(&global, printer)?, printer)
+                .await
+        }
+        Command::Verify(verify) => {
+            verify
+                .run(&CommandContext::load(&global, printer)?, printer)
+                .await
+        }
+        Command::Facts(facts) => {
+            facts
+                .run(&CommandContext::load(&global, printer)?, printer)
+                .await
+        }
+        Command::Record(record) => {
+            record
+                .run(&CommandContext::load(&global, printer)?, printer)
+                .await
+        }
+        Command::Task(task) => {
+            task.run(&CommandContext::load(&global, printer)?, printer)
+                .await
+        }
+        Command::Session(session) => session.run(&global, printer).await,
         Command::Device(device) => {
             let global = device.global(&global);
-            device.run(&Setting::load(&global, output)?, output).await
+            device
+                .run(&CommandContext::load(&global, printer)?, printer)
+                .await
         }
-        Command::Pxp(pxp) => pxp.run(&global, output).await,
-        Command::Resource(resource) => resource.run(&Setting::load(&global, output)?, output).await,
-        Command::Schema(schema) => schema.run(output),
+        Command::Pxp(pxp) => pxp.run(&global, printer).await,
+        Command::Resource(resource) => {
+            resource
+                .run(&CommandContext::load(&global, printer)?, printer)
+                .await
+        }
+        Command::Schema(schema) => schema.run(printer),
         Command::Metadata => Err(pxp::not_by_this_name()),
         Command::Guard => {
             devgate_engine::process::guard().await;
-            Ok(Ending::Well)
+            Ok(ExitStatus::Success)
         }
-        Command::Completions(completions) => completions.run(output),
+        Command::Completions(completions) => completions.run(printer),
         Command::Help(help) => Ok(help.run()?),
     }
 }
@@ -186,7 +215,7 @@ impl Cli {
     }
 
     /// What every command takes.
-    pub(crate) fn global(&self) -> &Global {
+    pub(crate) fn global(&self) -> &GlobalOptions {
         &self.global
     }
 }

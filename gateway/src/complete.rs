@@ -12,8 +12,8 @@ use clap_complete::engine::ArgValueCompleter;
 use clap_complete::env::{CompleteEnv, Shells};
 use devgate_cli::complete::among;
 use devgate_core::failure::{ErrorContext, Failure};
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::printer::Printer;
 
 use crate::cli::Cli;
 
@@ -38,18 +38,18 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self, output: &Output) -> Result<Ending, Failure> {
+    pub(super) fn run(self, printer: &Printer) -> Result<ExitStatus, Failure> {
         if let Shell::Bash = self.shell {
-            output.exact(BASH);
-            return Ok(Ending::Well);
+            printer.exact(BASH);
+            return Ok(ExitStatus::Success);
         }
         let shells = Shells::builtins();
         let shell = shells.completer(&self.shell.to_string());
         let shell = shell.context("there are no completions for this shell")?;
         let mut script = Vec::new();
         shell.write_registration(VARIABLE, "devgate", "devgate", "devgate", &mut script)?;
-        output.exact(&String::from_utf8_lossy(&script));
-        Ok(Ending::Well)
+        printer.exact(&String::from_utf8_lossy(&script));
+        Ok(ExitStatus::Success)
     }
 }
 

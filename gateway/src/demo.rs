@@ -9,9 +9,9 @@ use std::{fs, io};
 
 use clap::{Args, Parser};
 use devgate_core::failure::{ErrorContext, Failure};
-use devgate_front::ending::Ending;
-use devgate_front::output::{self, Output};
+use devgate_front::exit_status::ExitStatus;
 use devgate_front::paint::Paint;
+use devgate_front::printer::{self, Printer};
 use devgate_practice::{Practice, Settings};
 
 use crate::cli::{Cli, answer};
@@ -102,7 +102,7 @@ const STEPS: [Step; 7] = [
 const TITLE: Paint = Paint::Bold;
 
 impl Demo {
-    pub(super) async fn run(self, output: &Output) -> Result<Ending, Failure> {
+    pub(super) async fn run(self, printer: &Printer) -> Result<ExitStatus, Failure> {
         let begun = Instant::now();
         if let Some(folder) = &self.keep
             && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
@@ -124,18 +124,18 @@ impl Demo {
         write(project, &practice)
             .with_context(|| format!("cannot write to {}", project.display()))?;
         let address = practice.address();
-        output.line(format!(
+        printer.line(format!(
             "A practice switch listens on {address}. It speaks a small part of Cisco IOS, and \
              remembers.\n"
         ));
-        let mut ending = Ending::Well;
+        let mut ending = ExitStatus::Success;
         for step in &STEPS {
             let Step {
                 words,
                 why,
                 refused,
             } = step;
-            output.line(format!(
+            printer.line(format!(
                 "# {why}\n{TITLE}$ devgate {}{TITLE:#}",
                 words.join(" ")
             ));
@@ -150,25 +150,25 @@ impl Demo {
                 project.as_os_str(),
             ];
             let cli = Cli::parse_from(project.into_iter().chain(words));
-            let ended = Box::pin(answer(cli, output)).await?;
+            let ended = Box::pin(answer(cli, printer)).await?;
             let expected = if *refused {
-                Ending::Badly
+                ExitStatus::Failure
             } else {
-                Ending::Well
+                ExitStatus::Success
             };
-            if let Ending::Interrupted(_) = ended {
+            if let ExitStatus::Interrupted(_) = ended {
                 return Ok(ended);
             }
             if ended != expected {
-                ending = Ending::Badly;
+                ending = ExitStatus::Failure;
             }
-            output.line("");
+            printer.line("");
         }
         practice.stop().await;
-        output.line(format!(
+        printer.line(format!(
             "That took {}. Next: `devgate practice` keeps a switch to try your own commands on; \
              `devgate --help` shows the rest.",
-            output::seconds(begun.elapsed())
+            printer::seconds(begun.elapsed())
         ));
         Ok(ending)
     }

@@ -8,8 +8,8 @@ use clap::builder::StyledStr;
 use clap::{Arg, Args, Command as CommandLine, CommandFactory};
 use devgate_cli::targets::HEADING;
 use devgate_engine::project::Format;
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::printer::Printer;
 use devgate_front::wrap;
 
 use crate::cli::Cli;
@@ -36,30 +36,30 @@ pub(super) const GLOBAL: &str = "Global options";
 const POINTER: &str = "Options of every command, and how targets are reached: devgate help options";
 
 impl Help {
-    pub(super) fn run(self) -> Result<Ending, io::Error> {
+    pub(super) fn run(self) -> Result<ExitStatus, io::Error> {
         if self.topic == [OPTIONS] {
             options().print_help()?;
-            return Ok(Ending::Well);
+            return Ok(ExitStatus::Success);
         }
         let words = [String::from("devgate")].into_iter();
         let words = words.chain(self.topic).chain(["--help".to_owned()]);
         let words: Vec<OsString> = words.map(OsString::from).collect();
         match Cli::parse_words(&words) {
             Err(error) => Ok(print(&error)),
-            Ok(_) => Ok(Ending::Well),
+            Ok(_) => Ok(ExitStatus::Success),
         }
     }
 }
 
 /// Prints help, or what is wrong with a command line; no line is wider than the terminal. Help that could not be
 /// printed was not given, unless the reader has gone away.
-pub(crate) fn print(error: &clap::Error) -> Ending {
+pub(crate) fn print(error: &clap::Error) -> ExitStatus {
     let text = error.render().ansi().to_string();
     if error.use_stderr() {
         let text = wrap::wrapped(&text, wrap::width(&io::stderr()));
         // Nothing is left to be done when even this cannot be printed.
         let _ = AutoStream::auto(io::stderr()).write_all(text.as_bytes());
-        return Ending::Badly;
+        return ExitStatus::Failure;
     }
     let text = wrap::wrapped(&text, wrap::width(&io::stdout()));
     let mut stdout = AutoStream::auto(io::stdout());
@@ -67,10 +67,10 @@ pub(crate) fn print(error: &clap::Error) -> Ending {
     match printed.and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             let said = format!("it could not be printed: {error}");
-            Output::plain(Format::Human).complain(&said);
-            Ending::Badly
+            Printer::plain(Format::Human).complain(&said);
+            ExitStatus::Failure
         }
-        _ => Ending::Well,
+        _ => ExitStatus::Success,
     }
 }
 

@@ -14,10 +14,10 @@ use std::process::ExitCode;
 
 use devgate_core::failure::Failure;
 use devgate_core::{budget, trust};
-use devgate_front::ending::Ending;
-use devgate_front::interrupt;
-use devgate_front::output::Output;
-use devgate_front::printer::Lost;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::print_queue::Lost;
+use devgate_front::printer::Printer;
+use devgate_front::signals;
 use devgate_pxp::commands;
 use tokio::task::LocalSet;
 
@@ -43,29 +43,29 @@ fn main() -> ExitCode {
             return misused(&error);
         }
     };
-    let output = Output::new(cli.global());
+    let printer = Printer::new(cli.global());
     // One thread is enough: a session is a task on it, and waiting is most of what there is to do.
     let runtime = match budget::runtime() {
         Ok(runtime) => runtime,
-        Err(failure) => return output.refuse(failure).code().into(),
+        Err(failure) => return printer.refuse(failure).code().into(),
     };
-    let code = LocalSet::new().block_on(&runtime, run(cli, &output));
+    let code = LocalSet::new().block_on(&runtime, run(cli, &printer));
     // A name server that does not answer holds a thread, and nobody waits for it any more.
     runtime.shutdown_background();
     code
 }
 
-async fn run(cli: Cli, output: &Output) -> ExitCode {
-    let ending = cli::answer(cli, output).await;
+async fn run(cli: Cli, printer: &Printer) -> ExitCode {
+    let ending = cli::answer(cli, printer).await;
     let ending = ending.unwrap_or_else(|error| {
-        let refused = output.refuse(error);
-        interrupt::asked().map_or(refused, Ending::Interrupted)
+        let refused = printer.refuse(error);
+        signals::asked().map_or(refused, ExitStatus::Interrupted)
     });
-    let ending = match (ending, output.end().await) {
-        (Ending::Interrupted(_), _) | (_, None) => ending,
+    let ending = match (ending, printer.end().await) {
+        (ExitStatus::Interrupted(_), _) | (_, None) => ending,
         // Whoever stopped it is why nobody was waited for any more.
-        (_, Some(Lost::Unread(signal))) => Ending::Interrupted(signal),
-        (_, Some(Lost::Gone | Lost::Failed(_))) => Ending::Badly,
+        (_, Some(Lost::Unread(signal))) => ExitStatus::Interrupted(signal),
+        (_, Some(Lost::Gone | Lost::Failed(_))) => ExitStatus::Failure,
     };
     ending.code().into()
 }
@@ -80,7 +80,7 @@ fn misused(error: &clap::Error) -> ExitCode {
     if let Some(format) = cli::format_in(std::env::args_os()) {
         let message = error.render().to_string();
         let message = message.strip_prefix("error: ").unwrap_or(&message);
-        Output::plain(format).failure(Failure::new("devgate/usage", message.trim_end()));
+        Printer::plain(format).failure(Failure::new("devgate/usage", message.trim_end()));
     }
     ExitCode::FAILURE
 }

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use devgate_core::failure::Failure;
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::printer::Printer;
 use devgate_practice::{PracticeArgs, serve};
 
 /// Keep a practice switch running, to try commands on, or play a recorded device
@@ -17,8 +17,8 @@ pub(super) struct Practice {
 }
 
 impl Practice {
-    pub(super) async fn run(self, output: &Output) -> Result<Ending, Failure> {
-        serve(self.args, &mut output.writer()).await?;
-        Ok(Ending::Well)
+    pub(super) async fn run(self, printer: &Printer) -> Result<ExitStatus, Failure> {
+        serve(self.args, &mut printer.writer()).await?;
+        Ok(ExitStatus::Success)
     }
 }

@@ -5,14 +5,14 @@ use std::time::Duration;
 use clap::{ArgGroup, Args};
 use devgate_core::failure::Failure;
 use devgate_engine::operations::{self, Operation};
-use devgate_front::arguments::time;
-use devgate_front::attend::ending;
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
-use devgate_front::setting::Setting;
+use devgate_front::arguments::duration;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::follow::ending;
+use devgate_front::printer::Printer;
 
-use crate::attend::perform;
 use crate::targets::Targets;
+use crate::terminal_view::run_operation;
 
 /// Collect the facts of targets.
 ///
@@ -32,7 +32,7 @@ pub struct Facts {
     #[command(flatten)]
     targets: Targets,
     /// Ask no target whose facts were collected within this time: 90, 90s, 5m, 1h, 1d
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     cached: Option<Duration>,
     /// Where a target is down, give its last facts, and say so
     ///
@@ -47,12 +47,16 @@ impl Facts {
     ///
     /// # Errors
     /// Why it could not be carried out at all.
-    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
-        let chosen = self.targets.select(setting).await?;
-        let (project, store) = (&setting.workspace.project().root, &*setting.engine.store);
+    pub async fn run(
+        self,
+        context: &CommandContext,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
+        let chosen = self.targets.select(context).await?;
+        let (project, store) = (&context.workspace.project().root, &*context.engine.store);
         let facts = operations::Facts::of_age(self.cached, self.stale_ok, project, store)?;
         let facts = Operation::Facts(facts);
-        let done = perform(setting, chosen, self.targets.concurrency, facts, output);
+        let done = run_operation(context, chosen, self.targets.concurrency, facts, printer);
         Ok(ending(&done.await?.ran))
     }
 }

@@ -7,9 +7,9 @@ use clap::Subcommand;
 use devgate_core::failure::Failure;
 use devgate_devices::{Case, Family as Declared, Refresh};
 use devgate_engine::registry;
-use devgate_front::ending::Ending;
-use devgate_front::output::{self, Output};
-use devgate_front::setting::Setting;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::printer::{self, Printer};
 use devgate_front::summary::first_sentence;
 use serde_json::{Value as Json, json};
 
@@ -53,19 +53,23 @@ impl Family {
     ///
     /// # Errors
     /// Why it could not be carried out at all.
-    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
+    pub async fn run(
+        self,
+        context: &CommandContext,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         match &self {
-            Self::Show { name } => setting.ask(name).await?,
+            Self::Show { name } => context.ask(name).await?,
             Self::Test { names, .. } if !names.is_empty() => {
                 for name in names {
-                    setting.ask(name).await?;
+                    context.ask(name).await?;
                 }
             }
-            Self::List | Self::Test { .. } => setting.ask_all().await?,
+            Self::List | Self::Test { .. } => context.ask_all().await?,
         }
         match self {
             Self::List => {
-                let rows: Vec<[String; 3]> = setting
+                let rows: Vec<[String; 3]> = context
                     .workspace
                     .registry
                     .families()
@@ -79,13 +83,13 @@ impl Family {
                         ]
                     })
                     .collect();
-                output.page(&json!({ "families": rows }), || output::table(&rows));
-                Ok(Ending::Well)
+                printer.page(&json!({ "families": rows }), || printer::table(&rows));
+                Ok(ExitStatus::Success)
             }
             Self::Show { name } => {
-                let family = setting.workspace.registry.family(&name)?;
-                output.page(&as_json(family), || as_text(family));
-                Ok(Ending::Well)
+                let family = context.workspace.registry.family(&name)?;
+                printer.page(&as_json(family), || as_text(family));
+                Ok(ExitStatus::Success)
             }
             Self::Test { names, folders } if !folders.is_empty() => {
                 let [name] = names.as_slice() else {
@@ -93,29 +97,29 @@ impl Family {
                         "--case needs the name of one family, whose case it is",
                     ));
                 };
-                let family = declared(setting, name)?;
+                let family = declared(context, name)?;
                 let cases = folders.iter();
                 let cases =
                     cases.map(|folder| Ok((family, family.test_folder(folder, refresh())?)));
-                told(&cases.collect::<Result<Vec<_>, Failure>>()?, output)
+                told(&cases.collect::<Result<Vec<_>, Failure>>()?, printer)
             }
             Self::Test { names, .. } => {
                 let families: Vec<_> = if names.is_empty() {
-                    let families = setting.workspace.registry.sound_families()?;
+                    let families = context.workspace.registry.sound_families()?;
                     families.filter_map(registry::Family::declared).collect()
                 } else {
-                    let found = names.iter().map(|name| declared(setting, name));
+                    let found = names.iter().map(|name| declared(context, name));
                     found.collect::<Result<_, _>>()?
                 };
-                test(&families, !names.is_empty(), output)
+                test(&families, !names.is_empty(), printer)
             }
         }
     }
 }
 
 /// What is declared of a family: programs have no cases.
-fn declared<'s>(setting: &'s Setting, name: &str) -> Result<&'s Declared, Failure> {
-    setting.workspace.registry.family(name)?.declared().ok_or_else(|| {
+fn declared<'s>(context: &'s CommandContext, name: &str) -> Result<&'s Declared, Failure> {
+    context.workspace.registry.family(name)?.declared().ok_or_else(|| {
         let message = format!(
             "family `{name}` is made of programs: only what is declared as data has cases, which \
              are tested without a device"
@@ -164,7 +168,7 @@ fn as_text(family: &registry::Family) -> String {
             first_sentence(schema.desc()),
         ]
     });
-    text.push_str(&output::table(&types.collect::<Vec<_>>()));
+    text.push_str(&printer::table(&types.collect::<Vec<_>>()));
     text
 }
 
@@ -175,7 +179,7 @@ fn refresh() -> Refresh {
     }
 }
 
-fn test(families: &[&Declared], are_named: bool, output: &Output) -> Result<Ending, Failure> {
+fn test(families: &[&Declared], are_named: bool, printer: &Printer) -> Result<ExitStatus, Failure> {
     let mut cases = Vec::new();
     for family in families {
         let of_family = family.test(refresh())?;
@@ -191,11 +195,11 @@ fn test(families: &[&Declared], are_named: bool, output: &Output) -> Result<Endi
         }
         cases.extend(of_family.into_iter().map(|case| (*family, case)));
     }
-    told(&cases, output)
+    told(&cases, printer)
 }
 
 /// Prints what became of cases.
-fn told(cases: &[(&Declared, Case)], output: &Output) -> Result<Ending, Failure> {
+fn told(cases: &[(&Declared, Case)], printer: &Printer) -> Result<ExitStatus, Failure> {
     let cases = cases.iter().map(|(family, case)| {
         let problem = case.outcome.as_ref().err().cloned();
         json!({
@@ -205,7 +209,7 @@ fn told(cases: &[(&Declared, Case)], output: &Output) -> Result<Ending, Failure>
     let cases: Vec<Json> = cases.collect();
     let failed = cases.iter().filter(|case| case["ok"] == false).count();
     let passed = cases.len() - failed;
-    output.document(
+    printer.document(
         &json!({ "cases": cases, "passed": passed, "failed": failed }),
         || {
             let mut text = String::new();
@@ -226,8 +230,8 @@ fn told(cases: &[(&Declared, Case)], output: &Output) -> Result<Ending, Failure>
         },
     );
     Ok(if failed == 0 {
-        Ending::Well
+        ExitStatus::Success
     } else {
-        Ending::Badly
+        ExitStatus::Failure
     })
 }

@@ -7,11 +7,11 @@ use devgate_engine::inventory::{self, Listed, Overrides, Target};
 use devgate_engine::project::Format;
 use devgate_engine::session;
 use devgate_engine::workspace::missing;
-use devgate_front::attend::unless_interrupted;
-use devgate_front::ending::Ending;
-use devgate_front::output::{self, Output};
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::follow::or_interrupted;
 use devgate_front::paint::BAD;
-use devgate_front::setting::Setting;
+use devgate_front::printer::{self, Printer};
 use devgate_schemas::Value;
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
@@ -45,17 +45,21 @@ impl Inventory {
     ///
     /// # Errors
     /// Why it could not be carried out at all.
-    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
+    pub async fn run(
+        self,
+        context: &CommandContext,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         let Self::Show {
             targets: words,
             detail,
         } = self;
-        let registry = &setting.workspace.registry;
-        let inventory = setting.inventory().await?;
+        let registry = &context.workspace.registry;
+        let inventory = context.inventory().await?;
         let words = super::targets::words(&words)?;
         let targets = if detail {
             let overrides = Overrides::default();
-            unless_interrupted(async {
+            or_interrupted(async {
                 let targets = inventory.select(&words, &overrides).await?;
                 registry.prepare(&targets).await;
                 Ok(targets)
@@ -66,7 +70,7 @@ impl Inventory {
         };
         match (missing(&inventory), targets.is_empty()) {
             (Some(missing), true) => return Err(Failure::new("devgate/no-targets", missing)),
-            _ => setting.workspace.tell_missing(&inventory),
+            _ => context.workspace.tell_missing(&inventory),
         }
         let faults: IndexMap<&str, Failure> = targets
             .iter()
@@ -81,23 +85,23 @@ impl Inventory {
         let targets: Vec<&Target> = targets.iter().map(|target| &**target).collect();
         let mut document = if detail {
             let details = targets.iter().map(|target| {
-                let mut details = details(setting, target);
+                let mut details = details(context, target);
                 if let Some(fault) = faults.get(target.name.as_str()) {
                     details["_error"] = json!(fault);
                 }
                 details
             });
             json!({ "targets": details.collect::<Vec<_>>(), "count": targets.len() })
-        } else if output.format() == Format::Human {
+        } else if printer.format() == Format::Human {
             // People read the table; of many targets the other takes its time.
             json!({})
         } else {
-            names(setting, &inventory, &targets)
+            names(context, &inventory, &targets)
         };
         if !faults.is_empty() {
             document["faults"] = json!(faults);
         }
-        output.page(&document, || {
+        printer.page(&document, || {
             let body = if detail {
                 let each = document["targets"].as_array().into_iter().flatten();
                 each.map(paragraph).collect()
@@ -107,15 +111,15 @@ impl Inventory {
             format!("{body}{}\n", counted(targets.len()))
         });
         Ok(if faults.is_empty() {
-            Ending::Well
+            ExitStatus::Success
         } else {
-            Ending::Badly
+            ExitStatus::Failure
         })
     }
 }
 
 /// The names as Bolt gives them, then what a person reads in the table.
-fn names(setting: &Setting, inventory: &inventory::Inventory, targets: &[&Target]) -> Json {
+fn names(context: &CommandContext, inventory: &inventory::Inventory, targets: &[&Target]) -> Json {
     let named = |listed: &[Listed]| -> Vec<&str> {
         let targets = targets.iter();
         let named = targets.filter(|target| listed.contains(&target.listed));
@@ -135,7 +139,7 @@ fn names(setting: &Setting, inventory: &inventory::Inventory, targets: &[&Target
         "inventory": {
             "targets": known,
             "count": known.len(),
-            "file": setting.workspace.inventory_name(),
+            "file": context.workspace.inventory_name(),
         },
         "adhoc": { "targets": adhoc, "count": adhoc.len() },
         "targets": named(&[Listed::Yes, Listed::No]),
@@ -156,10 +160,10 @@ fn reached(target: &Target) -> Json {
 }
 
 /// Everything that is said of a target, redacted: by its transport's schema where that is known.
-fn details(setting: &Setting, target: &Target) -> Json {
+fn details(context: &CommandContext, target: &Target) -> Json {
     let schema = target
         .remote_transport()
-        .and_then(|name| setting.workspace.registry.known(name).ok().flatten())
+        .and_then(|name| context.workspace.registry.known(name).ok().flatten())
         .map(|connect| connect.schema());
     target.detail(|key| {
         let attribute = schema.and_then(|schema| schema.connection_info().get(key));
@@ -185,7 +189,7 @@ fn table(targets: &[&Target], faults: &IndexMap<&str, Failure>) -> String {
     let is_wrong = |target: &Target| faults.contains_key(target.name.as_str());
     rows.extend(targets.iter().map(|target| row(target, is_wrong(target))));
     let wrong = faults.values().map(|fault| complaint(&fault.msg));
-    output::table(&rows) + &wrong.collect::<String>()
+    printer::table(&rows) + &wrong.collect::<String>()
 }
 
 /// What is wrong with a target, below its name or its row.

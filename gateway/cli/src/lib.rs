@@ -1,6 +1,5 @@
 //! The commands, one file each, but for those that join front ends.
 
-mod attend;
 pub mod complete;
 pub mod device;
 pub mod facts;
@@ -15,6 +14,7 @@ pub mod schema;
 pub mod session;
 pub mod targets;
 pub mod task;
+mod terminal_view;
 pub mod transport;
 pub mod types;
 pub mod verify;

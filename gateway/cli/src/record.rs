@@ -10,16 +10,16 @@ use devgate_engine::record::{self, Recorded};
 use devgate_engine::registry::Family;
 use devgate_engine::run::TargetJob;
 use devgate_engine::session::{self, Access};
-use devgate_front::attend::ending;
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
-use devgate_front::setting::Setting;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::follow::ending;
+use devgate_front::printer::Printer;
 use rustix::fs::Mode;
 use rustix::process::umask;
 use serde_json::json;
 
-use crate::attend::attend;
 use crate::targets::Targets;
+use crate::terminal_view::follow;
 
 /// Record a session with a device, to play it and test its family without the device
 ///
@@ -55,8 +55,12 @@ impl Record {
     ///
     /// # Errors
     /// Why it could not be carried out at all.
-    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
-        let targets = self.targets.select(setting).await?.targets;
+    pub async fn run(
+        self,
+        context: &CommandContext,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
+        let targets = self.targets.select(context).await?.targets;
         if targets.len() > 1 {
             return Err(Failure::other(
                 "a recording is of one device: name one target",
@@ -65,11 +69,11 @@ impl Record {
         // Nobody but this user is to read what a device says before somebody has looked through it.
         umask(Mode::from_bits_truncate(0o077));
         record::make_folder(&self.folder)?;
-        let run = setting.begin(self.targets.concurrency);
+        let run = context.begin(self.targets.concurrency);
         let ran = run.on_targets(&targets, Action::new("record"), async |job| {
             self.record(job).await
         });
-        Ok(ending(&attend(setting, &run, output, ran).await?))
+        Ok(ending(&follow(context, &run, printer, ran).await?))
     }
 
     async fn record(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {

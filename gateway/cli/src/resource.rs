@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_devices::{Change, Current, Shown};
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
-use devgate_front::setting::Setting;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::printer::Printer;
 use devgate_schemas::{Hash, Value};
 use devgate_transports::reading;
 use serde_json::json;
@@ -69,13 +69,17 @@ impl Resource {
     ///
     /// # Errors
     /// Why it could not be carried out at all.
-    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
+    pub async fn run(
+        self,
+        context: &CommandContext,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         match self {
             Self::Parse { which, from } => {
-                let kind = which.find(setting).await?;
+                let kind = which.find(context).await?;
                 let text = read(&from)?;
                 let rows = kind.parse(&text)?;
-                output.document(&json!({ "resources": rows }), || {
+                printer.document(&json!({ "resources": rows }), || {
                     serde_json::to_string_pretty(&rows).expect("rows have text keys") + "\n"
                 });
             }
@@ -85,14 +89,14 @@ impl Resource {
                 is,
                 show_sensitive,
             } => {
-                let kind = which.find(setting).await?;
+                let kind = which.find(context).await?;
                 let lines = render(kind, &should, is.as_deref(), show_sensitive)?;
-                output.document(&json!({ "lines": lines }), || {
+                printer.document(&json!({ "lines": lines }), || {
                     lines.iter().map(|line| format!("{line}\n")).collect()
                 });
             }
         }
-        Ok(Ending::Well)
+        Ok(ExitStatus::Success)
     }
 }
 
@@ -137,10 +141,10 @@ fn render(
 impl Which {
     async fn find<'a>(
         &self,
-        setting: &'a Setting,
+        context: &'a CommandContext,
     ) -> Result<&'a dyn devgate_devices::ResourceType, Failure> {
-        setting.ask(&self.family).await?;
-        setting
+        context.ask(&self.family).await?;
+        context
             .workspace
             .registry
             .resource_type(&self.family, &self.type_name)

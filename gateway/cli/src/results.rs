@@ -8,14 +8,14 @@ use devgate_core::results::{
 };
 use devgate_engine::device_run::RESOURCE_FAILURE;
 use devgate_engine::project::Format;
-use devgate_front::output::{Output, seconds};
 use devgate_front::paint::{BAD, GOOD, Paint};
+use devgate_front::printer::{Printer, seconds};
 use serde_json::Value as Json;
 
 /// Results of many targets, printed one by one as they come.
 #[derive(Debug)]
 pub(super) struct Results<'a> {
-    output: &'a Output,
+    printer: &'a Printer,
     action: Action,
     begun: Instant,
     statuses: Vec<(String, Status)>,
@@ -71,13 +71,13 @@ fn sentence(word: &str) -> String {
 
 impl<'a> Results<'a> {
     /// Begins the results of many targets.
-    pub(super) fn begin(output: &'a Output, action: Action) -> Self {
-        if output.format() == Format::Json {
-            output.begin();
-            output.text("{ \"items\": [\n");
+    pub(super) fn begin(printer: &'a Printer, action: Action) -> Self {
+        if printer.format() == Format::Json {
+            printer.begin();
+            printer.text("{ \"items\": [\n");
         }
         Self {
-            output,
+            printer,
             action,
             begun: Instant::now(),
             statuses: Vec::new(),
@@ -87,9 +87,9 @@ impl<'a> Results<'a> {
 
     /// Tells people that the work on a target begins. Looking at a device is too quick to be told.
     pub(super) fn start(&self, target: &str) {
-        let output = self.output;
-        if self.action.name == "task" && output.format() == Format::Human && !output.is_quiet() {
-            output.line(format!("{GOOD}Started on {target}...{GOOD:#}"));
+        let printer = self.printer;
+        if self.action.name == "task" && printer.format() == Format::Human && !printer.is_quiet() {
+            printer.line(format!("{GOOD}Started on {target}...{GOOD:#}"));
         }
     }
 
@@ -101,38 +101,38 @@ impl<'a> Results<'a> {
             answer,
         };
         let json = || serde_json::to_string(&item).expect("results have text keys");
-        match self.output.format() {
+        match self.printer.format() {
             Format::Human if self.action.is_document => {
                 if let Some(error) = error(&item) {
-                    self.output.complain(&format!("{target}: {error}"));
+                    self.printer.complain(&format!("{target}: {error}"));
                 }
-                self.output.text(&document(&item));
+                self.printer.text(&document(&item));
             }
-            Format::Human => self.output.fitted(&human(&item)),
+            Format::Human => self.printer.fitted(&human(&item)),
             Format::Json => {
                 let separator = if self.statuses.is_empty() { "" } else { ",\n" };
-                self.output.text(&format!("{separator}{}", json()));
+                self.printer.text(&format!("{separator}{}", json()));
             }
-            Format::Jsonl => self.output.line(json()),
+            Format::Jsonl => self.printer.line(json()),
         }
         self.statuses.push((target.to_owned(), answer.status));
     }
 
     /// Prints the sum, with why there is no more of it.
-    pub(super) fn end(mut self, cut_short: Option<Failure>) {
+    pub(super) fn end(mut self, interruption: Option<Failure>) {
         self.ended = true;
         let elapsed = self.begun.elapsed();
         let count = self.statuses.len();
-        match self.output.format() {
+        match self.printer.format() {
             Format::Human
                 if self.action.name == EXPLAIN
                     || self.action.is_document
-                    || self.output.is_quiet() => {}
+                    || self.printer.is_quiet() => {}
             Format::Human => self.sum(count, elapsed),
             Format::Json => {
                 let seconds = elapsed.as_secs();
-                let error = cut_short.map(|failure| format!(", {}", as_member(failure)));
-                self.output.text(&format!(
+                let error = interruption.map(|failure| format!(", {}", as_member(failure)));
+                self.printer.text(&format!(
                     "\n],\n\"target_count\": {count}, \"elapsed_time\": {seconds}{} }}\n",
                     error.unwrap_or_default()
                 ));
@@ -151,16 +151,16 @@ impl<'a> Results<'a> {
         let successful = count - failed.len();
         if successful > 0 {
             let targets = counted(successful);
-            self.output
+            self.printer
                 .line(format!("{GOOD}Successful on {targets}{GOOD:#}"));
         }
         // Of many targets, those are named that somebody has to look after.
         if !failed.is_empty() {
             let (targets, names) = (counted(failed.len()), failed.join(","));
-            self.output
+            self.printer
                 .line(format!("{BAD}Failed on {targets}: {names}{BAD:#}"));
         }
-        self.output
+        self.printer
             .line(format!("Ran on {} in {}", counted(count), seconds(elapsed)));
     }
 }
@@ -168,9 +168,9 @@ impl<'a> Results<'a> {
 /// A document that was begun is one, whatever ends the run.
 impl Drop for Results<'_> {
     fn drop(&mut self) {
-        if !self.ended && self.output.format() == Format::Json {
+        if !self.ended && self.printer.format() == Format::Json {
             let failure = Failure::new("devgate/error", "the run broke off: see standard error");
-            self.output
+            self.printer
                 .text(&format!("\n],\n{} }}\n", as_member(failure)));
         }
     }

@@ -4,8 +4,8 @@ use std::io;
 
 use clap::{Subcommand, ValueEnum};
 use devgate_core::failure::{ErrorContext, Failure};
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::printer::Printer;
 use devgate_schemas::{derived, json_document, pxp, task, types};
 use devgate_transports::reading;
 use serde_json::Value as Json;
@@ -55,18 +55,18 @@ impl Schema {
     ///
     /// # Errors
     /// Why it could not be carried out at all.
-    pub fn run(self, output: &Output) -> Result<Ending, Failure> {
+    pub fn run(self, printer: &Printer) -> Result<ExitStatus, Failure> {
         if let Self::Export { what } = self {
-            output.text(&format!("{:#}\n", what.json_schema()));
-            return Ok(Ending::Well);
+            printer.text(&format!("{:#}\n", what.json_schema()));
+            return Ok(ExitStatus::Success);
         }
         for line in reading::lines(io::stdin().lock()) {
             let line = line.context("cannot read stdin")?;
             if !line.trim().is_empty() {
-                output.line(types::verdict(&line).to_string());
+                printer.line(types::verdict(&line).to_string());
             }
         }
-        Ok(Ending::Well)
+        Ok(ExitStatus::Success)
     }
 }
 

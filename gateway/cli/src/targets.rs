@@ -13,8 +13,8 @@ use devgate_core::failure::{ErrorContext, Failure};
 use devgate_core::results::counted;
 use devgate_engine::inventory::{self, InventoryError, LOCALHOST, Overrides};
 use devgate_engine::workspace::{Chosen, no_target};
+use devgate_front::command_context::CommandContext;
 use devgate_front::prompt;
-use devgate_front::setting::Setting;
 use devgate_schemas::{Level, Value};
 
 use crate::complete;
@@ -120,15 +120,18 @@ impl Targets {
     ///
     /// # Errors
     /// What is wrong with the inventory or that file, or which name they do not know.
-    pub async fn select_or_devices(&self, setting: &Setting) -> Result<Option<Chosen>, Failure> {
+    pub async fn select_or_devices(
+        &self,
+        context: &CommandContext,
+    ) -> Result<Option<Chosen>, Failure> {
         if !self.targets.is_empty() {
-            return self.select(setting).await.map(Some);
+            return self.select(context).await.map(Some);
         }
-        let Some(file) = setting.workspace.device_file() else {
+        let Some(file) = context.workspace.device_file() else {
             return Ok(None);
         };
         let overrides = self.overrides(None).await?;
-        let inventory = setting.inventory().await?;
+        let inventory = context.inventory().await?;
         let names: Vec<String> = inventory.device_names().map(str::to_owned).collect();
         if names.is_empty() {
             let message = format!("No device found in {}", file.display());
@@ -136,8 +139,8 @@ impl Targets {
         }
         let devices = counted(names.len()).replace("target", "device");
         let message = format!("no --target: {devices} of {}", file.display());
-        setting.voice.say(Level::Notice, &message);
-        setting
+        context.logger.say(Level::Notice, &message);
+        context
             .choose(inventory, &names, &overrides)
             .await
             .map(Some)
@@ -147,13 +150,13 @@ impl Targets {
     ///
     /// # Errors
     /// What is wrong with the inventory, which name it does not know, or that there are none.
-    pub async fn select(&self, setting: &Setting) -> Result<Chosen, Failure> {
+    pub async fn select(&self, context: &CommandContext) -> Result<Chosen, Failure> {
         let overrides = self.overrides(None).await?;
-        let (inventory, words) = (setting.inventory().await?, words(&self.targets)?);
-        let chosen = setting.choose(inventory, &words, &overrides).await?;
+        let (inventory, words) = (context.inventory().await?, words(&self.targets)?);
+        let chosen = context.choose(inventory, &words, &overrides).await?;
         if chosen.targets.is_empty() {
             let why = no_target(&chosen.inventory, &words);
-            setting.nothing_to_do(self.allow_empty, &why)?;
+            context.nothing_to_do(self.allow_empty, &why)?;
         }
         Ok(chosen)
     }

@@ -2,9 +2,9 @@
 
 use clap::Subcommand;
 use devgate_core::failure::Failure;
-use devgate_front::ending::Ending;
-use devgate_front::output::{self, Output};
-use devgate_front::setting::Setting;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::printer::{self, Printer};
 use devgate_front::summary::first_sentence;
 use devgate_schemas::{Attribute, TransportSchema};
 use devgate_transports::Connect;
@@ -42,11 +42,15 @@ impl Transport {
     ///
     /// # Errors
     /// Why it could not be carried out at all.
-    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
-        let registry = &setting.workspace.registry;
+    pub async fn run(
+        self,
+        context: &CommandContext,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
+        let registry = &context.workspace.registry;
         match self {
             Self::List => {
-                setting.ask_all().await?;
+                context.ask_all().await?;
                 let rows: Vec<[String; 2]> = registry
                     .transports()
                     .map(|connect| {
@@ -54,12 +58,12 @@ impl Transport {
                         [schema.name().to_owned(), first_sentence(schema.desc())]
                     })
                     .collect();
-                output.page(&json!({ "transports": rows }), || output::table(&rows));
+                printer.page(&json!({ "transports": rows }), || printer::table(&rows));
             }
             Self::Show { name, json_schema } => {
                 match &name {
-                    Some(name) => setting.ask(name).await?,
-                    None => setting.ask_all().await?,
+                    Some(name) => context.ask(name).await?,
+                    None => context.ask_all().await?,
                 }
                 let schemas: Vec<&TransportSchema> = match &name {
                     Some(name) => vec![registry.transport(name)?.schema()],
@@ -76,16 +80,16 @@ impl Transport {
                     (None, true) => definitions(&schemas),
                 };
                 if json_schema {
-                    output.document(&json, || format!("{json:#}\n"));
-                    return Ok(Ending::Well);
+                    printer.document(&json, || format!("{json:#}\n"));
+                    return Ok(ExitStatus::Success);
                 }
-                output.page(&json, || {
+                printer.page(&json, || {
                     let texts: Vec<String> = schemas.iter().map(|schema| as_text(schema)).collect();
                     texts.join("\n")
                 });
             }
         }
-        Ok(Ending::Well)
+        Ok(ExitStatus::Success)
     }
 }
 
@@ -184,7 +188,7 @@ pub fn attributes_text(attributes: &IndexMap<String, Attribute>) -> String {
         } else if attribute.is_mandatory() {
             marks.push("required".to_owned());
         }
-        let marks = output::in_brackets(&marks);
+        let marks = printer::in_brackets(&marks);
         text.push_str(&format!("  {name}: {}{marks}\n", attribute.data_type));
         for line in attribute.desc.lines() {
             text.push_str(&format!("      {line}\n"));

@@ -4,9 +4,9 @@ use clap::Subcommand;
 use devgate_core::failure::Failure;
 use devgate_devices::ResourceType;
 use devgate_engine::manifest;
-use devgate_front::ending::Ending;
-use devgate_front::output::{self, Output};
-use devgate_front::setting::Setting;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::printer::{self, Printer};
 use devgate_front::summary::first_sentence;
 use devgate_schemas::{Example, Resource, TypeSchema, Value};
 use serde_json::{Value as Json, json};
@@ -37,46 +37,50 @@ impl Types {
     ///
     /// # Errors
     /// Why it could not be carried out at all.
-    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
+    pub async fn run(
+        self,
+        context: &CommandContext,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         match &self {
             Self::Show { name } if let Some((family, _)) = name.split_once('/') => {
-                setting.ask(family).await?;
+                context.ask(family).await?;
             }
-            Self::List | Self::Show { .. } => setting.ask_all().await?,
+            Self::List | Self::Show { .. } => context.ask_all().await?,
         }
         match self {
             Self::List => {
                 let mut rows = Vec::new();
-                for family in setting.workspace.registry.families() {
+                for family in context.workspace.registry.families() {
                     for kind in family.types() {
                         let schema = kind.schema();
                         let name = format!("{}/{}", family.name(), schema.name());
                         rows.push([name, first_sentence(schema.desc())]);
                     }
                 }
-                output.page(&json!({ "types": rows }), || output::table(&rows));
+                printer.page(&json!({ "types": rows }), || printer::table(&rows));
             }
             Self::Show { name } => {
-                let (family, kind) = find(setting, &name)?;
-                output.page(&as_json(family, kind), || as_text(family, kind));
+                let (family, kind) = find(context, &name)?;
+                printer.page(&as_json(family, kind), || as_text(family, kind));
             }
         }
-        Ok(Ending::Well)
+        Ok(ExitStatus::Success)
     }
 }
 
 fn find<'a>(
-    setting: &'a Setting,
+    context: &'a CommandContext,
     name: &'a str,
 ) -> Result<(&'a str, &'a dyn ResourceType), Failure> {
     if let Some((family, name)) = name.split_once('/') {
         return Ok((
             family,
-            setting.workspace.registry.resource_type(family, name)?,
+            context.workspace.registry.resource_type(family, name)?,
         ));
     }
     let known = || {
-        let families = setting.workspace.registry.families();
+        let families = context.workspace.registry.families();
         families.flat_map(|family| family.types().map(|kind| (family.name(), kind)))
     };
     let found: Vec<_> = known()

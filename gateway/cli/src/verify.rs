@@ -3,13 +3,13 @@
 use clap::{ArgGroup, Args};
 use devgate_core::failure::Failure;
 use devgate_engine::operations::Operation;
-use devgate_front::attend::ending;
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
-use devgate_front::setting::Setting;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::follow::ending;
+use devgate_front::printer::Printer;
 
-use crate::attend::perform;
 use crate::targets::Targets;
+use crate::terminal_view::run_operation;
 
 /// Test that targets can be reached and that their credentials are accepted.
 #[derive(Args, Debug)]
@@ -29,10 +29,14 @@ impl Verify {
     ///
     /// # Errors
     /// Why it could not be carried out at all.
-    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
-        let chosen = self.targets.select(setting).await?;
+    pub async fn run(
+        self,
+        context: &CommandContext,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
+        let chosen = self.targets.select(context).await?;
         let concurrency = self.targets.concurrency;
-        let done = perform(setting, chosen, concurrency, Operation::Verify, output);
+        let done = run_operation(context, chosen, concurrency, Operation::Verify, printer);
         Ok(ending(&done.await?.ran))
     }
 }

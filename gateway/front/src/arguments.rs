@@ -11,7 +11,7 @@ use devgate_transports::reading;
 ///
 /// # Errors
 /// What cannot be read.
-pub fn given(option: &str, text: &str) -> Result<String, Failure> {
+pub fn read_argument(option: &str, text: &str) -> Result<String, Failure> {
     if text == "-" {
         let text = reading::text_of(io::stdin());
         return text.with_context(|| format!("{option} -: cannot read stdin"));
@@ -29,7 +29,7 @@ pub fn given(option: &str, text: &str) -> Result<String, Failure> {
 }
 
 /// A time: seconds, or a number with a unit.
-pub fn time(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let at = text.find(|c: char| c.is_ascii_alphabetic());
     let (number, unit) = text.split_at(at.unwrap_or(text.len()));
     let unit = match unit {
@@ -42,7 +42,7 @@ pub fn time(text: &str) -> Result<Duration, String> {
     let seconds = number.trim().parse().unwrap_or(f64::NAN) * unit;
     Duration::try_from_secs_f64(seconds)
         .ok()
-        .filter(|time| !time.is_zero())
+        .filter(|duration| !duration.is_zero())
         .ok_or_else(|| "expected seconds, or a number with s, m, h or d: 90, 5m, 1h, 1d".to_owned())
 }
 
@@ -59,10 +59,14 @@ mod tests {
             ("1.5h", 5400.0),
             ("2d", 172_800.0),
         ] {
-            assert_eq!(time(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
+            assert_eq!(
+                duration(text),
+                Ok(Duration::from_secs_f64(seconds)),
+                "{text}"
+            );
         }
         for text in ["", "0", "-1", "5w", "m", "nan", "inf", "1e400"] {
-            assert!(time(text).is_err(), "{text}");
+            assert!(duration(text).is_err(), "{text}");
         }
     }
 }

@@ -1,16 +1,16 @@
 //! What the front ends share: options, output, log, signals, and following a run.
 
 pub mod arguments;
-pub mod attend;
-pub mod ending;
-pub mod interrupt;
+pub mod command_context;
+pub mod exit_status;
+pub mod follow;
 pub mod logdest;
+pub mod logger;
 pub mod options;
-pub mod output;
 pub mod paint;
+pub mod print_queue;
 pub mod printer;
 pub mod prompt;
-pub mod setting;
+pub mod signals;
 pub mod summary;
-pub mod voice;
 pub mod wrap;

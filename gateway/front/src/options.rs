@@ -15,7 +15,7 @@ pub const GLOBAL: &str = "Global options";
 
 /// What every command takes.
 #[derive(Args, Clone, Debug)]
-pub struct Global {
+pub struct GlobalOptions {
     /// The project's folder, with inventory.yaml and modules/ (default: the nearest one upwards with a
     /// bolt-project.yaml, else this folder)
     #[arg(
@@ -92,7 +92,7 @@ pub struct Global {
         default_value = "auto",
         help_heading = GLOBAL
     )]
-    color: When,
+    color: ColorWhen,
     #[arg(long, global = true, hide = true)]
     no_color: bool,
     /// Where Ruby is looked for beside the modules: an option of `device` alone.
@@ -115,11 +115,11 @@ fn retry_budget(text: &str) -> Result<Duration, String> {
     }
 }
 
-impl Global {
+impl GlobalOptions {
     /// When to use colour.
-    pub fn color(&self) -> When {
+    pub fn color(&self) -> ColorWhen {
         if self.no_color {
-            When::Never
+            ColorWhen::Never
         } else {
             self.color
         }
@@ -152,13 +152,13 @@ pub enum LogLevel {
 /// When to use colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[expect(missing_docs, reason = "help would show it")]
-pub enum When {
+pub enum ColorWhen {
     Auto,
     Always,
     Never,
 }
 
-impl When {
+impl ColorWhen {
     /// Whether to use colour on this stream.
     pub fn on(self, stream: &impl RawStream) -> ColorChoice {
         match self {

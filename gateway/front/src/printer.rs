@@ -1,394 +1,259 @@
-//! Printing on stdout and stderr, whoever reads them, and however slowly.
-//!
-//! Where a signal would end this process, who prints waits until it is taken, as anywhere. As soon as signals are heard,
-//! or a run is attended, nobody waits: a thread writes what was printed, in order, and who prints much asks for
-//! [`room`](Printer::room). Before the process ends, it waits until all is [done](Printer::done). A reader who is there
-//! and reads nothing is waited for, but does not keep a run from being stopped.
+//! What goes to stdout: results, for people or for programs.
 
-use std::collections::VecDeque;
-use std::io::{self, IsTerminal};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-use std::{fmt, mem, thread};
+use std::cell::Cell;
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::time::Duration;
 
-use devgate_core::lock::locked;
+use anstream::ColorChoice;
+use devgate_core::failure::Failure;
 use devgate_engine::process::Stream;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::Signal;
-use rustix::fs::fstat;
-use tokio::sync::Notify;
-use tokio::time::interval;
+use devgate_engine::project::Format;
+use serde::Serialize;
+use serde_json::json;
 
-use crate::interrupt::{self, Interrupts};
+use crate::exit_status::ExitStatus;
+use crate::options::{ColorWhen, GlobalOptions};
+use crate::paint::{BAD, for_stream, painted};
+use crate::print_queue::{Lost, PrintQueue};
+use crate::wrap;
 
-/// Prints, for all of this process.
-#[derive(Debug, Default)]
-pub struct Printer {
-    /// Whether nobody waits for what he prints.
-    is_aside: AtomicBool,
-    state: Mutex<State>,
-    /// Tells the thread of each lane that there is something to write.
-    more: [Condvar; 2],
-    /// Tells who waits that less is left to be written.
-    less: Notify,
-    /// The same, for who cannot but block his thread.
-    less_here: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    lanes: [Lane; 2],
-    /// Which lane each stream takes, once that is known.
-    ways: Option<[usize; 2]>,
-    /// Why nothing is printed on a stream any more.
-    lost: [Option<Lost>; 2],
-    /// When it was noticed that somebody wants to stop.
-    asked: Option<Instant>,
-    /// Whether somebody waits until all is written.
-    is_awaited: bool,
-    /// Whether he blocks his thread.
-    is_awaited_here: bool,
-}
-
-/// What a thread is to write, in this order. Streams that lead to one place share one.
-#[derive(Debug, Default)]
-struct Lane {
-    pieces: VecDeque<(Stream, Vec<u8>)>,
-    /// How many bytes were not taken yet, those that are being written included.
-    left: usize,
-    /// When the last of them were taken, or these came.
-    since: Option<Instant>,
-    has_thread: bool,
-    /// Whether the thread waits to be told, and was not.
-    is_idle: bool,
-}
-
-/// Why nothing is printed on a stream any more.
+/// Stdout, and how to print on it.
 #[derive(Debug)]
-pub enum Lost {
-    /// Its reader has gone away (`| head`): he wants no more, and no complaint.
-    Gone,
-    /// Nobody read it, and somebody wanted to stop, by this signal.
-    Unread(Signal),
-    /// It could not be written.
-    Failed(io::Error),
-}
-
-impl fmt::Display for Lost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Gone => f.write_str("their reader has gone away"),
-            Self::Unread(_) => f.write_str("nobody reads them"),
-            Self::Failed(error) => error.fmt(f),
-        }
-    }
-}
-
-/// How much is written at once: what a pipe takes that takes anything (PIPE_BUF).
-const PIECE: usize = 4096;
-
-/// How many bytes may be left to be written before who prints much has to wait.
-const ROOM: usize = 256 << 10;
-
-/// How long what is printed is collected before more of it is written. Nobody sees it, and a thread is not woken for
-/// each line of many.
-const COLLECTED: Duration = Duration::from_millis(10);
-
-/// How often it is looked whether a reader is still to be waited for.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// How long a reader who takes nothing is waited for, after so many signals.
-fn retry_budget(signals: usize) -> Duration {
-    match signals {
-        0 | 1 => Duration::from_secs(5),
-        2 => Duration::from_millis(500),
-        _ => LOOK,
-    }
+pub struct Printer {
+    queue: Arc<PrintQueue>,
+    format: Cell<Format>,
+    /// How results are coloured.
+    results: Cell<ColorChoice>,
+    /// Whether people want results and errors alone.
+    quiet: bool,
+    /// How words on stderr are coloured.
+    words: Cell<ColorChoice>,
+    /// Whether a document was begun.
+    has_begun: Cell<bool>,
+    /// Whether the command's results are those of targets: a failure of the whole then has their form.
+    has_items: Cell<bool>,
 }
 
 impl Printer {
-    /// From now on nobody waits for what he prints.
-    pub fn step_aside(&self) {
-        self.is_aside.store(true, Ordering::Relaxed);
+    /// Stdout, as the global options want it.
+    pub fn new(global: &GlobalOptions) -> Self {
+        let mut printer = Self::plain(global.format.unwrap_or(Format::Human));
+        printer.quiet = global.quiet;
+        printer.colour(global.color());
+        printer
     }
 
-    /// Prints on a stream.
-    pub fn print(self: &Arc<Self>, stream: Stream, bytes: &[u8]) {
-        let mut state = locked(&self.state);
-        if bytes.is_empty() || state.lost[stream as usize].is_some() {
-            return;
+    /// Whether people want results and errors alone.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Stdout, before it is known what the global options want.
+    pub fn plain(format: Format) -> Self {
+        Self {
+            queue: Arc::default(),
+            format: Cell::new(format),
+            results: Cell::new(ColorChoice::Never),
+            quiet: false,
+            words: Cell::new(ColorChoice::Never),
+            has_begun: Cell::default(),
+            has_items: Cell::default(),
         }
-        let is_aside = self.is_aside.load(Ordering::Relaxed) || interrupt::are_heard();
-        let way = is_aside.then(|| state.way(stream));
-        if let Some(way) = way.filter(|way| self.has_thread(*way, &mut state)) {
-            let lane = &mut state.lanes[way];
-            lane.add(stream, bytes);
-            if mem::take(&mut lane.is_idle) {
-                self.more[way].notify_one();
-            }
+    }
+
+    /// Prints in another way from now on.
+    pub fn print_as(&self, format: Format) {
+        self.format.set(format);
+    }
+
+    /// Colours in another way from now on.
+    pub fn colour(&self, when: ColorWhen) {
+        self.results.set(when.on(&io::stdout()));
+        self.words.set(when.on(&io::stderr()));
+    }
+
+    /// What prints: whatever else prints in this process does it there, too.
+    pub fn queue(&self) -> &Arc<PrintQueue> {
+        &self.queue
+    }
+
+    /// Who reads the results, and how.
+    pub fn format(&self) -> Format {
+        self.format.get()
+    }
+
+    /// Prints a text, in which nothing but our own colours is acted upon by a terminal.
+    ///
+    /// A reader who has gone away (`| head`) wants no more, and no complaint. One who is there and
+    /// reads nothing is waited for, but does not keep a run from being stopped.
+    pub fn text(&self, text: &str) {
+        self.coloured(&painted(text));
+    }
+
+    /// Prints a text as it is, to the byte, unless a terminal would act upon it.
+    pub fn exact(&self, text: &str) {
+        if io::stdout().is_terminal() {
+            self.text(text);
         } else {
-            drop(state);
-            for piece in bytes.chunks(PIECE) {
-                self.write(stream, piece);
-            }
+            self.queue.print(Stream::Stdout, text.as_bytes());
         }
     }
 
-    /// Why nothing is printed on a stream any more; nothing where all was. It is told once.
-    pub fn take_lost(&self, stream: Stream) -> Option<Lost> {
-        locked(&self.state).lost[stream as usize].take()
+    /// Prints a painted text, with its colours where they are wanted.
+    fn coloured(&self, text: &str) {
+        let bytes = match self.format() {
+            Format::Human => for_stream(text, self.results.get()),
+            // Nothing is taken out of what a program reads: U+007F is a character, too.
+            Format::Json | Format::Jsonl => text.as_bytes().into(),
+        };
+        self.queue.print(Stream::Stdout, &bytes);
     }
 
-    /// Whether nothing is left to be written.
-    pub fn is_done(&self) -> bool {
-        locked(&self.state).left() == 0
+    /// Prints a line, as a text.
+    pub fn line(&self, line: impl AsRef<str>) {
+        self.text(&format!("{}\n", line.as_ref()));
     }
 
-    /// Whether not much is left to be written.
-    pub fn has_room(&self) -> bool {
-        locked(&self.state).has_room()
+    /// Prints why a request could not be carried out at all.
+    pub fn refuse(&self, failure: Failure) -> ExitStatus {
+        self.complain(&failure.msg);
+        self.failure(failure);
+        ExitStatus::Failure
     }
 
-    /// Waits until not much is left to be written.
-    pub async fn room(&self) {
-        self.until(State::has_room).await;
+    /// A document is begun: whatever ends the command, there is no other.
+    pub fn begin(&self) {
+        self.has_begun.set(true);
     }
 
-    /// Waits until all is written that is read, and hears signals meanwhile.
-    pub async fn done(&self) {
-        if self.is_done() {
+    /// From now on a failure of the whole is told in the form that results of targets have.
+    pub fn expect_items(&self) {
+        self.has_items.set(true);
+    }
+
+    /// Prints a failure for programs; people have read it on stderr.
+    pub fn failure(&self, failure: Failure) {
+        let mut value = failure.into_value();
+        if self.has_begun.get() && self.format() == Format::Json {
             return;
         }
-        self.hurry(&mut locked(&self.state));
-        let mut interrupts = Interrupts::hear().ok();
-        let mut looks = interval(LOOK);
-        loop {
-            tokio::select! {
-                () = self.until(|state| state.left() == 0) => return,
-                Some(_) = interrupt::next(interrupts.as_mut()) => {}
-                _ = looks.tick() => {}
-            }
-            self.give_up();
+        if self.has_items.get() && self.format() == Format::Json {
+            value = json!({ "items": [], "_error": value["_error"] });
+        }
+        if self.format() != Format::Human {
+            self.line(value.to_string());
         }
     }
 
-    /// The same, where nothing else can be done meanwhile: a stream is about to lead elsewhere.
-    pub fn settle(&self) {
-        let mut state = locked(&self.state);
-        state.is_awaited_here = true;
-        self.hurry(&mut state);
-        while state.left() > 0 {
-            let told = self.less_here.wait_timeout(state, LOOK);
-            state = told.unwrap_or_else(PoisonError::into_inner).0;
-            self.give_up_in(&mut state);
+    /// Waits until all is printed; gives why results could not be: a full disk must not pass for a success.
+    pub async fn end(&self) -> Option<Lost> {
+        self.queue.done().await;
+        let lost = self.queue.take_lost(Stream::Stdout);
+        let lost = lost.filter(|lost| !matches!(lost, Lost::Gone));
+        if let Some(lost) = &lost {
+            self.complain(&format!("results could not be printed: {lost}"));
+            self.queue.done().await;
         }
-        (state.is_awaited, state.is_awaited_here) = (false, false);
-        state.ways = None;
+        lost.or_else(|| self.queue.take_lost(Stream::Stderr))
     }
 
-    /// Has all written at once.
-    fn hurry(&self, state: &mut State) {
-        state.is_awaited = true;
-        self.more.iter().for_each(Condvar::notify_one);
+    /// Says on stderr what is wrong.
+    pub fn complain(&self, message: &str) {
+        let line = painted(&format!("{BAD}error:{BAD:#} {message}\n"));
+        let line = wrap::wrapped(&line, wrap::width(&io::stderr()));
+        let bytes = for_stream(&line, self.words.get());
+        self.queue.print(Stream::Stderr, &bytes);
     }
 
-    /// Where somebody wants to stop: gives up who has read nothing for too long.
-    pub fn give_up(&self) {
-        self.give_up_in(&mut locked(&self.state));
+    /// A writer of texts.
+    pub fn writer(&self) -> impl Write + '_ {
+        Writer(self)
     }
 
-    fn give_up_in(&self, state: &mut State) {
-        let Some(signal) = interrupt::asked() else {
-            return;
-        };
-        let asked = *state.asked.get_or_insert_with(Instant::now);
-        for way in 0..state.lanes.len() {
-            let lane = &mut state.lanes[way];
-            let is_stuck = |since: Instant| {
-                since.max(asked).elapsed() >= retry_budget(interrupt::count()) && lane.left > 0
-            };
-            if !lane.since.is_some_and(is_stuck) {
-                continue;
-            }
-            lane.pieces.clear();
-            lane.left = 0;
-            for stream in [Stream::Stdout, Stream::Stderr] {
-                if state.way(stream) == way {
-                    state.lost[stream as usize].get_or_insert(Lost::Unread(signal));
-                }
-            }
-            self.tell_less(state);
+    /// Prints one document that people read and nobody copies: no line of it is wider than the terminal.
+    pub fn page(&self, json: &impl Serialize, human: impl FnOnce() -> String) {
+        match self.format() {
+            Format::Human => self.fitted(&human()),
+            Format::Json | Format::Jsonl => self.document(json, String::new),
         }
     }
 
-    /// Waits until a look at what is left says so.
-    async fn until(&self, look: impl Fn(&State) -> bool) {
-        loop {
-            let mut less = std::pin::pin!(self.less.notified());
-            // From here on no change is overlooked.
-            less.as_mut().enable();
-            if look(&locked(&self.state)) {
-                return;
-            }
-            less.await;
-        }
+    /// Prints a text, of which no line is wider than the terminal.
+    pub fn fitted(&self, text: &str) {
+        self.coloured(&wrap::wrapped(&painted(text), wrap::width(&io::stdout())));
     }
 
-    fn tell_less(&self, state: &State) {
-        self.less.notify_waiters();
-        if state.is_awaited_here {
-            self.less_here.notify_all();
+    /// Prints one document: as JSON for programs, else as the text that `human` makes.
+    pub fn document(&self, json: &impl Serialize, human: impl FnOnce() -> String) {
+        let expected = "results have text keys";
+        match self.format() {
+            Format::Human => self.text(&human()),
+            Format::Json => self.line(serde_json::to_string_pretty(json).expect(expected)),
+            Format::Jsonl => self.line(serde_json::to_string(json).expect(expected)),
         }
-    }
-
-    /// Whether a lane has a thread; perhaps it is started here. Where this node allows none, it is done without.
-    fn has_thread(self: &Arc<Self>, way: usize, state: &mut State) -> bool {
-        let lane = &mut state.lanes[way];
-        if !lane.has_thread {
-            let printer = Arc::clone(self);
-            let started = thread::Builder::new().spawn(move || printer.serve(way));
-            lane.has_thread = started.is_ok();
-        }
-        lane.has_thread
-    }
-
-    /// Writes what a lane holds, for as long as this process lives; nobody waits for the end of it.
-    fn serve(&self, way: usize) {
-        let mut state = locked(&self.state);
-        loop {
-            let Some((stream, bytes)) = state.lanes[way].pieces.pop_front() else {
-                state.lanes[way].is_idle = true;
-                let told = self.more[way].wait(state);
-                state = told.unwrap_or_else(PoisonError::into_inner);
-                continue;
-            };
-            drop(state);
-            for piece in bytes.chunks(PIECE) {
-                self.write(stream, piece);
-                let mut state = locked(&self.state);
-                state.lanes[way].took(piece.len());
-                self.tell_less(&state);
-            }
-            state = locked(&self.state);
-            if state.lanes[way].pieces.is_empty() && !state.is_awaited {
-                let told = self.more[way].wait_timeout(state, COLLECTED);
-                state = told.unwrap_or_else(PoisonError::into_inner).0;
-            }
-        }
-    }
-
-    /// Writes a piece on a stream, unless nothing is printed there any more.
-    fn write(&self, stream: Stream, piece: &[u8]) {
-        if locked(&self.state).lost[stream as usize].is_some() {
-            return;
-        }
-        let written = match stream {
-            Stream::Stdout => write_all(io::stdout().as_fd(), piece),
-            Stream::Stderr => write_all(io::stderr().as_fd(), piece),
-        };
-        let lost = match (stream, written) {
-            (_, Ok(())) => return,
-            // Nowhere is left to say it, and stderr may lead elsewhere later.
-            (Stream::Stderr, Err(_)) => return,
-            (_, Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => Lost::Gone,
-            (_, Err(error)) => Lost::Failed(error),
-        };
-        locked(&self.state).lost[stream as usize].get_or_insert(lost);
     }
 }
 
-impl State {
-    /// How much is left to be written.
-    fn left(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.left).sum()
-    }
-
-    fn has_room(&self) -> bool {
-        self.left() <= ROOM
-    }
-
-    /// The lane of a stream.
-    fn way(&mut self, stream: Stream) -> usize {
-        let ways = || [0, usize::from(!is_one_place())];
-        self.ways.get_or_insert_with(ways)[stream as usize]
+/// What was printed is written, also after a panic.
+impl Drop for Printer {
+    fn drop(&mut self) {
+        self.queue.settle();
     }
 }
 
-impl Lane {
-    fn add(&mut self, stream: Stream, bytes: &[u8]) {
-        if self.left == 0 {
-            self.since = Some(Instant::now());
-        }
-        self.left += bytes.len();
-        match self.pieces.back_mut() {
-            Some((last, more)) if *last == stream => more.extend_from_slice(bytes),
-            _ => self.pieces.push_back((stream, bytes.to_vec())),
-        }
+/// Writes on the output.
+struct Writer<'a>(&'a Printer);
+
+impl Write for Writer<'_> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.0.text(&String::from_utf8_lossy(text));
+        Ok(text.len())
     }
 
-    fn took(&mut self, bytes: usize) {
-        self.left = self.left.saturating_sub(bytes);
-        self.since = Some(Instant::now());
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
-/// Whether stdout and stderr lead to one place, where their order is seen.
-fn is_one_place() -> bool {
-    let (stdout, stderr) = (io::stdout(), io::stderr());
-    if stdout.is_terminal() && stderr.is_terminal() {
-        return true;
+/// A time as people read it: `0.12 sec`, `2 min, 3 sec`.
+pub fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        whole @ 60.. => format!("{} min, {} sec", whole / 60, whole % 60),
+        _ => format!("{:.2} sec", time.as_secs_f64()),
     }
-    let place = |stream: BorrowedFd<'_>| fstat(stream).map(|file| (file.st_dev, file.st_ino));
-    let places = (place(stdout.as_fd()), place(stderr.as_fd()));
-    matches!(places, (Ok(stdout), Ok(stderr)) if stdout == stderr)
 }
 
-/// Writes all, however long that takes.
-fn write_all(stream: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match rustix::io::write(stream, bytes) {
-            Ok(taken) => bytes = &bytes[taken..],
-            Err(rustix::io::Errno::INTR) => {}
-            // Somebody else has it so that nobody waits.
-            Err(rustix::io::Errno::AGAIN) => {
-                let mut fds = [PollFd::new(stream, PollFlags::POLLOUT)];
-                let _ = poll(&mut fds, PollTimeout::NONE);
-            }
-            Err(error) => return Err(error.into()),
+/// Columns of text, as wide as their widest cell; the last is not padded.
+pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
         }
     }
-    Ok(())
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (width, cell) in widths.iter().zip(row) {
+            line.push_str(&format!("{cell:width$}  "));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_goes_to_one_stream_is_written_at_once_and_the_order_of_streams_stays() {
-        let mut lane = Lane::default();
-        for (stream, text) in [
-            (Stream::Stdout, "a"),
-            (Stream::Stdout, "b"),
-            (Stream::Stderr, "c"),
-            (Stream::Stdout, "d"),
-        ] {
-            lane.add(stream, text.as_bytes());
-        }
-        let pieces = lane.pieces.iter();
-        let pieces: Vec<(Stream, &[u8])> = pieces
-            .map(|(stream, bytes)| (*stream, &bytes[..]))
-            .collect();
-        assert_eq!(
-            pieces,
-            [
-                (Stream::Stdout, &b"ab"[..]),
-                (Stream::Stderr, b"c"),
-                (Stream::Stdout, b"d")
-            ]
-        );
-        assert_eq!(lane.left, 4);
+/// Remarks behind a name: ` (sensitive, required)`; nothing where there are none.
+pub fn in_brackets(remarks: &[String]) -> String {
+    if remarks.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", remarks.join(", "))
     }
+}
+
+/// Whether somebody watches stderr.
+pub fn is_watched() -> bool {
+    io::stderr().is_terminal()
 }

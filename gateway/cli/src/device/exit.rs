@@ -4,8 +4,8 @@ use clap::Args;
 use devgate_core::results::Status;
 use devgate_engine::operations::Changes;
 use devgate_engine::run::RunSummary;
-use devgate_front::attend;
-use devgate_front::ending::Ending;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::follow;
 
 /// What the exit code tells.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -30,9 +30,9 @@ const RESOURCE_FAILURES: u8 = 4;
 
 impl ExitCodes {
     /// How the run ends.
-    pub(super) fn ending(self, ran: &RunSummary, changes: Changes) -> Ending {
-        let ending = attend::ending(ran);
-        if let Ending::Interrupted(_) = ending {
+    pub(super) fn ending(self, ran: &RunSummary, changes: Changes) -> ExitStatus {
+        let ending = follow::ending(ran);
+        if let ExitStatus::Interrupted(_) = ending {
             return ending;
         }
         let failed = ran.statuses.iter();
@@ -50,7 +50,7 @@ impl ExitCodes {
             bits &= FAILURE;
         } else if !self.detailed_exitcodes {
             return match ending {
-                Ending::Well if drifted => Ending::Of(CHANGES),
+                ExitStatus::Success if drifted => ExitStatus::Code(CHANGES),
                 ending => ending,
             };
         }
@@ -58,8 +58,8 @@ impl ExitCodes {
             bits |= CHANGES;
         }
         match bits {
-            0 => Ending::Well,
-            bits => Ending::Of(bits),
+            0 => ExitStatus::Success,
+            bits => ExitStatus::Code(bits),
         }
     }
 }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     /// The ending of a run over targets that had so many changes and failures of resources each.
-    fn ending(detailed: bool, puppet: bool, targets: &[(usize, usize)], down: usize) -> Ending {
+    fn ending(detailed: bool, puppet: bool, targets: &[(usize, usize)], down: usize) -> ExitStatus {
         let codes = ExitCodes {
             detailed_exitcodes: detailed,
             puppet_exitcodes: puppet,
@@ -105,22 +105,22 @@ mod tests {
     #[test]
     fn detailed_codes_are_the_sum_over_all_devices() {
         let detailed = |targets: &[(usize, usize)], down| ending(true, false, targets, down);
-        assert_eq!(detailed(&[(0, 0)], 0), Ending::Well);
-        assert_eq!(detailed(&[(3, 0), (0, 0)], 0), Ending::Of(2));
-        assert_eq!(detailed(&[(0, 1)], 0), Ending::Of(4));
-        assert_eq!(detailed(&[(1, 0), (0, 1)], 0), Ending::Of(6));
-        assert_eq!(detailed(&[(1, 1)], 1), Ending::Of(7));
-        assert_eq!(detailed(&[], 1), Ending::Of(1));
+        assert_eq!(detailed(&[(0, 0)], 0), ExitStatus::Success);
+        assert_eq!(detailed(&[(3, 0), (0, 0)], 0), ExitStatus::Code(2));
+        assert_eq!(detailed(&[(0, 1)], 0), ExitStatus::Code(4));
+        assert_eq!(detailed(&[(1, 0), (0, 1)], 0), ExitStatus::Code(6));
+        assert_eq!(detailed(&[(1, 1)], 1), ExitStatus::Code(7));
+        assert_eq!(detailed(&[], 1), ExitStatus::Code(1));
     }
 
     #[test]
     fn without_them_a_failed_resource_fails_the_run_unless_puppet_s_codes_are_wanted() {
         let plain = |targets: &[(usize, usize)], down| ending(false, false, targets, down);
-        assert_eq!(plain(&[(1, 0)], 0), Ending::Well);
-        assert_eq!(plain(&[(0, 1)], 0), Ending::Badly);
+        assert_eq!(plain(&[(1, 0)], 0), ExitStatus::Success);
+        assert_eq!(plain(&[(0, 1)], 0), ExitStatus::Failure);
         for detailed in [false, true] {
-            assert_eq!(ending(detailed, true, &[(1, 1)], 0), Ending::Well);
-            assert_eq!(ending(detailed, true, &[(0, 1)], 1), Ending::Of(1));
+            assert_eq!(ending(detailed, true, &[(1, 1)], 0), ExitStatus::Success);
+            assert_eq!(ending(detailed, true, &[(0, 1)], 1), ExitStatus::Code(1));
         }
     }
     #[test]
@@ -140,12 +140,12 @@ mod tests {
             let status = [Status::Success, Status::Failure][usize::from(failed)];
             codes.ending(&ran(vec![(String::new(), status)]), changes)
         };
-        assert_eq!(noted(false, true, false, false), Ending::Well);
+        assert_eq!(noted(false, true, false, false), ExitStatus::Success);
         for (detailed, puppet) in [(false, false), (true, false), (false, true)] {
-            assert_eq!(noted(true, detailed, puppet, false), Ending::Of(2));
+            assert_eq!(noted(true, detailed, puppet, false), ExitStatus::Code(2));
         }
-        assert_eq!(noted(true, false, false, true), Ending::Badly);
-        assert_eq!(noted(true, true, false, true), Ending::Of(3));
-        assert_eq!(noted(true, false, true, true), Ending::Of(1));
+        assert_eq!(noted(true, false, false, true), ExitStatus::Failure);
+        assert_eq!(noted(true, true, false, true), ExitStatus::Code(3));
+        assert_eq!(noted(true, false, true, true), ExitStatus::Code(1));
     }
 }

@@ -14,18 +14,18 @@ use devgate_engine::manifest::Manifest;
 use devgate_engine::operations::{self, Apply, Inspect, Operation, Rollback, Splay};
 use devgate_engine::project::Format;
 use devgate_engine::session::Busy;
-use devgate_front::attend::ending;
-use devgate_front::ending::Ending;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::follow::ending;
 use devgate_front::logdest::LogDest;
-use devgate_front::options::{Global, LogLevel};
-use devgate_front::output::Output;
-use devgate_front::setting::Setting;
+use devgate_front::options::{GlobalOptions, LogLevel};
+use devgate_front::printer::Printer;
 use devgate_schemas::Level;
 use devgate_transports::Mode;
 
-use crate::attend::perform;
 use crate::complete;
 use crate::targets::Targets;
+use crate::terminal_view::run_operation;
 
 /// Bring devices to a desired state, or look at their resources and facts.
 #[derive(Args, Debug)]
@@ -150,7 +150,7 @@ impl From<Rows> for Strict {
 
 impl Device {
     /// What every command takes, with what this one says of it, too.
-    pub fn global(&self, global: &Global) -> Global {
+    pub fn global(&self, global: &GlobalOptions) -> GlobalOptions {
         let mut global = global.clone();
         if self.debug {
             global.log_level.get_or_insert(LogLevel::Debug);
@@ -163,16 +163,20 @@ impl Device {
     ///
     /// # Errors
     /// Why it could not be carried out at all.
-    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
+    pub async fn run(
+        self,
+        context: &CommandContext,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         self.puppet.obey()?;
         if !self.logdest.is_empty() {
-            let opened = setting.voice.log_to(&self.logdest);
+            let opened = context.logger.log_to(&self.logdest);
             opened.map_err(|message| misused(&message))?;
         }
         if self.resource && self.words.is_empty() {
             return Err(misused("You must specify the type to display"));
         }
-        let Some(chosen) = self.targets.select_or_devices(setting).await? else {
+        let Some(chosen) = self.targets.select_or_devices(context).await? else {
             let message = match self.apply {
                 Some(_) => "missing argument: --target is required when using --apply",
                 None if self.facts => "facts command requires target",
@@ -193,8 +197,8 @@ impl Device {
             )));
         }
         let (count, concurrency) = (chosen.targets.len(), self.targets.concurrency);
-        let perform =
-            async |operation| perform(setting, chosen, concurrency, operation, output).await;
+        let run_operation =
+            async |operation| run_operation(context, chosen, concurrency, operation, printer).await;
         let splay = Splay::within(self.splay);
         if let Some(manifest) = self.apply {
             let apply = Apply {
@@ -210,14 +214,14 @@ impl Device {
                 busy: self.busy,
                 splay,
                 reports: self.report.reports(),
-                project: setting.workspace.project().root.clone(),
+                project: context.workspace.project().root.clone(),
             };
-            let done = perform(Operation::Apply(apply)).await?;
+            let done = run_operation(Operation::Apply(apply)).await?;
             return Ok(self.exit_codes.ending(&done.ran, done.changes));
         }
         let [type_name, title @ ..] = self.words.as_slice() else {
             let facts = Operation::Facts(operations::Facts::default());
-            return Ok(ending(&perform(facts).await?.ran));
+            return Ok(ending(&run_operation(facts).await?.ran));
         };
         let inspect = Inspect {
             type_name: type_name.clone(),
@@ -226,8 +230,8 @@ impl Device {
             strict: self.rows.into(),
             splay,
         };
-        let done = perform(Operation::Inspect(inspect)).await?;
-        let is_for_a_file = output.format() == Format::Human && !io::stdout().is_terminal();
+        let done = run_operation(Operation::Inspect(inspect)).await?;
+        let is_for_a_file = printer.format() == Format::Human && !io::stdout().is_terminal();
         if count > 1 && is_for_a_file {
             let message = format!(
                 "these are the manifests of {} devices, one behind the other: to apply one, print it alone \
@@ -235,7 +239,7 @@ impl Device {
                 count,
                 if self.to_yaml { "yaml" } else { "pp" }
             );
-            setting.voice.say(Level::Warning, &message);
+            context.logger.say(Level::Warning, &message);
         }
         Ok(ending(&done.ran))
     }

@@ -4,9 +4,9 @@ use clap::Args;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_engine::operations;
 use devgate_engine::session::Asked;
-use devgate_front::ending::Ending;
-use devgate_front::options::Global;
-use devgate_front::output::Output;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::options::GlobalOptions;
+use devgate_front::printer::Printer;
 use devgate_schemas::Value;
 use devgate_transports::{Document, Request, reading};
 use serde_json::{Value as Json, json};
@@ -58,19 +58,27 @@ pub struct Set {
 }
 
 impl Get {
-    pub(super) async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
+    pub(super) async fn run(
+        self,
+        global: &GlobalOptions,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         let Self { with, what } = self;
         let get = async |session: &mut Asked<'_>| {
             let document = session.get(what.clone()).await?;
-            print(json!({ "what": what }), document, output);
+            print(json!({ "what": what }), document, printer);
             Ok(())
         };
-        with.session(global, output, get).await
+        with.session(global, printer, get).await
     }
 }
 
 impl Set {
-    pub(super) async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
+    pub(super) async fn run(
+        self,
+        global: &GlobalOptions,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         let (what, body) = match (self.what.unwrap_or_default(), self.body) {
             (what, None) if what == "-" => (String::new(), Some(what)),
             both => both,
@@ -94,14 +102,14 @@ impl Set {
             if self.noop {
                 let body = change.body.as_ref();
                 let body = body.map(|body| session.shown(body.to_json()));
-                would_send(said, body, output);
+                would_send(said, body, printer);
                 return Ok(());
             }
             let document = session.set(change).await?;
-            print(said, document, output);
+            print(said, document, printer);
             Ok(())
         };
-        self.with.session(global, output, set).await
+        self.with.session(global, printer, set).await
     }
 }
 
@@ -120,7 +128,7 @@ fn read(body: String) -> Value {
 }
 
 /// Prints what would be sent.
-fn would_send(mut asked: Json, body: Option<Json>, output: &Output) {
+fn would_send(mut asked: Json, body: Option<Json>, printer: &Printer) {
     let words = ["method", "what"].map(|key| asked[key].as_str().unwrap_or_default().to_owned());
     let line = format!("would send: {}", words.join(" ").trim());
     let text = match &body {
@@ -130,21 +138,21 @@ fn would_send(mut asked: Json, body: Option<Json>, output: &Output) {
     };
     asked["noop"] = true.into();
     asked["body"] = body.unwrap_or_default();
-    output.document(&asked, || format!("{line}\n{}", operations::ended(text)));
+    printer.document(&asked, || format!("{line}\n{}", operations::ended(text)));
 }
 
 /// Prints what a device answers: a text as it is, data as JSON; for programs with what it answers.
-fn print(mut asked: Json, document: Document, output: &Output) {
+fn print(mut asked: Json, document: Document, printer: &Printer) {
     match document {
         Document::Text(text) => {
             asked["text"] = text.as_str().into();
-            output.document(&asked, || operations::ended(text));
+            printer.document(&asked, || operations::ended(text));
         }
         Document::Data(data) => {
             let data = data.to_json();
             let human = operations::ended(format!("{data:#}"));
             asked["data"] = data;
-            output.document(&asked, || human);
+            printer.document(&asked, || human);
         }
     }
 }

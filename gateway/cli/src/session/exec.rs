@@ -8,16 +8,16 @@ use devgate_core::failure::{ErrorContext, Failure};
 use devgate_engine::operations::{Came, How, Operation, Typing};
 use devgate_engine::project::Format;
 use devgate_engine::session::{Asked, VARIABLE};
-use devgate_front::attend::ending;
-use devgate_front::ending::Ending;
-use devgate_front::options::Global;
-use devgate_front::output::Output;
-use devgate_front::setting::Setting;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::follow::ending;
+use devgate_front::options::GlobalOptions;
+use devgate_front::printer::Printer;
 use devgate_transports::reading;
 use tokio::sync::mpsc;
 
-use crate::attend::perform;
 use crate::targets::Targets;
+use crate::terminal_view::run_operation;
 
 #[derive(Args, Debug)]
 #[command(
@@ -68,7 +68,11 @@ impl Exec {
         !self.targets.targets.is_empty()
     }
 
-    pub(super) async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
+    pub(super) async fn run(
+        self,
+        global: &GlobalOptions,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         let names_targets = self.names_targets();
         let has_session = names_targets || std::env::var_os(VARIABLE).is_some();
         let words = for_the_device(self.words, std::env::args_os().collect(), has_session)?;
@@ -90,26 +94,26 @@ impl Exec {
         let reached = if !names_targets {
             None
         } else {
-            let setting = Setting::load(global, output)?;
-            let chosen = self.targets.select(&setting).await?;
-            Some((setting, chosen))
+            let context = CommandContext::load(global, printer)?;
+            let chosen = self.targets.select(&context).await?;
+            Some((context, chosen))
         };
-        if let Some((setting, chosen)) = &reached
-            && (chosen.targets.len() != 1 || output.format() != Format::Human)
+        if let Some((context, chosen)) = &reached
+            && (chosen.targets.len() != 1 || printer.format() != Format::Human)
         {
             if let Some(lines) = &mut stdin {
                 typing.lines.extend(all(lines).await?);
             }
             let (chosen, concurrency) = (chosen.clone(), self.targets.concurrency);
             let operation = Operation::Command(typing);
-            let done = perform(setting, chosen, concurrency, operation, output);
+            let done = run_operation(context, chosen, concurrency, operation, printer);
             return Ok(ending(&done.await?.ran));
         }
         let work = async |session: &mut Asked<'_>| {
-            let print = &mut |(value, text): Came| match output.format() {
+            let print = &mut |(value, text): Came| match printer.format() {
                 // What a program reads is the device's output and nothing else.
-                Format::Human => output.exact(&text),
-                Format::Json | Format::Jsonl => output.document(&value, String::new),
+                Format::Human => printer.exact(&text),
+                Format::Json | Format::Jsonl => printer.document(&value, String::new),
             };
             match (&mut stdin, &typing.how) {
                 // Each command is sent as soon as it comes.
@@ -117,7 +121,7 @@ impl Exec {
                     while let Some(command) = lines.recv().await {
                         typing.lines = vec![command?];
                         typing.with(session, print).await?;
-                        output.printer().room().await;
+                        printer.queue().room().await;
                     }
                     return Ok(());
                 }
@@ -128,8 +132,8 @@ impl Exec {
         };
         match &reached {
             None => super::lent(work).await,
-            Some((setting, chosen)) => {
-                super::alone(setting, &chosen.targets[0], output, work).await
+            Some((context, chosen)) => {
+                super::alone(context, &chosen.targets[0], printer, work).await
             }
         }
     }

@@ -14,18 +14,18 @@ use devgate_engine::inventory::Target;
 use devgate_engine::run::TargetJob;
 use devgate_engine::session::{self, Asked, Borrowed};
 use devgate_engine::workspace::missing;
-use devgate_front::attend::attend_until;
-use devgate_front::ending::Ending;
-use devgate_front::interrupt::{self, Interrupts};
-use devgate_front::options::Global;
-use devgate_front::output::Output;
-use devgate_front::setting::Setting;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::follow::follow_until;
+use devgate_front::options::GlobalOptions;
+use devgate_front::printer::Printer;
+use devgate_front::signals::{self, SignalListener};
 use devgate_transports::Environment;
 use tokio::time::timeout;
 
-use crate::attend::Shown;
 use crate::complete;
 use crate::targets::{Direct, words};
+use crate::terminal_view::TerminalView;
 
 /// Use a session with a device: run commands, ask for data, change it
 ///
@@ -90,12 +90,19 @@ impl Session {
     ///
     /// # Errors
     /// Why it could not be carried out at all.
-    pub async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
+    pub async fn run(
+        self,
+        global: &GlobalOptions,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         match self {
-            Self::Exec(exec) => exec.run(global, output).await,
-            Self::Get(get) => get.run(global, output).await,
-            Self::Set(set) => set.run(global, output).await,
-            Self::Run(run) => run.run(&Setting::load(global, output)?, output).await,
+            Self::Exec(exec) => exec.run(global, printer).await,
+            Self::Get(get) => get.run(global, printer).await,
+            Self::Set(set) => set.run(global, printer).await,
+            Self::Run(run) => {
+                run.run(&CommandContext::load(global, printer)?, printer)
+                    .await
+            }
         }
     }
 }
@@ -104,35 +111,35 @@ impl With {
     /// Does `work` with a session with the target, or with the one that is lent to this program.
     async fn session(
         &self,
-        global: &Global,
-        output: &Output,
+        global: &GlobalOptions,
+        printer: &Printer,
         work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<(), Failure>,
-    ) -> Result<Ending, Failure> {
+    ) -> Result<ExitStatus, Failure> {
         let Some(target) = &self.target else {
             return lent(work).await;
         };
-        let setting = Setting::load(global, output)?;
-        let target = one(&setting, target, self.direct).await?;
-        alone(&setting, &target, output, work).await
+        let context = CommandContext::load(global, printer)?;
+        let target = one(&context, target, self.direct).await?;
+        alone(&context, &target, printer, work).await
     }
 }
 
 /// Does `work` with the session that is lent to this program. It needs no project: a task may run anywhere.
 async fn lent(
     work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<(), Failure>,
-) -> Result<Ending, Failure> {
+) -> Result<ExitStatus, Failure> {
     let mut lent = Asked::Lent(Borrowed::from_environment(&Environment::of_process()).await?);
-    work(&mut lent).await.map(|()| Ending::Well)
+    work(&mut lent).await.map(|()| ExitStatus::Success)
 }
 
 /// Does `work` with a session with one target.
 async fn alone(
-    setting: &Setting,
+    context: &CommandContext,
     target: &Target,
-    output: &Output,
+    printer: &Printer,
     work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<(), Failure>,
-) -> Result<Ending, Failure> {
-    let run = setting.begin(None);
+) -> Result<ExitStatus, Failure> {
+    let run = context.begin(None);
     let job = run.job(target);
     let asking = async {
         match &target.fault {
@@ -157,18 +164,18 @@ async fn alone(
             return Some(Err(job.interrupted(true)));
         }
         first = Some(signal);
-        run.leave(interrupt::reason(signal));
+        run.leave(signals::reason(signal));
         None
     };
-    let interrupts = Some(Interrupts::hear()?);
-    let shown = &mut Shown::new(&setting.voice, output);
-    let outcome = attend_until(setting, &run, shown, asking, interrupts, on_signal).await;
+    let listener = Some(SignalListener::hear()?);
+    let shown = &mut TerminalView::new(&context.logger, printer);
+    let outcome = follow_until(context, &run, shown, asking, listener, on_signal).await;
     match (outcome, first) {
-        (Ok(()), _) => Ok(Ending::Well),
+        (Ok(()), _) => Ok(ExitStatus::Success),
         (Err(error), None) => Err(job.failure_without_secrets(error)),
         (Err(error), Some(signal)) => {
-            output.refuse(job.failure_without_secrets(error));
-            Ok(Ending::Interrupted(signal))
+            printer.refuse(job.failure_without_secrets(error));
+            Ok(ExitStatus::Interrupted(signal))
         }
     }
 }
@@ -180,11 +187,11 @@ async fn overdue(job: &TargetJob<'_>) {
 }
 
 /// The one target that a word names.
-async fn one(setting: &Setting, word: &str, direct: Direct) -> Result<Arc<Target>, Failure> {
+async fn one(context: &CommandContext, word: &str, direct: Direct) -> Result<Arc<Target>, Failure> {
     let words = words(&[word.to_owned()])?;
-    let inventory = setting.inventory().await?;
+    let inventory = context.inventory().await?;
     let overrides = direct.overrides();
-    let chosen = setting.choose(inventory, &words, &overrides).await?;
+    let chosen = context.choose(inventory, &words, &overrides).await?;
     match chosen.targets.as_slice() {
         [target] => Ok(Arc::clone(target)),
         others => match missing(&chosen.inventory) {

@@ -6,17 +6,17 @@ use clap::Args;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_engine::process::{self, Program};
 use devgate_engine::session::{self, Bound, Lender, Reach};
-use devgate_front::attend::attend_until;
-use devgate_front::ending::Ending;
-use devgate_front::interrupt::Interrupts;
-use devgate_front::output::Output;
-use devgate_front::setting::Setting;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::follow::follow_until;
+use devgate_front::printer::Printer;
+use devgate_front::signals::SignalListener;
 use devgate_schemas::Sensitive;
 use devgate_transports::Mode;
 
-use crate::attend::Shown;
 use crate::complete;
 use crate::targets::Direct;
+use crate::terminal_view::TerminalView;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  devgate session run -t switch1 -- ./nightly-checks.sh")]
@@ -36,9 +36,13 @@ pub struct Run {
 }
 
 impl Run {
-    pub(super) async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
-        let target = super::one(setting, &self.target, self.direct).await?;
-        let run = setting.begin(None);
+    pub(super) async fn run(
+        self,
+        context: &CommandContext,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
+        let target = super::one(context, &self.target, self.direct).await?;
+        let run = context.begin(None);
         let job = run.job(&target);
         let mode = if self.noop { Mode::Noop } else { Mode::Enforce };
         let shown = self.program[0].display().to_string();
@@ -54,22 +58,22 @@ impl Run {
                 stdin: None,
             };
             // It shares our stderr.
-            setting.voice.printer().settle();
-            let mut interrupts = Interrupts::hear()?;
-            process::attached(&program, async || interrupts.signal().await)
+            context.logger.queue().settle();
+            let mut listener = SignalListener::hear()?;
+            process::attached(&program, async || listener.signal().await)
                 .await
                 .map_err(|error| Failure::other(format!("cannot run {shown}: {error}")))
         };
-        let lender = Lender::new(&setting.engine.sessions, Bound::Request);
+        let lender = Lender::new(&context.engine.sessions, Bound::Request);
         let lending = async {
             job.prepare().await?;
             let reach = Reach::from_here(&job)?;
             lender.lend(&ctx, &reach, mode, lent).await
         };
-        let shown = &mut Shown::new(&setting.voice, output);
+        let shown = &mut TerminalView::new(&context.logger, printer);
         // Signals are the program's, once it has been started; before, they end this process.
-        let (exit, asked) = attend_until(setting, &run, shown, lending, None, |_| None).await?;
-        let of_program = || Ending::Of(u8::try_from(exit.code()).unwrap_or(u8::MAX));
-        Ok(asked.map_or_else(of_program, Ending::Interrupted))
+        let (exit, asked) = follow_until(context, &run, shown, lending, None, |_| None).await?;
+        let of_program = || ExitStatus::Code(u8::try_from(exit.code()).unwrap_or(u8::MAX));
+        Ok(asked.map_or_else(of_program, ExitStatus::Interrupted))
     }
 }

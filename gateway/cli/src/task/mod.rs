@@ -5,9 +5,9 @@ mod show;
 
 use clap::Subcommand;
 use devgate_core::failure::Failure;
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
-use devgate_front::setting::Setting;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::printer::Printer;
 
 /// Look at tasks, and run them.
 #[derive(Debug, Subcommand)]
@@ -36,11 +36,15 @@ impl Task {
     ///
     /// # Errors
     /// Why it could not be carried out at all.
-    pub async fn run(self, setting: &Setting, output: &Output) -> Result<Ending, Failure> {
-        let catalogue = setting.workspace.catalogue();
+    pub async fn run(
+        self,
+        context: &CommandContext,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
+        let catalogue = context.workspace.catalogue();
         match self {
-            Self::Show(show) => show.run(&catalogue, setting, output),
-            Self::Run(run) => run.run(&catalogue, setting, output).await,
+            Self::Show(show) => show.run(&catalogue, context, printer),
+            Self::Run(run) => run.run(&catalogue, context, printer).await,
         }
     }
 }

@@ -8,18 +8,18 @@ use devgate_core::results::Status;
 use devgate_engine::operations::{Operation, TaskOrder};
 use devgate_engine::tasks::{Catalogue, Parameters, Task, given_parameters};
 use devgate_engine::workspace::no_target;
-use devgate_front::arguments::{given, time};
-use devgate_front::attend::ending;
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
-use devgate_front::setting::Setting;
+use devgate_front::arguments::{duration, read_argument};
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::follow::ending;
+use devgate_front::printer::Printer;
 use devgate_schemas::Level;
 use devgate_transports::Mode;
 
-use crate::attend::perform;
 use crate::complete;
 use crate::rerun::{Rerun, RerunFile};
 use crate::targets::{HostOptions, Targets, words};
+use crate::terminal_view::run_operation;
 
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("whom").required(true).args(["targets", "rerun"]))]
@@ -58,7 +58,7 @@ pub struct Run {
     #[arg(long)]
     noop: bool,
     /// How long the task may take on a target: 90, 90s, 5m, 1h (default: as the inventory says)
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     timeout: Option<Duration>,
     /// Print what would run, where and with what, and run nothing
     ///
@@ -78,13 +78,13 @@ impl Run {
     pub(super) async fn run(
         self,
         catalogue: &Catalogue,
-        setting: &Setting,
-        output: &Output,
-    ) -> Result<Ending, Failure> {
+        context: &CommandContext,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         let task = catalogue.find(&self.name)?;
         let parameters = self.parameters(&task)?;
         let overrides = self.targets.overrides(Some(&self.host)).await?;
-        let rerunfile = setting
+        let rerunfile = context
             .workspace
             .project()
             .rerunfile
@@ -99,14 +99,14 @@ impl Run {
                 ));
             }
         };
-        let inventory = setting.inventory().await?;
-        let chosen = setting.choose(inventory, &words, &overrides).await?;
+        let inventory = context.inventory().await?;
+        let chosen = context.choose(inventory, &words, &overrides).await?;
         if chosen.targets.is_empty() {
             let why = match (self.rerun, &rerunfile) {
                 (Some(which), Some(file)) => file.nothing(which),
                 _ => no_target(&chosen.inventory, &words),
             };
-            setting.nothing_to_do(self.targets.allow_empty, &why)?;
+            context.nothing_to_do(self.targets.allow_empty, &why)?;
         }
         let order = TaskOrder {
             task,
@@ -114,12 +114,12 @@ impl Run {
             mode: if self.noop { Mode::Noop } else { Mode::Enforce },
             timeout: self.timeout,
             explain: self.explain,
-            stream: self.stream || setting.workspace.project().stream,
+            stream: self.stream || context.workspace.project().stream,
         };
         let (concurrency, order) = (self.targets.concurrency, Operation::Task(Box::new(order)));
-        let done = perform(setting, chosen, concurrency, order, output).await?;
+        let done = run_operation(context, chosen, concurrency, order, printer).await?;
         if let Some(file) = rerunfile.filter(|_| !self.explain) {
-            self.remember(setting, &file, &done.ran.statuses);
+            self.remember(context, &file, &done.ran.statuses);
         }
         Ok(ending(&done.ran))
     }
@@ -134,22 +134,22 @@ impl Run {
         let json = self
             .params
             .as_deref()
-            .map(|text| given("--params", text))
+            .map(|text| read_argument("--params", text))
             .transpose()?;
-        let given = given_parameters(&self.parameters, json.as_deref(), &task.metadata)?;
-        Ok(task.parameters(given)?)
+        let read_argument = given_parameters(&self.parameters, json.as_deref(), &task.metadata)?;
+        Ok(task.parameters(read_argument)?)
     }
 
     /// A run that cannot be remembered has gone as it has gone.
-    fn remember(&self, setting: &Setting, file: &RerunFile, statuses: &[(String, Status)]) {
-        let asked = self.save_rerun || setting.workspace.project().save_rerun;
+    fn remember(&self, context: &CommandContext, file: &RerunFile, statuses: &[(String, Status)]) {
+        let asked = self.save_rerun || context.workspace.project().save_rerun;
         if self.no_save_rerun || !asked {
             return;
         }
         if let Err(error) = file.save(statuses) {
             let path = file.path().display();
             let message = format!("the run is not remembered for --rerun: {path}: {error}");
-            setting.voice.say(Level::Warning, &message);
+            context.logger.say(Level::Warning, &message);
         }
     }
 }

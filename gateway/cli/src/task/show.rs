@@ -4,9 +4,9 @@ use clap::Args;
 use devgate_core::failure::Failure;
 use devgate_engine::inventory::{Glob, TOO_MANY};
 use devgate_engine::tasks::{Catalogue, Listed, Task};
-use devgate_front::ending::Ending;
-use devgate_front::output::{self, Output};
-use devgate_front::setting::Setting;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::printer::{self, Printer};
 use devgate_front::summary::first_line;
 use devgate_schemas::Level;
 use devgate_schemas::task::Metadata;
@@ -35,17 +35,17 @@ impl Show {
     pub(super) fn run(
         self,
         catalogue: &Catalogue,
-        setting: &Setting,
-        output: &Output,
-    ) -> Result<Ending, Failure> {
+        context: &CommandContext,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         match &self.name {
-            None => self.list(catalogue, setting, output)?,
+            None => self.list(catalogue, context, printer)?,
             Some(name) => {
                 let task = catalogue.find(name)?;
-                output.page(&task.to_json(), || show(&task));
+                printer.page(&task.to_json(), || show(&task));
             }
         }
-        Ok(Ending::Well)
+        Ok(ExitStatus::Success)
     }
 }
 
@@ -53,15 +53,15 @@ impl Show {
     fn list(
         &self,
         catalogue: &Catalogue,
-        setting: &Setting,
-        output: &Output,
+        context: &CommandContext,
+        printer: &Printer,
     ) -> Result<(), Failure> {
         let mut listing = catalogue.list()?;
         for (name, problem) in &listing.problems {
             let message = format!("task {name}: {problem}");
-            setting.voice.say(Level::Warning, &message);
+            context.logger.say(Level::Warning, &message);
         }
-        let project = setting.workspace.project();
+        let project = context.workspace.project();
         let listed: Option<Vec<Glob>> = project
             .tasks
             .as_ref()
@@ -78,7 +78,7 @@ impl Show {
                     .as_ref()
                     .is_none_or(|globs| globs.iter().any(|glob| glob.matches(&task.name)))
         });
-        output.page(&catalogue.listing_json(&listing), || {
+        printer.page(&catalogue.listing_json(&listing), || {
             let path: Vec<String> = project
                 .modulepath
                 .iter()
@@ -91,7 +91,7 @@ impl Show {
             let rows: Vec<[String; 2]> = listing.tasks.iter().map(as_row).collect();
             format!(
                 "{}\nMODULEPATH\n{path}\n\n`devgate task show NAME` shows a task's parameters.\n",
-                output::table(&rows)
+                printer::table(&rows)
             )
         });
         Ok(())
@@ -152,7 +152,7 @@ fn show(task: &Task) -> String {
                 } else if definition.is_mandatory() {
                     marks.push("required".to_owned());
                 }
-                let marks = output::in_brackets(&marks);
+                let marks = printer::in_brackets(&marks);
                 text.push_str(&format!("  {parameter}  {}{marks}\n", definition.data_type));
                 if let Some(description) = &definition.description {
                     text.push_str(&format!("      {description}\n"));

@@ -8,8 +8,8 @@ use clap::Args;
 use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
 use devgate_engine::process;
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::printer::Printer;
 
 use crate::host::spool::{self, Handover, Transaction};
 
@@ -21,23 +21,23 @@ pub struct Attend {
 
 impl Attend {
     /// Answers a line of JSON: `null` when the module was started, else why it was not.
-    pub(super) async fn run(self, output: &Output, stop: &CancelToken) -> Ending {
-        match self.attend(output, stop).await {
-            Ok(()) => Ending::Well,
+    pub(super) async fn run(self, printer: &Printer, stop: &CancelToken) -> ExitStatus {
+        match self.attend(printer, stop).await {
+            Ok(()) => ExitStatus::Success,
             Err(failure) => {
                 // Nobody hears it any more, where the module was started.
                 let failure = serde_json::to_string(&failure).expect("a failure has text keys");
-                output.line(failure);
-                Ending::Badly
+                printer.line(failure);
+                ExitStatus::Failure
             }
         }
     }
 
-    async fn attend(self, output: &Output, stop: &CancelToken) -> Result<(), Failure> {
+    async fn attend(self, printer: &Printer, stop: &CancelToken) -> Result<(), Failure> {
         let refused = |problem: String| Failure::new("devgate/not-started", problem);
         process::begin_session().map_err(|error| refused(format!("no new session: {error}")))?;
         let transaction = Transaction::at(self.folder)?;
         let handover = || Handover::read(io::stdin().lock());
-        spool::attend(&transaction, handover, stop, || output.line("null")).await
+        spool::attend(&transaction, handover, stop, || printer.line("null")).await
     }
 }

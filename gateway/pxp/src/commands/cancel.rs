@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use devgate_core::failure::Failure;
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::printer::Printer;
 use serde_json::json;
 
 use crate::commands::status;
@@ -28,21 +28,21 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    pub(super) async fn run(self, output: &Output) -> Result<Ending, Failure> {
+    pub(super) async fn run(self, printer: &Printer) -> Result<ExitStatus, Failure> {
         let spool = Spool::open(&spool::folder(self.spool_dir)?)?;
         let transaction = spool.transaction(self.transaction);
         let cancelled = transaction.cancel().await?;
         let report = transaction.report().await;
         let mut answer = json!(report);
         answer["cancelled"] = json!(cancelled);
-        output.document(&answer, || {
+        printer.document(&answer, || {
             let before = if cancelled { "" } else { "nothing was ended: " };
             format!("{before}{}", status::as_text(&report))
         });
         Ok(if report.status.is_known() {
-            Ending::Well
+            ExitStatus::Success
         } else {
-            Ending::Badly
+            ExitStatus::Failure
         })
     }
 }

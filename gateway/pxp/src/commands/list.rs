@@ -3,10 +3,10 @@
 use clap::Args;
 use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
-use devgate_front::ending::Ending;
-use devgate_front::output::{self, Output};
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::logger::Logger;
+use devgate_front::printer::{self, Printer};
 use devgate_front::summary::first_sentence;
-use devgate_front::voice::Voice;
 use devgate_schemas::Level;
 use serde_json::{Value as Json, json};
 
@@ -26,27 +26,27 @@ pub struct List {
 impl List {
     pub(super) async fn run(
         self,
-        voice: &Voice,
-        output: &Output,
+        logger: &Logger,
+        printer: &Printer,
         stop: &CancelToken,
-    ) -> Result<Ending, Failure> {
+    ) -> Result<ExitStatus, Failure> {
         let folder = self.folders.modules_dir.display().to_string();
         let modules = self.folders.open()?;
         let found = modules.all(stop).await?;
         for (name, module) in &found {
             for remark in module.iter().flat_map(|module| &module.remarks) {
-                voice.say(Level::Info, &format!("module {name}: {remark}"));
+                logger.say(Level::Info, &format!("module {name}: {remark}"));
             }
         }
         let json: Json = found.iter().map(as_json).collect();
-        output.page(&json!({ "modules": json }), || {
+        printer.page(&json!({ "modules": json }), || {
             if found.is_empty() {
                 return format!("No modules in {folder}\n");
             }
             let rows: Vec<[String; 2]> = found.iter().map(as_row).collect();
-            output::table(&rows)
+            printer::table(&rows)
         });
-        Ok(Ending::Well)
+        Ok(ExitStatus::Success)
     }
 }
 

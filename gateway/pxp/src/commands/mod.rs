@@ -14,11 +14,11 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use devgate_core::cancel::{CancelSource, CancelToken, Stage};
 use devgate_core::failure::Failure;
-use devgate_front::ending::Ending;
-use devgate_front::interrupt::{self, Interrupts};
-use devgate_front::options::Global;
-use devgate_front::output::Output;
-use devgate_front::voice::Voice;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::logger::Logger;
+use devgate_front::options::GlobalOptions;
+use devgate_front::printer::Printer;
+use devgate_front::signals::{self, SignalListener};
 
 use crate::host::ModulesDir;
 
@@ -63,24 +63,28 @@ impl Pxp {
     ///
     /// # Errors
     /// Why it could not be carried out at all.
-    pub async fn run(self, global: &Global, output: &Output) -> Result<Ending, Failure> {
+    pub async fn run(
+        self,
+        global: &GlobalOptions,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         // A process has one voice, and a module finds out itself how loud it is to be.
-        let voice = || Voice::new(global, global.color(), output.printer());
+        let logger = || Logger::new(global, global.color(), printer.queue());
         match self {
             Self::List(list) => {
-                stoppable(async |stop| list.run(&voice(), output, stop).await).await
+                stoppable(async |stop| list.run(&logger(), printer, stop).await).await
             }
             Self::Show(show) => {
-                stoppable(async |stop| show.run(&voice(), output, stop).await).await
+                stoppable(async |stop| show.run(&logger(), printer, stop).await).await
             }
-            Self::Run(run) => stoppable(async |stop| run.run(&voice(), output, stop).await).await,
-            Self::Status(status) => status.run(&voice(), output).await,
-            Self::Cancel(cancel) => cancel.run(output).await,
+            Self::Run(run) => stoppable(async |stop| run.run(&logger(), printer, stop).await).await,
+            Self::Status(status) => status.run(&logger(), printer).await,
+            Self::Cancel(cancel) => cancel.run(printer).await,
             Self::Attend(attend) => {
-                let attend = async |stop: &CancelToken| Ok(attend.run(output, stop).await);
-                stopped_by(Signals::Asking, attend).await
+                let attend = async |stop: &CancelToken| Ok(attend.run(printer, stop).await);
+                stopped_by(Signals::Request, attend).await
             }
-            Self::Serve(serve) => Ok(serve.run(global, output).await),
+            Self::Serve(serve) => Ok(serve.run(global, printer).await),
         }
     }
 }
@@ -94,44 +98,44 @@ impl Folders {
 /// What signals do, when they have come often.
 enum Signals {
     /// They end the work, wherever it is.
-    Ending,
+    Terminate,
     /// They ask, and the work comes to its own end: it has something to write down.
-    Asking,
+    Request,
 }
 
 /// Does work that signals end, with what it has started.
 async fn stoppable(
-    work: impl AsyncFnOnce(&CancelToken) -> Result<Ending, Failure>,
-) -> Result<Ending, Failure> {
-    stopped_by(Signals::Ending, work).await
+    work: impl AsyncFnOnce(&CancelToken) -> Result<ExitStatus, Failure>,
+) -> Result<ExitStatus, Failure> {
+    stopped_by(Signals::Terminate, work).await
 }
 
 async fn stopped_by(
     signals: Signals,
-    work: impl AsyncFnOnce(&CancelToken) -> Result<Ending, Failure>,
-) -> Result<Ending, Failure> {
-    let mut interrupts = Interrupts::hear()?;
+    work: impl AsyncFnOnce(&CancelToken) -> Result<ExitStatus, Failure>,
+) -> Result<ExitStatus, Failure> {
+    let mut listener = SignalListener::hear()?;
     let cancel_source = CancelSource::default();
     let stop = cancel_source.stop();
     let mut work = std::pin::pin!(work(&stop));
     loop {
         tokio::select! {
             ending = &mut work => {
-                return match interrupts.first() {
+                return match listener.first() {
                     None => ending,
                     // What it says of its end is that it was interrupted.
-                    Some(signal) => ending.map(|_| Ending::Interrupted(signal)),
+                    Some(signal) => ending.map(|_| ExitStatus::Interrupted(signal)),
                 };
             }
-            signal = interrupts.signal() => cancel_source.cancel(interrupt::reason(signal)),
+            signal = listener.signal() => cancel_source.cancel(signals::reason(signal)),
             stage = cancel_source.next() => match stage {
                 // What a module does cannot be left half done by waiting: it is asked to end at once.
                 Some(stage) => cancel_source.raise(stage.max(Stage::End), None),
                 None => match signals {
-                    Signals::Ending => {
+                    Signals::Terminate => {
                         return Err(Failure::new("devgate/interrupted", "interrupted"))
                     }
-                    Signals::Asking => return work.await,
+                    Signals::Request => return work.await,
                 },
             }
         }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use clap::Args;
 use devgate_core::failure::Failure;
-use devgate_front::arguments::time;
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
-use devgate_front::voice::Voice;
+use devgate_front::arguments::duration;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::logger::Logger;
+use devgate_front::printer::Printer;
 use devgate_schemas::Level;
 use serde_json::json;
 
@@ -42,7 +42,7 @@ pub(super) struct Nonblocking {
         long,
         value_name = "TIME",
         requires = "nonblocking",
-        value_parser = time,
+        value_parser = duration,
         default_value = "14d",
         help_heading = "Without waiting"
     )]
@@ -93,22 +93,22 @@ impl Wish {
         self,
         call: &Call,
         limit: Duration,
-        voice: &Voice,
-        output: &Output,
-    ) -> Result<Ending, Failure> {
+        logger: &Logger,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         let removed = self.spool.remove_old(self.keep).await;
         let problems = removed.unwrap_or_else(|error| {
             let told = format!("no old transaction was removed: {error}");
             vec![(Level::Warning, told)]
         });
         for (level, problem) in problems {
-            voice.say(level, &problem);
+            logger.say(level, &problem);
         }
         let (module, action) = (&call.module().name, &call.action().name);
         let transaction = match self.spool.claim(self.id, call, limit)? {
             Claim::New(transaction) => transaction,
             Claim::Repeated(transaction) => {
-                return repeated(&transaction, [module, action], output).await;
+                return repeated(&transaction, [module, action], printer).await;
             }
         };
         let started = transaction.start(call).await;
@@ -120,10 +120,10 @@ impl Wish {
             "action": action,
             "repeated": false,
         });
-        output.document(&answer, || {
+        printer.document(&answer, || {
             format!("{}: running ({module} {action})\n", transaction.id)
         });
-        Ok(Ending::Well)
+        Ok(ExitStatus::Success)
     }
 }
 
@@ -134,8 +134,8 @@ impl Wish {
 pub(super) async fn repeated(
     transaction: &Transaction,
     asked: [&str; 2],
-    output: &Output,
-) -> Result<Ending, Failure> {
+    printer: &Printer,
+) -> Result<ExitStatus, Failure> {
     let report = transaction.summary().await;
     let known = report.known.as_ref();
     let [module, action] = [
@@ -160,12 +160,12 @@ pub(super) async fn repeated(
         "action": action,
         "repeated": true,
     });
-    output.document(&answer, || {
+    printer.document(&answer, || {
         let id = &transaction.id;
         format!(
             "{id}: {}; it was begun before, and is not run again\n",
             report.status
         )
     });
-    Ok(Ending::Well)
+    Ok(ExitStatus::Success)
 }

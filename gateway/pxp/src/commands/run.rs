@@ -7,10 +7,10 @@ use clap::Args;
 use devgate_core::cancel::CancelToken;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_engine::process;
-use devgate_front::arguments::{given, time};
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
-use devgate_front::voice::Voice;
+use devgate_front::arguments::{duration, read_argument};
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::logger::Logger;
+use devgate_front::printer::Printer;
 use devgate_schemas::task::Exit;
 use devgate_schemas::{Level, Mask, Sensitive, read_unique};
 use serde_json::{Value as Json, json};
@@ -38,7 +38,7 @@ pub struct Run {
     #[arg(long, value_name = "JSON", default_value = NOTHING)]
     input: String,
     /// How long the action may take: 90, 90s, 5m, 1h
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1h")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1h")]
     timeout: Duration,
     #[command(flatten)]
     nonblocking: Nonblocking,
@@ -50,26 +50,26 @@ const NOTHING: &str = "{}";
 impl Run {
     pub(super) async fn run(
         self,
-        voice: &Voice,
-        output: &Output,
+        logger: &Logger,
+        printer: &Printer,
         stop: &CancelToken,
-    ) -> Result<Ending, Failure> {
+    ) -> Result<ExitStatus, Failure> {
         if !self.input.starts_with(['-', '@']) && self.input != NOTHING {
             hide_input(&self.input)?;
         }
         let wish = self.nonblocking.wish()?;
         if let Some(begun) = wish.as_ref().and_then(Wish::begun) {
             let asked = [self.module.as_str(), self.action.as_str()];
-            return repeated(&begun, asked, output).await;
+            return repeated(&begun, asked, printer).await;
         }
-        let input = input(&given("--input", &self.input)?)?;
+        let input = input(&read_argument("--input", &self.input)?)?;
         let module = self.folders.open()?.load(&self.module, stop).await?;
         for remark in &module.remarks {
-            voice.say(Level::Info, &format!("module {}: {remark}", module.name));
+            logger.say(Level::Info, &format!("module {}: {remark}", module.name));
         }
         let call = Call::new(module, &self.action, input)?;
         if let Some(wish) = wish {
-            return wish.begin(&call, self.timeout, voice, output).await;
+            return wish.begin(&call, self.timeout, logger, printer).await;
         }
         let mask = call.mask();
         let verdict = call.run(self.timeout, stop).await;
@@ -80,14 +80,14 @@ impl Run {
             Level::Notice
         };
         for line in verdict.stderr.lines() {
-            voice.say(level, &format!("stderr: {}", mask.text(line)));
+            logger.say(level, &format!("stderr: {}", mask.text(line)));
         }
-        Ok(print(&call, verdict, &mask, output))
+        Ok(print(&call, verdict, &mask, printer))
     }
 }
 
 /// Prints what became of the action.
-fn print(call: &Call, verdict: Verdict, mask: &Mask, output: &Output) -> Ending {
+fn print(call: &Call, verdict: Verdict, mask: &Mask, printer: &Printer) -> ExitStatus {
     let well = verdict.is_success();
     let mut answer = json!({
         "module": call.module().name,
@@ -104,14 +104,18 @@ fn print(call: &Call, verdict: Verdict, mask: &Mask, output: &Output) -> Ending 
             call.module().name,
             call.action().name
         );
-        output.complain(&mask.text(&format!("{label}: {error}")));
+        printer.complain(&mask.text(&format!("{label}: {error}")));
     }
     let answer = mask.json(answer);
-    output.document(&answer, || match &answer["results"] {
+    printer.document(&answer, || match &answer["results"] {
         Json::Null => String::new(),
         results => format!("{results:#}\n"),
     });
-    if well { Ending::Well } else { Ending::Badly }
+    if well {
+        ExitStatus::Success
+    } else {
+        ExitStatus::Failure
+    }
 }
 
 /// Takes the input from the command line, which everybody on this node can read for as long as the action

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use clap::Args;
 use devgate_core::failure::Failure;
-use devgate_front::ending::Ending;
-use devgate_front::options::Global;
-use devgate_front::output::Output;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::options::GlobalOptions;
+use devgate_front::printer::Printer;
 
 use crate::module;
 
@@ -28,8 +28,8 @@ pub struct Serve {
 }
 
 impl Serve {
-    pub(super) async fn run(self, global: &Global, output: &Output) -> Ending {
-        module::serve(self.action.as_deref(), global, output).await
+    pub(super) async fn run(self, global: &GlobalOptions, printer: &Printer) -> ExitStatus {
+        module::serve(self.action.as_deref(), global, printer).await
     }
 }
 

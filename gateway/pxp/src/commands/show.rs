@@ -3,9 +3,9 @@
 use clap::Args;
 use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
-use devgate_front::ending::Ending;
-use devgate_front::output::{self, Output};
-use devgate_front::voice::Voice;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::logger::Logger;
+use devgate_front::printer::{self, Printer};
 use devgate_schemas::Level;
 use devgate_schemas::pxp::JsonSchema;
 use serde_json::{Value as Json, json};
@@ -28,17 +28,17 @@ pub struct Show {
 impl Show {
     pub(super) async fn run(
         self,
-        voice: &Voice,
-        output: &Output,
+        logger: &Logger,
+        printer: &Printer,
         stop: &CancelToken,
-    ) -> Result<Ending, Failure> {
+    ) -> Result<ExitStatus, Failure> {
         let modules = self.folders.open()?;
         let module = modules.load(&self.module, stop).await?;
         for remark in &module.remarks {
-            voice.say(Level::Notice, &format!("module {}: {remark}", module.name));
+            logger.say(Level::Notice, &format!("module {}: {remark}", module.name));
         }
-        output.page(&as_json(&module), || as_text(&module));
-        Ok(Ending::Well)
+        printer.page(&as_json(&module), || as_text(&module));
+        Ok(ExitStatus::Success)
     }
 }
 
@@ -123,10 +123,10 @@ fn members(schema: &JsonSchema, mut say: impl FnMut(&str)) {
             let description = property["description"].as_str().unwrap_or_default();
             [
                 name.clone(),
-                format!("{kind}{}", output::in_brackets(&marks)),
+                format!("{kind}{}", printer::in_brackets(&marks)),
                 description.to_owned(),
             ]
         })
         .collect();
-    output::table(&rows).lines().for_each(say);
+    printer::table(&rows).lines().for_each(say);
 }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use devgate_core::failure::Failure;
-use devgate_front::ending::Ending;
-use devgate_front::output::{self, Output};
-use devgate_front::voice::Voice;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::logger::Logger;
+use devgate_front::printer::{self, Printer};
 use devgate_schemas::Level;
 use serde_json::json;
 
@@ -28,10 +28,14 @@ pub struct Status {
 }
 
 impl Status {
-    pub(super) async fn run(self, voice: &Voice, output: &Output) -> Result<Ending, Failure> {
+    pub(super) async fn run(
+        self,
+        logger: &Logger,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         let spool = Spool::open(&spool::folder(self.spool_dir)?)?;
         let Some(id) = self.transaction else {
-            return all(&spool, output).await;
+            return all(&spool, printer).await;
         };
         let report = spool.transaction(id).report().await;
         // What a module says of its failure is read by whoever asks for no more than that.
@@ -45,29 +49,29 @@ impl Status {
             .as_ref()
             .and_then(|known| known.stderr.as_deref());
         for line in stderr.unwrap_or_default().lines() {
-            voice.say(level, &format!("stderr: {line}"));
+            logger.say(level, &format!("stderr: {line}"));
         }
-        output.document(&report, || as_text(&report));
+        printer.document(&report, || as_text(&report));
         Ok(if report.status.is_good() {
-            Ending::Well
+            ExitStatus::Success
         } else {
-            Ending::Badly
+            ExitStatus::Failure
         })
     }
 }
 
 /// Names all transactions: the last to begin is the last.
-async fn all(spool: &Spool, output: &Output) -> Result<Ending, Failure> {
+async fn all(spool: &Spool, printer: &Printer) -> Result<ExitStatus, Failure> {
     let mut reports = Vec::new();
     for transaction in spool.all()? {
         reports.push(transaction.summary().await);
     }
     reports.sort_by_key(|report| report.known.as_ref().map(|known| known.start.clone()));
-    output.page(&json!({ "transactions": reports }), || {
+    printer.page(&json!({ "transactions": reports }), || {
         let rows: Vec<[String; 5]> = reports.iter().map(as_row).collect();
-        output::table(&rows)
+        printer::table(&rows)
     });
-    Ok(Ending::Well)
+    Ok(ExitStatus::Success)
 }
 
 fn as_row(report: &Report) -> [String; 5] {

@@ -6,9 +6,9 @@ use devgate_core::events::Event;
 use devgate_core::failure::Failure;
 use devgate_core::results::{Action, Item};
 use devgate_engine::run::Run;
-use devgate_front::attend::{SIGNAL, Show, attend_for, cut_short, said};
-use devgate_front::setting::Setting;
-use devgate_front::voice::Voice;
+use devgate_front::command_context::CommandContext;
+use devgate_front::follow::{EventView, SIGNAL, follow_with, interruption, log_event};
+use devgate_front::logger::Logger;
 use serde_json::{Value as Json, json};
 
 use crate::module::results::Results;
@@ -18,17 +18,17 @@ use crate::module::results::Results;
 /// # Errors
 /// That signals cannot be heard; then nothing has been done.
 pub(super) async fn collect<T>(
-    setting: &Setting,
+    context: &CommandContext,
     run: &Run,
     work: impl Future<Output = T>,
 ) -> Result<(T, Json), Failure> {
-    let mut results = Collected::new(&setting.voice);
-    let done = attend_for(setting, run, &mut results, work).await?;
+    let mut results = Collected::new(&context.logger);
+    let done = follow_with(context, run, &mut results, work).await?;
     Ok((done, results.document))
 }
 
 struct Collected<'v> {
-    voice: &'v Voice,
+    logger: &'v Logger,
     action: Option<Action>,
     begun: Instant,
     items: Vec<Json>,
@@ -37,9 +37,9 @@ struct Collected<'v> {
 }
 
 impl<'v> Collected<'v> {
-    fn new(voice: &'v Voice) -> Self {
+    fn new(logger: &'v Logger) -> Self {
         Self {
-            voice,
+            logger,
             action: None,
             begun: Instant::now(),
             items: Vec::new(),
@@ -48,7 +48,7 @@ impl<'v> Collected<'v> {
     }
 }
 
-impl Show for Collected<'_> {
+impl EventView for Collected<'_> {
     fn show(&mut self, event: &Event) {
         match event {
             Event::Begun { action, targets } => {
@@ -72,11 +72,11 @@ impl Show for Collected<'_> {
                     items: Some(items),
                     target_count: Some(count),
                     elapsed_time: Some(self.begun.elapsed().as_secs()),
-                    error: reason.as_ref().map(cut_short),
+                    error: reason.as_ref().map(interruption),
                     ..Results::default()
                 });
             }
-            event => said(self.voice, event, SIGNAL),
+            event => log_event(self.logger, event, SIGNAL),
         }
     }
 }

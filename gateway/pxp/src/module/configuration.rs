@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use devgate_core::failure::Failure;
-use devgate_front::options::Global;
+use devgate_front::options::GlobalOptions;
 use devgate_schemas::{Sensitive, yaml};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -78,7 +78,7 @@ impl Configuration {
     }
 
     /// The options of a command line, with what the configuration says over them.
-    pub(super) fn over(&self, global: &Global) -> Global {
+    pub(super) fn over(&self, global: &GlobalOptions) -> GlobalOptions {
         let mut global = global.for_programs();
         if let Some(project) = &self.project {
             global.project = Some(project.clone());

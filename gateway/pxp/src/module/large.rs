@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 use devgate_core::atomic_file;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_engine::store;
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::printer::Printer;
 use devgate_transports::Environment;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
@@ -67,13 +67,17 @@ pub(super) fn fit(results: Json, limit: usize) -> (Json, Result<(), Failure>) {
 }
 
 /// How an action ends whose results could be kept, or could not: then it has failed, and says why.
-pub(super) fn ending(ending: Ending, kept: &Result<(), Failure>, output: &Output) -> Ending {
+pub(super) fn ending(
+    ending: ExitStatus,
+    kept: &Result<(), Failure>,
+    printer: &Printer,
+) -> ExitStatus {
     match kept {
         Ok(()) => ending,
         Err(failure) => {
-            output.complain(&failure.msg);
+            printer.complain(&failure.msg);
             match ending {
-                Ending::Well => Ending::Badly,
+                ExitStatus::Success => ExitStatus::Failure,
                 ending => ending,
             }
         }

@@ -18,11 +18,11 @@ use devgate_core::cancel::Reason;
 use devgate_core::failure::Failure;
 use devgate_engine::project::Format;
 use devgate_engine::run;
-use devgate_front::ending::Ending;
-use devgate_front::interrupt::{self, Interrupts};
-use devgate_front::options::{Global, When};
-use devgate_front::output::Output;
-use devgate_front::setting::Setting;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::options::{ColorWhen, GlobalOptions};
+use devgate_front::printer::Printer;
+use devgate_front::signals::{self, SignalListener};
 use devgate_schemas::derived;
 use devgate_schemas::pxp::{JsonSchema, Request};
 use futures_util::FutureExt;
@@ -37,18 +37,22 @@ use self::reply::Reply;
 const METADATA: &str = "metadata";
 
 /// Answers as a module that is given this word, with the options of its command line.
-pub(crate) async fn serve(word: Option<&str>, global: &Global, output: &Output) -> Ending {
-    output.print_as(Format::Json);
+pub(crate) async fn serve(
+    word: Option<&str>,
+    global: &GlobalOptions,
+    printer: &Printer,
+) -> ExitStatus {
+    printer.print_as(Format::Json);
     // Words may go to a file.
-    output.colour(When::Never);
+    printer.colour(ColorWhen::Never);
     match word {
         None | Some(METADATA) => {
-            output.line(format!("{:#}", metadata()));
-            Ending::Well
+            printer.line(format!("{:#}", metadata()));
+            ExitStatus::Success
         }
         Some(name) => match ACTIONS.iter().find(|action| action.name == name) {
-            Some(action) => answer(action, global, output).await,
-            None => output.refuse(unknown(name)),
+            Some(action) => answer(action, global, printer).await,
+            None => printer.refuse(unknown(name)),
         },
     }
 }
@@ -72,13 +76,13 @@ fn unknown(word: &str) -> Failure {
 }
 
 /// Reads a request, does what it asks for, and tells what came of it.
-async fn answer(action: &Served, global: &Global, output: &Output) -> Ending {
+async fn answer(action: &Served, global: &GlobalOptions, printer: &Printer) -> ExitStatus {
     // From here on no signal ends this process before it has answered.
-    let mut interrupts = match Interrupts::hear() {
-        Ok(interrupts) => interrupts,
-        Err(error) => return output.refuse(error.into()),
+    let mut listener = match SignalListener::hear() {
+        Ok(listener) => listener,
+        Err(error) => return printer.refuse(error.into()),
     };
-    let (request, files) = match request::read(&mut interrupts).await {
+    let (request, files) = match request::read(&mut listener).await {
         Ok(mut request) => {
             let files = request.output_files.take();
             (Ok(request), files)
@@ -86,36 +90,36 @@ async fn answer(action: &Served, global: &Global, output: &Output) -> Ending {
         Err(refused) => (Err(refused.failure), refused.output_files),
     };
     // What could not be told is not begun.
-    let reply = match Reply::to(files, output) {
+    let reply = match Reply::to(files, printer) {
         Ok(reply) => reply,
-        Err(failure) => return reply::not_written(&failure, output),
+        Err(failure) => return reply::not_written(&failure, printer),
     };
     let done = async {
         match request {
-            Ok(request) => act(action, request, global, output).await,
-            Err(failure) => refuse(failure, output),
+            Ok(request) => act(action, request, global, printer).await,
+            Err(failure) => refuse(failure, printer),
         }
     };
     let done = AssertUnwindSafe(done).catch_unwind().await;
-    let (results, ending) = done.unwrap_or_else(|_| refuse(run::panicked(), output));
-    reply.end(results, ending, output)
+    let (results, ending) = done.unwrap_or_else(|_| refuse(run::panicked(), printer));
+    reply.end(results, ending, printer)
 }
 
 /// Does what a request asks for: its results, no larger than they may be, and how it ended.
 async fn act(
     action: &Served,
     request: Request,
-    global: &Global,
-    output: &Output,
-) -> (Json, Ending) {
+    global: &GlobalOptions,
+    printer: &Printer,
+) -> (Json, ExitStatus) {
     let configuration = match Configuration::read(request.configuration) {
         Ok(configuration) => configuration,
-        Err(failure) => return refuse(failure, output),
+        Err(failure) => return refuse(failure, printer),
     };
-    let done = work(action, request.input, &configuration, global, output).await;
-    let (results, ending) = done.unwrap_or_else(|error| refuse(error, output));
+    let done = work(action, request.input, &configuration, global, printer).await;
+    let (results, ending) = done.unwrap_or_else(|error| refuse(error, printer));
     let (results, kept) = large::fit(results, configuration.limits.results);
-    (results, large::ending(ending, &kept, output))
+    (results, large::ending(ending, &kept, printer))
 }
 
 /// Does an action: its results, and how it ended.
@@ -123,30 +127,30 @@ async fn work(
     action: &Served,
     input: Map<String, Json>,
     configuration: &Configuration,
-    global: &Global,
-    output: &Output,
-) -> Result<(Json, Ending), Failure> {
+    global: &GlobalOptions,
+    printer: &Printer,
+) -> Result<(Json, ExitStatus), Failure> {
     let limits = &configuration.limits;
-    interrupt::stop_after(limits.time, "configuration `limits.time`");
-    let setting = Setting::load(&configuration.over(global), output)?;
+    signals::stop_after(limits.time, "configuration `limits.time`");
+    let context = CommandContext::load(&configuration.over(global), printer)?;
     let work = Work {
-        setting: &setting,
+        context: &context,
         limits,
     };
     action.act(input, &work).await
 }
 
 /// Says why a request could not be carried out at all; perhaps because somebody has stopped it.
-fn refuse(failure: Failure, output: &Output) -> (Json, Ending) {
-    let failure = match interrupt::asked().map(interrupt::reason) {
+fn refuse(failure: Failure, printer: &Printer) -> (Json, ExitStatus) {
+    let failure = match signals::asked().map(signals::reason) {
         Some(late @ Reason::Deadline(_)) => Failure {
             msg: format!("{late}: {}", failure.msg),
             ..failure
         },
         Some(_) | None => failure,
     };
-    output.complain(&failure.msg);
-    let ending = interrupt::asked().map_or(Ending::Badly, Ending::Interrupted);
+    printer.complain(&failure.msg);
+    let ending = signals::asked().map_or(ExitStatus::Failure, ExitStatus::Interrupted);
     (failure.into_value(), ending)
 }
 

@@ -14,8 +14,8 @@ use std::path::Path;
 
 use devgate_core::atomic_file;
 use devgate_core::failure::Failure;
-use devgate_front::ending::Ending;
-use devgate_front::output::Output;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::printer::Printer;
 use devgate_schemas::pxp::{FILES_NOT_WRITTEN, OutputFiles};
 use nix::unistd::dup2_stderr;
 use rustix::fs::{FallocateFlags, fallocate};
@@ -49,9 +49,9 @@ pub(super) struct Files {
 }
 
 /// Ends with the exit code that is kept for it: the files could not be written.
-pub(super) fn not_written(why: &Failure, output: &Output) -> Ending {
-    output.complain(&why.msg);
-    Ending::Of(FILES_NOT_WRITTEN)
+pub(super) fn not_written(why: &Failure, printer: &Printer) -> ExitStatus {
+    printer.complain(&why.msg);
+    ExitStatus::Code(FILES_NOT_WRITTEN)
 }
 
 impl Reply {
@@ -59,26 +59,26 @@ impl Reply {
     ///
     /// # Errors
     /// Which of them cannot be written.
-    pub(super) fn to(files: Option<OutputFiles>, output: &Output) -> Result<Self, Failure> {
+    pub(super) fn to(files: Option<OutputFiles>, printer: &Printer) -> Result<Self, Failure> {
         match files {
             None => Ok(Self::Streams),
-            Some(files) => Files::prepare(files, output).map(Self::Files),
+            Some(files) => Files::prepare(files, printer).map(Self::Files),
         }
     }
 
     /// Tells the results and how it ended; gives how this process is to end.
-    pub(super) fn end(self, results: Json, ending: Ending, output: &Output) -> Ending {
+    pub(super) fn end(self, results: Json, ending: ExitStatus, printer: &Printer) -> ExitStatus {
         match self {
             Self::Streams => {
-                output.line(results.to_string());
+                printer.line(results.to_string());
                 ending
             }
-            Self::Files(files) => match files.end(&results, ending, output) {
+            Self::Files(files) => match files.end(&results, ending, printer) {
                 Ok(ending) => ending,
                 Err(failure) => {
                     // Who has called may log it, as pxp-agent does.
-                    output.line(large::fit(results, SUMMARY).0.to_string());
-                    not_written(&failure, output)
+                    printer.line(large::fit(results, SUMMARY).0.to_string());
+                    not_written(&failure, printer)
                 }
             },
         }
@@ -86,7 +86,7 @@ impl Reply {
 }
 
 impl Files {
-    fn prepare(places: OutputFiles, output: &Output) -> Result<Self, Failure> {
+    fn prepare(places: OutputFiles, printer: &Printer) -> Result<Self, Failure> {
         let mut known = HashSet::new();
         for place in [&places.stdout, &places.stderr, &places.exitcode] {
             let own = look(place).map_err(|error| unwritten(place, &error))?;
@@ -112,7 +112,7 @@ impl Files {
         let of_stderr = |error| unwritten(&places.stderr, &error);
         let terminal = io::stderr().as_fd().try_clone_to_owned();
         let terminal = terminal.map_err(of_stderr)?;
-        output.printer().settle();
+        printer.queue().settle();
         dup2_stderr(&said).map_err(|error| of_stderr(error.into()))?;
         Ok(Self {
             places,
@@ -122,16 +122,21 @@ impl Files {
         })
     }
 
-    fn end(self, results: &Json, ending: Ending, output: &Output) -> Result<Ending, Failure> {
+    fn end(
+        self,
+        results: &Json,
+        ending: ExitStatus,
+        printer: &Printer,
+    ) -> Result<ExitStatus, Failure> {
         let (places, terminal) = (self.places.clone(), &self.terminal);
         let said = self.said;
         let [for_results, for_code] = self.kept;
         let write = || {
             let place = &places.stdout;
-            let ending = write_results(place, results, ending, for_results, output)
+            let ending = write_results(place, results, ending, for_results, printer)
                 .map_err(|error| unwritten(place, &error))?;
             let place = &places.stderr;
-            output.printer().settle();
+            printer.queue().settle();
             write_words(place, said, terminal).map_err(|error| unwritten(place, &error))?;
             let (place, code) = (&places.exitcode, format!("{}\n", ending.code()));
             into_room(place, code.as_bytes(), for_code)
@@ -140,7 +145,7 @@ impl Files {
         };
         let written = write();
         if written.is_err() {
-            output.printer().settle();
+            printer.queue().settle();
             let _ = dup2_stderr(terminal);
             // Nobody is to take what is there of it for an answer, the exit code least of all.
             for there in [&places.exitcode, &places.stderr, &places.stdout] {
@@ -155,20 +160,20 @@ impl Files {
 fn write_results(
     place: &Path,
     results: &Json,
-    ending: Ending,
+    ending: ExitStatus,
     kept: File,
-    output: &Output,
-) -> io::Result<Ending> {
+    printer: &Printer,
+) -> io::Result<ExitStatus> {
     let line = |results: &Json| format!("{results}\n");
     let Err(error) = atomic_file::write(place, line(results).as_bytes()) else {
         return Ok(ending);
     };
-    output.complain(&format!(
+    printer.complain(&format!(
         "cannot write all results to {}: {error}; the largest values, or all but a summary, are left out",
         place.display()
     ));
     let (results, moved) = large::fit(results.clone(), SUMMARY);
-    let ending = large::ending(ending, &moved, output);
+    let ending = large::ending(ending, &moved, printer);
     into_room(place, line(&results).as_bytes(), kept).map(|()| ending)
 }
 

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use devgate_core::failure::Failure;
-use devgate_front::interrupt::Interrupts;
+use devgate_front::signals::SignalListener;
 use devgate_schemas::pxp::{OutputFiles, Request};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -27,7 +27,7 @@ pub(super) struct Refused {
 ///
 /// # Errors
 /// It is none, does not end, or somebody wants to stop.
-pub(super) async fn read(interrupts: &mut Interrupts) -> Result<Request, Refused> {
+pub(super) async fn read(listener: &mut SignalListener) -> Result<Request, Refused> {
     if io::stdin().is_terminal() {
         return Err(refused(
             "expected a request on stdin, which is a terminal: write one there, \
@@ -46,7 +46,7 @@ pub(super) async fn read(interrupts: &mut Interrupts) -> Result<Request, Refused
     }
     let text = tokio::select! {
         text = timeout(PATIENCE, text) => text,
-        _ = interrupts.signal() => return Err(refused("interrupted while the request was read")),
+        _ = listener.signal() => return Err(refused("interrupted while the request was read")),
     };
     let text = match text {
         Ok(Ok(Ok(text))) => text,

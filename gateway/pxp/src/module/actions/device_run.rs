@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use crate::module::actions::{Action, Operation, Setting, Whom};
+use crate::module::actions::{Action, CommandContext, Operation, Whom};
 
 /// Brings devices to the state of a manifest or of a compiled catalog.
 #[derive(Deserialize, JsonSchema)]
@@ -48,8 +48,8 @@ impl Action for DeviceRun {
     const ITEMS: &str = "device";
     type Value = Report;
 
-    fn operation(self, setting: &Setting) -> Result<(Whom, Operation), Failure> {
-        let project = setting.workspace.project().root.clone();
+    fn operation(self, context: &CommandContext) -> Result<(Whom, Operation), Failure> {
+        let project = context.workspace.project().root.clone();
         let text = self
             .manifest
             .map(|manifest| yaml::from_json(&manifest.into()));

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use crate::module::actions::{Action, Operation, Setting, Whom};
+use crate::module::actions::{Action, CommandContext, Operation, Whom};
 
 /// Collects the facts of targets.
 #[derive(Deserialize, JsonSchema)]
@@ -32,10 +32,10 @@ impl Action for Facts {
         "The facts, under Facter's names and the family's own; `_error` where it failed";
     type Value = Map<String, Json>;
 
-    fn operation(self, setting: &Setting) -> Result<(Whom, Operation), Failure> {
+    fn operation(self, context: &CommandContext) -> Result<(Whom, Operation), Failure> {
         let seconds = self.cached.map(|seconds| seconds.get().into());
         let cached = seconds.map(Duration::from_secs);
-        let (project, store) = (&setting.workspace.project().root, &*setting.engine.store);
+        let (project, store) = (&context.workspace.project().root, &*context.engine.store);
         let facts = operations::Facts::of_age(cached, self.stale_ok, project, store)?;
         Ok((self.whom, Operation::Facts(facts)))
     }

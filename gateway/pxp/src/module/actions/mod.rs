@@ -9,9 +9,9 @@ mod whom;
 
 use devgate_core::failure::Failure;
 use devgate_engine::operations::Operation;
-use devgate_front::attend::ending;
-use devgate_front::ending::Ending;
-use devgate_front::setting::Setting;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::follow::ending;
 use devgate_schemas::derived;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
@@ -40,17 +40,17 @@ trait Action: DeserializeOwned + JsonSchema {
     ///
     /// # Errors
     /// What is wrong with its input.
-    fn operation(self, setting: &Setting) -> Result<(Whom, Operation), Failure>;
+    fn operation(self, context: &CommandContext) -> Result<(Whom, Operation), Failure>;
 }
 
 /// What an action works with.
 pub(super) struct Work<'w> {
-    pub(super) setting: &'w Setting,
+    pub(super) context: &'w CommandContext,
     pub(super) limits: &'w Limits,
 }
 
 /// The results of an action, and how it ended.
-pub(super) type Done = (Json, Ending);
+pub(super) type Done = (Json, ExitStatus);
 
 /// An action, as the metadata have it and as it is invoked.
 pub(super) struct Served {
@@ -80,10 +80,10 @@ impl Work<'_> {
     async fn perform(&self, whom: &Whom, operation: Operation) -> Result<Done, Failure> {
         let chosen = whom.choose(self).await?;
         let handle = self
-            .setting
+            .context
             .submit(chosen, whom.concurrency(self), operation)?;
         let summary = handle.summary();
-        let (done, results) = collect(self.setting, handle.run(), summary).await?;
+        let (done, results) = collect(self.context, handle.run(), summary).await?;
         Ok((results, ending(&done?.ran)))
     }
 }
@@ -97,7 +97,7 @@ impl Served {
             act: |input, work| {
                 async {
                     let input: A = fitting("input", Json::Object(input))?;
-                    let (whom, operation) = input.operation(work.setting)?;
+                    let (whom, operation) = input.operation(work.context)?;
                     work.perform(&whom, operation).await
                 }
                 .boxed_local()

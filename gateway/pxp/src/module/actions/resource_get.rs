@@ -6,7 +6,7 @@ use devgate_engine::operations::{Held, Inspect, Splay};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::module::actions::{Action, Operation, Setting, Whom};
+use crate::module::actions::{Action, CommandContext, Operation, Whom};
 
 /// Reads the resources of a type, or one of them, from devices.
 #[derive(Deserialize, JsonSchema)]
@@ -27,7 +27,7 @@ impl Action for ResourceGet {
     const ITEMS: &str = "device";
     type Value = Held;
 
-    fn operation(self, _: &Setting) -> Result<(Whom, Operation), Failure> {
+    fn operation(self, _: &CommandContext) -> Result<(Whom, Operation), Failure> {
         let inspect = Inspect {
             type_name: self.type_name,
             title: self.title,

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use crate::module::actions::{Action, Operation, Setting, Whom};
+use crate::module::actions::{Action, CommandContext, Operation, Whom};
 
 /// Runs a task on targets: a remote task here, with the target's connection info.
 #[derive(Deserialize, JsonSchema)]
@@ -39,8 +39,8 @@ impl Action for RunTask {
     const VALUE: &str = "What the task answers; with `_error` where it failed";
     type Value = Map<String, Json>;
 
-    fn operation(self, setting: &Setting) -> Result<(Whom, Operation), Failure> {
-        let task = setting.workspace.catalogue().find(&self.task)?;
+    fn operation(self, context: &CommandContext) -> Result<(Whom, Operation), Failure> {
+        let task = context.workspace.catalogue().find(&self.task)?;
         let given: Hash = self
             .parameters
             .into_iter()

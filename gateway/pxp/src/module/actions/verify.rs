@@ -5,7 +5,7 @@ use devgate_engine::operations::Reached;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::module::actions::{Action, Operation, Setting, Whom};
+use crate::module::actions::{Action, CommandContext, Operation, Whom};
 
 /// Tests that targets can be reached and that their credentials are accepted.
 #[derive(Deserialize, JsonSchema)]
@@ -19,7 +19,7 @@ impl Action for Verify {
     const ITEMS: &str = "verify";
     type Value = Reached;
 
-    fn operation(self, _: &Setting) -> Result<(Whom, Operation), Failure> {
+    fn operation(self, _: &CommandContext) -> Result<(Whom, Operation), Failure> {
         Ok((self.whom, Operation::Verify))
     }
 }

@@ -53,9 +53,9 @@ impl Whom {
                            name the targets";
             return Err(Failure::new("devgate/invalid-input", message));
         }
-        let inventory = work.setting.inventory().await?;
+        let inventory = work.context.inventory().await?;
         let overrides = Overrides::default();
-        let chosen = work.setting.choose(inventory, words, &overrides);
+        let chosen = work.context.choose(inventory, words, &overrides);
         let chosen = chosen.await?;
         if chosen.targets.is_empty() {
             let message = "`targets` chooses none of the inventory: nothing was done; `project` or \
@@ -67,7 +67,7 @@ impl Whom {
 
     /// How many at once: no more than the configuration lets.
     pub(super) fn concurrency(&self, work: &Work<'_>) -> Option<NonZeroUsize> {
-        let wanted = work.setting.wanted(self.concurrency);
+        let wanted = work.context.wanted(self.concurrency);
         match work.limits.concurrency {
             Some(most) => Some(wanted.min(most)),
             None => self.concurrency,

@@ -13,11 +13,11 @@ use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
 use tracing_subscriber::fmt::{FmtContext, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
+use crate::logger::Logger;
 use crate::options::LogLevel;
-use crate::voice::Voice;
 
 /// Has a voice say what is written to `tracing`, as it says everything else.
-pub(super) fn listen(voice: &Voice, least: LogLevel) {
+pub(super) fn listen(logger: &Logger, least: LogLevel) {
     let own = match least {
         LogLevel::Trace => "trace",
         LogLevel::Debug => "debug",
@@ -37,7 +37,7 @@ pub(super) fn listen(voice: &Voice, least: LogLevel) {
     // A second voice in one process (a test's) leaves the first one's subscriber in place.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
-        .with_writer(voice.clone())
+        .with_writer(logger.clone())
         .with_ansi(false)
         .event_format(Plain)
         .try_init();
@@ -68,7 +68,7 @@ where
 /// Says what is written, at one level.
 #[derive(Debug)]
 pub struct Said {
-    voice: Voice,
+    logger: Logger,
     level: Level,
 }
 
@@ -78,7 +78,7 @@ impl Write for Said {
         let (line, length) = (text.trim_end(), line.len());
         let of_run = RUN.try_with(|run| say(&**run, self.level, line.to_owned()));
         if of_run.is_err() {
-            self.voice.say(self.level, line);
+            self.logger.say(self.level, line);
         }
         Ok(length)
     }
@@ -88,12 +88,12 @@ impl Write for Said {
     }
 }
 
-impl MakeWriter<'_> for Voice {
+impl MakeWriter<'_> for Logger {
     type Writer = Said;
 
     fn make_writer(&self) -> Said {
         Said {
-            voice: self.clone(),
+            logger: self.clone(),
             level: Level::Debug,
         }
     }
@@ -106,7 +106,7 @@ impl MakeWriter<'_> for Voice {
             tracing::Level::DEBUG | tracing::Level::TRACE => Level::Debug,
         };
         Said {
-            voice: self.clone(),
+            logger: self.clone(),
             level,
         }
     }

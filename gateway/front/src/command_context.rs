@@ -22,16 +22,16 @@ use devgate_transports::{Environment, RetryBudget};
 use futures_util::FutureExt;
 use nix::unistd::Uid;
 
-use crate::attend::unless_interrupted;
-use crate::interrupt;
-use crate::options::{Global, When};
-use crate::output::Output;
+use crate::follow::or_interrupted;
+use crate::logger::Logger;
+use crate::options::{ColorWhen, GlobalOptions};
+use crate::printer::Printer;
 use crate::prompt::Terminal;
-use crate::voice::Voice;
+use crate::signals;
 
 /// The surroundings of one command.
 #[derive(Debug)]
-pub struct Setting {
+pub struct CommandContext {
     /// The project, its modules and its inventory.
     pub workspace: Workspace,
     /// What runs it.
@@ -39,35 +39,35 @@ pub struct Setting {
     /// How long each target is waited for that does not answer.
     retry_budget: Duration,
     /// Where messages go.
-    pub voice: Voice,
+    pub logger: Logger,
 }
 
-impl Setting {
+impl CommandContext {
     /// Finds the project, and composes the registry with its modules.
     ///
     /// # Errors
     /// What is wrong with the project's file or with a family.
-    pub fn load(global: &Global, output: &Output) -> Result<Self, Failure> {
+    pub fn load(global: &GlobalOptions, printer: &Printer) -> Result<Self, Failure> {
         let current = std::env::current_dir()?;
         let environment = Arc::new(Environment::of_process());
         let named = environment.variable("BOLT_PROJECT").map(PathBuf::from);
         let project = Project::find(global.project.clone(), named, &current)?;
         let color = match (global.color(), project.color) {
-            (When::Auto, Some(false)) => When::Never,
+            (ColorWhen::Auto, Some(false)) => ColorWhen::Never,
             (color, _) => color,
         };
-        output.colour(color);
-        let voice = Voice::new(global, color, output.printer());
+        printer.colour(color);
+        let logger = Logger::new(global, color, printer.queue());
         let modulepath = global.modulepath.as_deref().map(std::env::split_paths);
         let modulepath: Option<Vec<PathBuf>> = modulepath.map(Iterator::collect);
         if let Some(modulepath) = &modulepath {
             for folder in modulepath.iter().filter(|path| !path.is_dir()) {
                 let message = format!("--modulepath: {} is no folder", folder.display());
-                voice.say(Level::Warning, &message);
+                logger.say(Level::Warning, &message);
             }
         }
         if let (None, Some(format)) = (global.format, project.format) {
-            output.print_as(format);
+            printer.print_as(format);
         }
         let configured = global.inventory.clone().map(Source::Configuration);
         let named = || global.inventoryfile.clone().map(Source::File);
@@ -87,7 +87,7 @@ impl Setting {
             environment: Arc::clone(&environment),
             person: Some(Arc::new(Terminal)),
         };
-        let log: Arc<dyn Sink> = Arc::new(voice.clone());
+        let log: Arc<dyn Sink> = Arc::new(logger.clone());
         Ok(Self {
             workspace: Workspace::load(settings, Arc::clone(&log))?,
             engine: Engine::new(Means {
@@ -96,10 +96,10 @@ impl Setting {
                 idle: Duration::ZERO,
                 store: Arc::new(Files::new(Arc::clone(&environment))),
                 environment,
-                asked: || interrupt::asked().map(interrupt::reason),
+                asked: || signals::asked().map(signals::reason),
             }),
             retry_budget: global.retry_budget.unwrap_or(RetryBudget::LIMIT),
-            voice,
+            logger,
         })
     }
 
@@ -108,7 +108,7 @@ impl Setting {
     /// # Errors
     /// Everything that is wrong with it.
     pub async fn inventory(&self) -> Result<Rc<Inventory>, Failure> {
-        unless_interrupted(self.workspace.inventory()).await
+        or_interrupted(self.workspace.inventory()).await
     }
 
     /// Has the programs of a family say what they are, unless a signal comes before.
@@ -116,7 +116,7 @@ impl Setting {
     /// # Errors
     /// That one came.
     pub async fn ask(&self, family: &str) -> Result<(), Failure> {
-        unless_interrupted(self.workspace.registry.ask([family]).map(Ok)).await
+        or_interrupted(self.workspace.registry.ask([family]).map(Ok)).await
     }
 
     /// The same for every family.
@@ -124,7 +124,7 @@ impl Setting {
     /// # Errors
     /// That a signal came.
     pub async fn ask_all(&self) -> Result<(), Failure> {
-        unless_interrupted(self.workspace.registry.ask_all().map(Ok)).await
+        or_interrupted(self.workspace.registry.ask_all().map(Ok)).await
     }
 
     /// The targets that words choose from an inventory, perhaps none; unless a signal comes before they are known.
@@ -137,7 +137,7 @@ impl Setting {
         words: &[String],
         overrides: &Overrides,
     ) -> Result<Chosen, Failure> {
-        unless_interrupted(self.workspace.choose(inventory, words, overrides)).await
+        or_interrupted(self.workspace.choose(inventory, words, overrides)).await
     }
 
     /// Says why there is nothing to do.
@@ -145,7 +145,7 @@ impl Setting {
     /// # Errors
     /// That a command which does nothing has not succeeded, unless it may be so.
     pub fn nothing_to_do(&self, allowed: bool, why: &str) -> Result<(), Failure> {
-        operations::nothing_to_do(&self.voice, allowed, why)
+        operations::nothing_to_do(&self.logger, allowed, why)
     }
 
     /// A run that works on as many targets at once as somebody asks for, or the project, or as is usual.
@@ -178,7 +178,7 @@ impl Setting {
         Limits {
             concurrency: self.concurrency(concurrency),
             retry_budget: self.retry_budget,
-            least: self.voice.least(),
+            least: self.logger.least(),
             ..Limits::default()
         }
     }
@@ -198,7 +198,7 @@ impl Setting {
                 "only {affordable} targets are worked on at once: no more than {files} files may be \
                  open (`ulimit -n`)"
             );
-            self.voice.say(Level::Warning, &message);
+            self.logger.say(Level::Warning, &message);
         }
         let affordable = NonZeroUsize::new(affordable).unwrap_or(NonZeroUsize::MIN);
         self.wanted(asked).min(affordable)

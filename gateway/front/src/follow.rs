@@ -16,10 +16,10 @@ use devgate_schemas::Level;
 use nix::sys::signal::Signal;
 use tokio::time::interval;
 
-use crate::ending::Ending;
-use crate::interrupt::{self, Interrupts};
-use crate::setting::Setting;
-use crate::voice::Voice;
+use crate::command_context::CommandContext;
+use crate::exit_status::ExitStatus;
+use crate::logger::Logger;
+use crate::signals::{self, SignalListener};
 
 /// How often it is shown that time passes.
 const TICK: Duration = Duration::from_millis(250);
@@ -28,7 +28,7 @@ const TICK: Duration = Duration::from_millis(250);
 ///
 /// # Errors
 /// That there was a signal, or what the work has failed with.
-pub async fn unless_interrupted<T>(
+pub async fn or_interrupted<T>(
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
     let mut work = pin!(work);
@@ -36,17 +36,17 @@ pub async fn unless_interrupted<T>(
     if let Poll::Ready(done) = futures_util::poll!(&mut work) {
         return done;
     }
-    let Ok(mut interrupts) = Interrupts::hear() else {
+    let Ok(mut listener) = SignalListener::hear() else {
         return work.await;
     };
     tokio::select! {
         done = work => done,
-        _ = interrupts.signal() => Err(InventoryError::Interrupted.into()),
+        _ = listener.signal() => Err(InventoryError::Interrupted.into()),
     }
 }
 
 /// Whoever shows what a run tells.
-pub trait Show {
+pub trait EventView {
     /// Shows an event.
     fn show(&mut self, event: &Event);
 }
@@ -55,61 +55,61 @@ pub trait Show {
 ///
 /// # Errors
 /// That signals cannot be heard; then nothing has been done.
-pub async fn attend_for<T>(
-    setting: &Setting,
+pub async fn follow_with<T>(
+    context: &CommandContext,
     run: &Run,
-    show: &mut impl Show,
+    show: &mut impl EventView,
     work: impl Future<Output = T>,
 ) -> Result<T, Failure> {
     let cancel = |signal| {
-        run.cancel(interrupt::reason(signal));
-        setting.engine.hurry();
+        run.cancel(signals::reason(signal));
+        context.engine.hurry();
         None
     };
-    let interrupts = Some(Interrupts::hear()?);
-    Ok(attend_until(setting, run, show, work, interrupts, cancel).await)
+    let listener = Some(SignalListener::hear()?);
+    Ok(follow_until(context, run, show, work, listener, cancel).await)
 }
 
 /// Does the work of a run, and shows what it tells, until it ends or a signal, where they are heard, gives something
 /// else.
-pub async fn attend_until<T>(
-    setting: &Setting,
+pub async fn follow_until<T>(
+    context: &CommandContext,
     run: &Run,
-    show: &mut impl Show,
+    show: &mut impl EventView,
     work: impl Future<Output = T>,
-    mut interrupts: Option<Interrupts>,
+    mut listener: Option<SignalListener>,
     mut on_signal: impl FnMut(Signal) -> Option<T>,
 ) -> T {
     let mut events = run.events().follow(0);
     let mut ticks = interval(TICK);
-    let printer = setting.voice.printer();
+    let queue = context.logger.queue();
     // Who does not read holds the run back, and nothing else: time passes, and signals are heard.
-    printer.step_aside();
+    queue.step_aside();
     let done = {
         let work = RUN.scope(Arc::clone(run.events()), work);
-        let mut work = pin!(setting.engine.drive(work));
+        let mut work = pin!(context.engine.drive(work));
         loop {
             let next = async {
-                printer.room().await;
+                queue.room().await;
                 events.next().await
             };
             tokio::select! {
                 Some(heard) = next => {
                     told(heard, show);
-                    while printer.has_room() && let Some(heard) = events.waiting() {
+                    while queue.has_room() && let Some(heard) = events.waiting() {
                         told(heard, show);
                     }
                 }
                 done = &mut work => break done,
-                Some(signal) = interrupt::next(interrupts.as_mut()) => {
-                    printer.give_up();
+                Some(signal) = signals::next(listener.as_mut()) => {
+                    queue.give_up();
                     if let Some(done) = on_signal(signal) {
                         break done;
                     }
                 }
                 _ = ticks.tick() => {
-                    printer.give_up();
-                    setting.voice.tick();
+                    queue.give_up();
+                    context.logger.tick();
                 }
             }
         }
@@ -120,7 +120,7 @@ pub async fn attend_until<T>(
     done
 }
 
-fn told(heard: Heard, show: &mut impl Show) {
+fn told(heard: Heard, show: &mut impl EventView) {
     // The run waits for who attends it: nothing is missed.
     if let Heard::Event(_, event) = heard {
         show.show(&event);
@@ -128,11 +128,11 @@ fn told(heard: Heard, show: &mut impl Show) {
 }
 
 /// How a command ends by a run.
-pub fn ending(ran: &RunSummary) -> Ending {
+pub fn ending(ran: &RunSummary) -> ExitStatus {
     match &ran.reason {
-        Some(reason) => Ending::Interrupted(interrupt::signal_of(reason)),
-        None if ran.is_well() => Ending::Well,
-        None => Ending::Badly,
+        Some(reason) => ExitStatus::Interrupted(signals::signal_of(reason)),
+        None if ran.is_well() => ExitStatus::Success,
+        None => ExitStatus::Failure,
     }
 }
 
@@ -140,22 +140,22 @@ pub fn ending(ran: &RunSummary) -> Ending {
 pub const SIGNAL: &str = "signal";
 
 /// Has the voice say those events that are words; `again` is what asks once more that a run stop.
-pub fn said(voice: &Voice, event: &Event, again: &str) {
+pub fn log_event(logger: &Logger, event: &Event, again: &str) {
     match event {
-        Event::Said(event) => voice.take(event.clone()),
-        Event::Settled { target } => voice.settled(target),
+        Event::Said(event) => logger.take(event.clone()),
+        Event::Settled { target } => logger.settled(target),
         Event::Stopping {
             stage,
             told,
             running,
             held,
-        } => voice.say(Level::Err, &stopping(*stage, told, *running, *held, again)),
+        } => logger.say(Level::Err, &stopping(*stage, told, *running, *held, again)),
         _ => {}
     }
 }
 
 /// Why there is no more of the results of a run that was cut short.
-pub fn cut_short(reason: &Reason) -> Failure {
+pub fn interruption(reason: &Reason) -> Failure {
     let why = match reason {
         Reason::Signal(signal) => format!("the run was interrupted by {signal}"),
         Reason::Deadline(_) => format!("the run {reason}"),

@@ -53,8 +53,8 @@ pub fn count() -> usize {
 }
 
 /// The next signal, where they are heard.
-pub async fn next(interrupts: Option<&mut Interrupts>) -> Option<Name> {
-    Some(interrupts?.signal().await)
+pub async fn next(listener: Option<&mut SignalListener>) -> Option<Name> {
+    Some(listener?.signal().await)
 }
 
 /// Asks this process to stop after so many seconds, as `said` says, like an alarm clock: by a signal
@@ -82,14 +82,14 @@ pub fn signal_of(reason: &Reason) -> Name {
 
 /// Hears the signals that ask a run to stop.
 #[derive(Debug)]
-pub struct Interrupts {
+pub struct SignalListener {
     signals: Vec<(Name, Signal)>,
     first: Option<Name>,
     /// Whether the first was told.
     is_told: bool,
 }
 
-impl Interrupts {
+impl SignalListener {
     /// From now on these signals no longer end this process by themselves. `nohup` has us ignore SIGHUP, which stays so.
     ///
     /// # Errors

@@ -9,22 +9,22 @@ use devgate_core::lock::locked;
 use devgate_engine::process::Stream;
 use indicatif::TermLike;
 
-use crate::printer::Printer;
+use crate::print_queue::PrintQueue;
 
 /// Leaves the cursor at the beginning of the last line that was drawn. At its end, where it would be, the `^C` that a
 /// terminal shows for Ctrl-C begins another line, and the one above it is not found any more when all is drawn anew.
 #[derive(Debug)]
 pub(super) struct Terminal {
-    printer: Arc<Printer>,
+    queue: Arc<PrintQueue>,
     /// What is drawn at once.
     drawn: Mutex<String>,
 }
 
 impl Terminal {
     /// The one of stderr.
-    pub(super) fn stderr(printer: &Arc<Printer>) -> Box<Self> {
+    pub(super) fn stderr(queue: &Arc<PrintQueue>) -> Box<Self> {
         Box::new(Self {
-            printer: Arc::clone(printer),
+            queue: Arc::clone(queue),
             drawn: Mutex::default(),
         })
     }
@@ -81,7 +81,7 @@ impl TermLike for Terminal {
     fn flush(&self) -> io::Result<()> {
         let mut drawn = std::mem::take(&mut *locked(&self.drawn));
         drawn.push('\r');
-        self.printer.print(Stream::Stderr, drawn.as_bytes());
+        self.queue.print(Stream::Stderr, drawn.as_bytes());
         Ok(())
     }
 }

@@ -9,11 +9,11 @@ use devgate_engine::operations::{Operation, Summary};
 use devgate_engine::project::Format;
 use devgate_engine::run::Run;
 use devgate_engine::workspace::Chosen;
-use devgate_front::attend::{SIGNAL, Show, attend_for, cut_short, said};
-use devgate_front::interrupt;
-use devgate_front::output::Output;
-use devgate_front::setting::Setting;
-use devgate_front::voice::Voice;
+use devgate_front::command_context::CommandContext;
+use devgate_front::follow::{EventView, SIGNAL, follow_with, interruption, log_event};
+use devgate_front::logger::Logger;
+use devgate_front::printer::Printer;
+use devgate_front::signals;
 use nix::sys::signal::Signal;
 
 use crate::results::Results;
@@ -24,83 +24,89 @@ use crate::results::Results;
 ///
 /// # Errors
 /// That signals cannot be heard; then nothing has been done.
-pub(crate) async fn attend<T>(
-    setting: &Setting,
+pub(crate) async fn follow<T>(
+    context: &CommandContext,
     run: &Run,
-    output: &Output,
+    printer: &Printer,
     work: impl Future<Output = T>,
 ) -> Result<T, Failure> {
-    attend_for(setting, run, &mut Shown::new(&setting.voice, output), work).await
+    follow_with(
+        context,
+        run,
+        &mut TerminalView::new(&context.logger, printer),
+        work,
+    )
+    .await
 }
 
 /// Has the engine do something on targets, and prints what it tells.
 ///
 /// # Errors
 /// Why nothing could be begun.
-pub(crate) async fn perform(
-    setting: &Setting,
+pub(crate) async fn run_operation(
+    context: &CommandContext,
     chosen: Chosen,
     concurrency: Option<NonZeroUsize>,
     operation: Operation,
-    output: &Output,
+    printer: &Printer,
 ) -> Result<Rc<Summary>, Failure> {
-    let handle = setting.submit(chosen, concurrency, operation)?;
-    attend(setting, handle.run(), output, handle.summary()).await?
+    let handle = context.submit(chosen, concurrency, operation)?;
+    follow(context, handle.run(), printer, handle.summary()).await?
 }
 
 /// What the terminal shows of a run: results, and what is said.
-pub(super) struct Shown<'s> {
-    voice: &'s Voice,
-    output: &'s Output,
+pub(super) struct TerminalView<'s> {
+    logger: &'s Logger,
+    printer: &'s Printer,
     results: Option<Results<'s>>,
 }
 
-impl<'s> Shown<'s> {
-    pub(super) fn new(voice: &'s Voice, output: &'s Output) -> Self {
+impl<'s> TerminalView<'s> {
+    pub(super) fn new(logger: &'s Logger, printer: &'s Printer) -> Self {
         Self {
-            voice,
-            output,
+            logger,
+            printer,
             results: None,
         }
     }
 }
 
-impl Show for Shown<'_> {
+impl EventView for TerminalView<'_> {
     fn show(&mut self, event: &Event) {
-        let (voice, output) = (self.voice, self.output);
+        let (logger, printer) = (self.logger, self.printer);
         match event {
             Event::Begun { action, targets } => {
-                self.results = Some(Results::begin(output, action.clone()));
-                voice.begin(*targets, output.format());
+                self.results = Some(Results::begin(printer, action.clone()));
+                logger.begin(*targets, printer.format());
             }
             Event::Started { target } => {
                 if let Some(results) = &self.results {
-                    voice.above(|| results.start(target));
+                    logger.above(|| results.start(target));
                 }
             }
             Event::Said(_) | Event::Settled { .. } | Event::Stopping { .. } => {
-                said(voice, event, again());
+                log_event(logger, event, again());
             }
             // On stdout where people read that, else on stderr.
-            Event::Wrote { line } if output.format() == Format::Human => {
-                voice.above(|| output.text(line));
+            Event::Wrote { line } if printer.format() == Format::Human => {
+                logger.above(|| printer.text(line));
             }
-            Event::Wrote { line } => voice.print(line),
+            Event::Wrote { line } => logger.print(line),
             Event::Finished {
                 target,
                 answer,
                 running,
                 failed,
             } => {
-                voice.progress(*running, *failed);
+                logger.progress(*running, *failed);
                 if let Some(results) = &mut self.results {
-                    voice.step(|| results.item(target, answer));
+                    logger.step(|| results.item(target, answer));
                 }
             }
             Event::Ended { reason } => {
-                voice.end();
+                logger.end();
                 if let Some(results) = self.results.take() {
-                    results.end(reason.as_ref().map(cut_short));
+                    results.end(reason.as_ref().map(interruption));
                 }
             }
         }
@@ -109,7 +115,7 @@ impl Show for Shown<'_> {
 
 /// By what a person at a command line asks once more that it stop: as was asked before.
 fn again() -> &'static str {
-    match interrupt::asked() {
+    match signals::asked() {
         Some(Signal::SIGINT) => "Ctrl-C",
         _ => SIGNAL,
     }

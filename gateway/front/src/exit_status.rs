@@ -4,24 +4,24 @@ use nix::sys::signal::Signal;
 
 /// Whether everything that was asked for went well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum ExitStatus {
     /// All targets succeeded.
-    Well,
+    Success,
     /// A target failed.
-    Badly,
+    Failure,
     /// Somebody stopped it, with this signal.
     Interrupted(Signal),
     /// With the exit code of the program that was run.
-    Of(u8),
+    Code(u8),
 }
 
-impl Ending {
+impl ExitStatus {
     /// The exit code that tells it.
     pub fn code(self) -> u8 {
         match self {
-            Self::Well => 0,
-            Self::Badly => 1,
-            Self::Of(code) => code,
+            Self::Success => 0,
+            Self::Failure => 1,
+            Self::Code(code) => code,
             // As shells tell of a process that a signal has ended.
             Self::Interrupted(signal) => 128 + signal as u8,
         }

@@ -18,15 +18,15 @@ use devgate_schemas::{Course, Event, Level, Mask, visible};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::logdest::{LogDest, Logs};
-use crate::options::{Global, LogLevel, When};
+use crate::options::{ColorWhen, GlobalOptions, LogLevel};
 use crate::paint::{BAD, Paint, for_stream, painted};
-use crate::printer::Printer;
-use crate::{output, wrap};
+use crate::print_queue::PrintQueue;
+use crate::{printer, wrap};
 use retries::Retries;
 
 /// Speaks to the person at the terminal.
 #[derive(Clone, Debug)]
-pub struct Voice(Arc<Inner>);
+pub struct Logger(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -34,7 +34,7 @@ struct Inner {
     /// Whether there is no progress to be seen.
     quiet: bool,
     choice: ColorChoice,
-    printer: Arc<Printer>,
+    queue: Arc<PrintQueue>,
     bar: ProgressBar,
     retries: Mutex<Retries>,
     /// Whether people read results, on stdout.
@@ -44,9 +44,9 @@ struct Inner {
     logs: Mutex<Logs>,
 }
 
-impl Voice {
+impl Logger {
     /// A voice as the global options want it; log lines of libraries go through it too.
-    pub fn new(global: &Global, color: When, printer: &Arc<Printer>) -> Self {
+    pub fn new(global: &GlobalOptions, color: ColorWhen, queue: &Arc<PrintQueue>) -> Self {
         let default = match (global.quiet, global.verbose) {
             (true, _) => LogLevel::Error,
             (false, true) => LogLevel::Info,
@@ -54,19 +54,19 @@ impl Voice {
         };
         let least = global.log_level.unwrap_or(default);
         let choice = color.on(&io::stderr());
-        let voice = Self(Arc::new(Inner {
+        let logger = Self(Arc::new(Inner {
             least,
             quiet: global.quiet,
             choice,
-            printer: Arc::clone(printer),
+            queue: Arc::clone(queue),
             bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
-            retries: Mutex::new(Retries::new(printer)),
+            retries: Mutex::new(Retries::new(queue)),
             shows_results: AtomicBool::default(),
             mask: Mutex::default(),
             logs: Mutex::default(),
         }));
-        raw::listen(&voice, least);
-        voice
+        raw::listen(&logger, least);
+        logger
     }
 
     /// The least level that it says.
@@ -84,7 +84,7 @@ impl Voice {
     pub fn begin(&self, count: usize, results: Format) {
         let shows = results == Format::Human;
         self.0.shows_results.store(shows, Ordering::Relaxed);
-        if count > 1 && !self.0.quiet && output::is_watched() {
+        if count > 1 && !self.0.quiet && printer::is_watched() {
             self.0.bar.set_length(count as u64);
             locked(&self.0.retries).count(true, &self.0.bar);
         }
@@ -92,14 +92,14 @@ impl Voice {
 
     /// Shows that time passes, to who has read so far. A thread that did it would be one that may not be had.
     pub fn tick(&self) {
-        if self.0.printer.is_done() {
+        if self.0.queue.is_done() {
             self.0.bar.tick();
         }
     }
 
     /// What prints what it says.
-    pub fn printer(&self) -> &Printer {
-        &self.0.printer
+    pub fn queue(&self) -> &PrintQueue {
+        &self.0.queue
     }
 
     /// Shows how many targets are worked on, and how many have failed.
@@ -183,13 +183,13 @@ impl Voice {
         self.0.bar.suspend(|| {
             let text = wrap::wrapped(&painted(text), wrap::width(&io::stderr()));
             let bytes = for_stream(&text, self.0.choice);
-            self.0.printer.print(Stream::Stderr, &bytes);
+            self.0.queue.print(Stream::Stderr, &bytes);
         });
     }
 }
 
 /// Hears what belongs to no run, and the events of runs, from which the secrets have been taken.
-impl Sink for Voice {
+impl Sink for Logger {
     fn says(&self, level: Level) -> bool {
         level >= self.least()
     }
@@ -217,7 +217,7 @@ impl Sink for Voice {
             ..
         } = &*self.0;
         self.tell(level, &line, |line| match course {
-            Course::Again if output::is_watched() => {
+            Course::Again if printer::is_watched() => {
                 locked(retries).show(&target, visible(line).into_owned(), bar);
             }
             Course::InResult if shows_results.load(Ordering::Relaxed) => {}

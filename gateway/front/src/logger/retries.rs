@@ -7,8 +7,8 @@ use console::{Term, truncate_str};
 use indexmap::IndexMap;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::printer::Printer;
-use crate::voice::terminal::Terminal;
+use crate::logger::terminal::Terminal;
+use crate::print_queue::PrintQueue;
 
 /// So many targets have a line: no more may fit on the terminal.
 const SHOWN: usize = 10;
@@ -22,16 +22,16 @@ const COUNT: &str = "{pos}/{len} targets, {msg}{elapsed} {wide_bar}";
 /// The lines, and whether there is a bar below them.
 #[derive(Debug)]
 pub(super) struct Retries {
-    printer: Arc<Printer>,
+    queue: Arc<PrintQueue>,
     lines: IndexMap<String, String>,
     counts: bool,
 }
 
 impl Retries {
     /// No lines.
-    pub(super) fn new(printer: &Arc<Printer>) -> Self {
+    pub(super) fn new(queue: &Arc<PrintQueue>) -> Self {
         Self {
-            printer: Arc::clone(printer),
+            queue: Arc::clone(queue),
             lines: IndexMap::new(),
             counts: false,
         }
@@ -67,7 +67,7 @@ impl Retries {
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         if bar.is_hidden() {
             bar.set_draw_target(ProgressDrawTarget::term_like_with_hz(
-                Terminal::stderr(&self.printer),
+                Terminal::stderr(&self.queue),
                 RATE,
             ));
         }

@@ -1,0 +1,394 @@
+//! Printing on stdout and stderr, whoever reads them, and however slowly.
+//!
+//! Where a signal would end this process, who prints waits until it is taken, as anywhere. As soon as signals are heard,
+//! or a run is attended, nobody waits: a thread writes what was printed, in order, and who prints much asks for
+//! [`room`](Printer::room). Before the process ends, it waits until all is [done](Printer::done). A reader who is there
+//! and reads nothing is waited for, but does not keep a run from being stopped.
+
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use std::{fmt, mem, thread};
+
+use devgate_core::lock::locked;
+use devgate_engine::process::Stream;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::Signal;
+use rustix::fs::fstat;
+use tokio::sync::Notify;
+use tokio::time::interval;
+
+use crate::signals::{self, SignalListener};
+
+/// Prints, for all of this process.
+#[derive(Debug, Default)]
+pub struct PrintQueue {
+    /// Whether nobody waits for what he prints.
+    is_aside: AtomicBool,
+    state: Mutex<State>,
+    /// Tells the thread of each lane that there is something to write.
+    more: [Condvar; 2],
+    /// Tells who waits that less is left to be written.
+    less: Notify,
+    /// The same, for who cannot but block his thread.
+    less_here: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    lanes: [Lane; 2],
+    /// Which lane each stream takes, once that is known.
+    ways: Option<[usize; 2]>,
+    /// Why nothing is printed on a stream any more.
+    lost: [Option<Lost>; 2],
+    /// When it was noticed that somebody wants to stop.
+    asked: Option<Instant>,
+    /// Whether somebody waits until all is written.
+    is_awaited: bool,
+    /// Whether he blocks his thread.
+    is_awaited_here: bool,
+}
+
+/// What a thread is to write, in this order. Streams that lead to one place share one.
+#[derive(Debug, Default)]
+struct Lane {
+    pieces: VecDeque<(Stream, Vec<u8>)>,
+    /// How many bytes were not taken yet, those that are being written included.
+    left: usize,
+    /// When the last of them were taken, or these came.
+    since: Option<Instant>,
+    has_thread: bool,
+    /// Whether the thread waits to be told, and was not.
+    is_idle: bool,
+}
+
+/// Why nothing is printed on a stream any more.
+#[derive(Debug)]
+pub enum Lost {
+    /// Its reader has gone away (`| head`): he wants no more, and no complaint.
+    Gone,
+    /// Nobody read it, and somebody wanted to stop, by this signal.
+    Unread(Signal),
+    /// It could not be written.
+    Failed(io::Error),
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gone => f.write_str("their reader has gone away"),
+            Self::Unread(_) => f.write_str("nobody reads them"),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+/// How much is written at once: what a pipe takes that takes anything (PIPE_BUF).
+const PIECE: usize = 4096;
+
+/// How many bytes may be left to be written before who prints much has to wait.
+const ROOM: usize = 256 << 10;
+
+/// How long what is printed is collected before more of it is written. Nobody sees it, and a thread is not woken for
+/// each line of many.
+const COLLECTED: Duration = Duration::from_millis(10);
+
+/// How often it is looked whether a reader is still to be waited for.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How long a reader who takes nothing is waited for, after so many signals.
+fn retry_budget(signals: usize) -> Duration {
+    match signals {
+        0 | 1 => Duration::from_secs(5),
+        2 => Duration::from_millis(500),
+        _ => LOOK,
+    }
+}
+
+impl PrintQueue {
+    /// From now on nobody waits for what he prints.
+    pub fn step_aside(&self) {
+        self.is_aside.store(true, Ordering::Relaxed);
+    }
+
+    /// Prints on a stream.
+    pub fn print(self: &Arc<Self>, stream: Stream, bytes: &[u8]) {
+        let mut state = locked(&self.state);
+        if bytes.is_empty() || state.lost[stream as usize].is_some() {
+            return;
+        }
+        let is_aside = self.is_aside.load(Ordering::Relaxed) || signals::are_heard();
+        let way = is_aside.then(|| state.way(stream));
+        if let Some(way) = way.filter(|way| self.has_thread(*way, &mut state)) {
+            let lane = &mut state.lanes[way];
+            lane.add(stream, bytes);
+            if mem::take(&mut lane.is_idle) {
+                self.more[way].notify_one();
+            }
+        } else {
+            drop(state);
+            for piece in bytes.chunks(PIECE) {
+                self.write(stream, piece);
+            }
+        }
+    }
+
+    /// Why nothing is printed on a stream any more; nothing where all was. It is told once.
+    pub fn take_lost(&self, stream: Stream) -> Option<Lost> {
+        locked(&self.state).lost[stream as usize].take()
+    }
+
+    /// Whether nothing is left to be written.
+    pub fn is_done(&self) -> bool {
+        locked(&self.state).left() == 0
+    }
+
+    /// Whether not much is left to be written.
+    pub fn has_room(&self) -> bool {
+        locked(&self.state).has_room()
+    }
+
+    /// Waits until not much is left to be written.
+    pub async fn room(&self) {
+        self.until(State::has_room).await;
+    }
+
+    /// Waits until all is written that is read, and hears signals meanwhile.
+    pub async fn done(&self) {
+        if self.is_done() {
+            return;
+        }
+        self.hurry(&mut locked(&self.state));
+        let mut listener = SignalListener::hear().ok();
+        let mut looks = interval(LOOK);
+        loop {
+            tokio::select! {
+                () = self.until(|state| state.left() == 0) => return,
+                Some(_) = signals::next(listener.as_mut()) => {}
+                _ = looks.tick() => {}
+            }
+            self.give_up();
+        }
+    }
+
+    /// The same, where nothing else can be done meanwhile: a stream is about to lead elsewhere.
+    pub fn settle(&self) {
+        let mut state = locked(&self.state);
+        state.is_awaited_here = true;
+        self.hurry(&mut state);
+        while state.left() > 0 {
+            let told = self.less_here.wait_timeout(state, LOOK);
+            state = told.unwrap_or_else(PoisonError::into_inner).0;
+            self.give_up_in(&mut state);
+        }
+        (state.is_awaited, state.is_awaited_here) = (false, false);
+        state.ways = None;
+    }
+
+    /// Has all written at once.
+    fn hurry(&self, state: &mut State) {
+        state.is_awaited = true;
+        self.more.iter().for_each(Condvar::notify_one);
+    }
+
+    /// Where somebody wants to stop: gives up who has read nothing for too long.
+    pub fn give_up(&self) {
+        self.give_up_in(&mut locked(&self.state));
+    }
+
+    fn give_up_in(&self, state: &mut State) {
+        let Some(signal) = signals::asked() else {
+            return;
+        };
+        let asked = *state.asked.get_or_insert_with(Instant::now);
+        for way in 0..state.lanes.len() {
+            let lane = &mut state.lanes[way];
+            let is_stuck = |since: Instant| {
+                since.max(asked).elapsed() >= retry_budget(signals::count()) && lane.left > 0
+            };
+            if !lane.since.is_some_and(is_stuck) {
+                continue;
+            }
+            lane.pieces.clear();
+            lane.left = 0;
+            for stream in [Stream::Stdout, Stream::Stderr] {
+                if state.way(stream) == way {
+                    state.lost[stream as usize].get_or_insert(Lost::Unread(signal));
+                }
+            }
+            self.tell_less(state);
+        }
+    }
+
+    /// Waits until a look at what is left says so.
+    async fn until(&self, look: impl Fn(&State) -> bool) {
+        loop {
+            let mut less = std::pin::pin!(self.less.notified());
+            // From here on no change is overlooked.
+            less.as_mut().enable();
+            if look(&locked(&self.state)) {
+                return;
+            }
+            less.await;
+        }
+    }
+
+    fn tell_less(&self, state: &State) {
+        self.less.notify_waiters();
+        if state.is_awaited_here {
+            self.less_here.notify_all();
+        }
+    }
+
+    /// Whether a lane has a thread; perhaps it is started here. Where this node allows none, it is done without.
+    fn has_thread(self: &Arc<Self>, way: usize, state: &mut State) -> bool {
+        let lane = &mut state.lanes[way];
+        if !lane.has_thread {
+            let queue = Arc::clone(self);
+            let started = thread::Builder::new().spawn(move || queue.serve(way));
+            lane.has_thread = started.is_ok();
+        }
+        lane.has_thread
+    }
+
+    /// Writes what a lane holds, for as long as this process lives; nobody waits for the end of it.
+    fn serve(&self, way: usize) {
+        let mut state = locked(&self.state);
+        loop {
+            let Some((stream, bytes)) = state.lanes[way].pieces.pop_front() else {
+                state.lanes[way].is_idle = true;
+                let told = self.more[way].wait(state);
+                state = told.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            drop(state);
+            for piece in bytes.chunks(PIECE) {
+                self.write(stream, piece);
+                let mut state = locked(&self.state);
+                state.lanes[way].took(piece.len());
+                self.tell_less(&state);
+            }
+            state = locked(&self.state);
+            if state.lanes[way].pieces.is_empty() && !state.is_awaited {
+                let told = self.more[way].wait_timeout(state, COLLECTED);
+                state = told.unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+    }
+
+    /// Writes a piece on a stream, unless nothing is printed there any more.
+    fn write(&self, stream: Stream, piece: &[u8]) {
+        if locked(&self.state).lost[stream as usize].is_some() {
+            return;
+        }
+        let written = match stream {
+            Stream::Stdout => write_all(io::stdout().as_fd(), piece),
+            Stream::Stderr => write_all(io::stderr().as_fd(), piece),
+        };
+        let lost = match (stream, written) {
+            (_, Ok(())) => return,
+            // Nowhere is left to say it, and stderr may lead elsewhere later.
+            (Stream::Stderr, Err(_)) => return,
+            (_, Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => Lost::Gone,
+            (_, Err(error)) => Lost::Failed(error),
+        };
+        locked(&self.state).lost[stream as usize].get_or_insert(lost);
+    }
+}
+
+impl State {
+    /// How much is left to be written.
+    fn left(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.left).sum()
+    }
+
+    fn has_room(&self) -> bool {
+        self.left() <= ROOM
+    }
+
+    /// The lane of a stream.
+    fn way(&mut self, stream: Stream) -> usize {
+        let ways = || [0, usize::from(!is_one_place())];
+        self.ways.get_or_insert_with(ways)[stream as usize]
+    }
+}
+
+impl Lane {
+    fn add(&mut self, stream: Stream, bytes: &[u8]) {
+        if self.left == 0 {
+            self.since = Some(Instant::now());
+        }
+        self.left += bytes.len();
+        match self.pieces.back_mut() {
+            Some((last, more)) if *last == stream => more.extend_from_slice(bytes),
+            _ => self.pieces.push_back((stream, bytes.to_vec())),
+        }
+    }
+
+    fn took(&mut self, bytes: usize) {
+        self.left = self.left.saturating_sub(bytes);
+        self.since = Some(Instant::now());
+    }
+}
+
+/// Whether stdout and stderr lead to one place, where their order is seen.
+fn is_one_place() -> bool {
+    let (stdout, stderr) = (io::stdout(), io::stderr());
+    if stdout.is_terminal() && stderr.is_terminal() {
+        return true;
+    }
+    let place = |stream: BorrowedFd<'_>| fstat(stream).map(|file| (file.st_dev, file.st_ino));
+    let places = (place(stdout.as_fd()), place(stderr.as_fd()));
+    matches!(places, (Ok(stdout), Ok(stderr)) if stdout == stderr)
+}
+
+/// Writes all, however long that takes.
+fn write_all(stream: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(stream, bytes) {
+            Ok(taken) => bytes = &bytes[taken..],
+            Err(rustix::io::Errno::INTR) => {}
+            // Somebody else has it so that nobody waits.
+            Err(rustix::io::Errno::AGAIN) => {
+                let mut fds = [PollFd::new(stream, PollFlags::POLLOUT)];
+                let _ = poll(&mut fds, PollTimeout::NONE);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_to_one_stream_is_written_at_once_and_the_order_of_streams_stays() {
+        let mut lane = Lane::default();
+        for (stream, text) in [
+            (Stream::Stdout, "a"),
+            (Stream::Stdout, "b"),
+            (Stream::Stderr, "c"),
+            (Stream::Stdout, "d"),
+        ] {
+            lane.add(stream, text.as_bytes());
+        }
+        let pieces = lane.pieces.iter();
+        let pieces: Vec<(Stream, &[u8])> = pieces
+            .map(|(stream, bytes)| (*stream, &bytes[..]))
+            .collect();
+        assert_eq!(
+            pieces,
+            [
+                (Stream::Stdout, &b"ab"[..]),
+                (Stream::Stderr, b"c"),
+                (Stream::Stdout, b"d")
+            ]
+        );
+        assert_eq!(lane.left, 4);
+    }
+}
