@@ -124,7 +124,10 @@ pub(crate) async fn answer(cli: Cli, printer: &Printer) -> Result<ExitStatus, Fa
         printer.expect_items();
     }
     match command {
-        Command::Demo(demo) => demo.run(printer).await,
+        Command::Demo(demo) => {
+            let run = async |words| Box::pin(answer(Cli::parse_from(words), printer)).await;
+            demo.run(printer, run).await
+        }
         Command::Practice(practice) => practice.run(printer).await,
         Command::Inventory(inventory) => {
             inventory
@@ -185,7 +188,7 @@ pub(crate) async fn answer(cli: Cli, printer: &Printer) -> Result<ExitStatus, Fa
             Ok(ExitStatus::Success)
         }
         Command::Completions(completions) => completions.run(printer),
-        Command::Help(help) => Ok(help.run()?),
+        Command::Help(help) => Ok(help.run(Cli::command())?),
     }
 }
 

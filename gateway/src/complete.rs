@@ -6,16 +6,13 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command as CommandLine};
 use clap_complete::Shell;
-use clap_complete::engine::ArgValueCompleter;
 use clap_complete::env::{CompleteEnv, Shells};
 use devgate_cli::complete::among;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::Printer;
-
-use crate::cli::Cli;
 
 /// The variable by which a shell's function asks.
 const VARIABLE: &str = "DEVGATE_COMPLETE";
@@ -53,11 +50,11 @@ impl Completions {
     }
 }
 
-/// Answers a shell that asks; nothing where none does.
-pub(crate) fn complete() -> Option<ExitCode> {
+/// Answers a shell that asks for completions of this command line; nothing where none does.
+pub(crate) fn complete(root: fn() -> CommandLine) -> Option<ExitCode> {
     let asking = std::env::var_os(VARIABLE)?;
     let current = std::env::current_dir().ok();
-    let completions = CompleteEnv::with_factory(Cli::command).var(VARIABLE);
+    let completions = CompleteEnv::with_factory(move || with_topics(root())).var(VARIABLE);
     match completions.try_complete(std::env::args_os(), current.as_deref()) {
         Ok(false) => None,
         Ok(true) => Some(ExitCode::SUCCESS),
@@ -70,12 +67,12 @@ pub(crate) fn complete() -> Option<ExitCode> {
     }
 }
 
-/// Commands that there is help for.
-pub(super) fn topics() -> ArgValueCompleter {
-    among(|| {
-        let root = Cli::command();
-        let commands = root.get_subcommands().filter(|one| !one.is_hide_set());
-        let names = commands.map(|one| one.get_name().to_owned());
-        names.chain(["options".to_owned()]).collect()
+/// The command line, which knows the commands that there is help for.
+fn with_topics(root: CommandLine) -> CommandLine {
+    let commands = root.get_subcommands().filter(|one| !one.is_hide_set());
+    let names: Vec<String> = commands.map(|one| one.get_name().to_owned()).collect();
+    let topics = among(names.into_iter().chain(["options".to_owned()]).collect());
+    root.mut_subcommand("help", |help| {
+        help.mut_arg("topic", |topic| topic.add(topics))
     })
 }

@@ -2,19 +2,18 @@
 //!
 //! It runs the very commands that it prints, on a project in a temporary folder.
 
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Instant;
 use std::{fs, io};
 
-use clap::{Args, Parser};
+use clap::Args;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::paint::Paint;
 use devgate_front::printer::{self, Printer};
 use devgate_practice::{Practice, Settings};
-
-use crate::cli::{Cli, answer};
 
 /// Show what devgate does, on a practice switch that it carries, in five seconds.
 #[derive(Args, Debug)]
@@ -102,7 +101,15 @@ const STEPS: [Step; 7] = [
 const TITLE: Paint = Paint::Bold;
 
 impl Demo {
-    pub(super) async fn run(self, printer: &Printer) -> Result<ExitStatus, Failure> {
+    /// Shows each step; `run` runs the command line with these words.
+    ///
+    /// # Errors
+    /// The practice switch cannot be started, or its project cannot be written.
+    pub(super) async fn run(
+        self,
+        printer: &Printer,
+        run: impl AsyncFn(Vec<OsString>) -> Result<ExitStatus, Failure>,
+    ) -> Result<ExitStatus, Failure> {
         let begun = Instant::now();
         if let Some(folder) = &self.keep
             && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
@@ -128,7 +135,7 @@ impl Demo {
             "A practice switch listens on {address}. It speaks a small part of Cisco IOS, and \
              remembers.\n"
         ));
-        let mut ending = ExitStatus::Success;
+        let mut exit_status = ExitStatus::Success;
         for step in &STEPS {
             let Step {
                 words,
@@ -149,8 +156,8 @@ impl Demo {
                 "--project".as_ref(),
                 project.as_os_str(),
             ];
-            let cli = Cli::parse_from(project.into_iter().chain(words));
-            let ended = Box::pin(answer(cli, printer)).await?;
+            let words = project.into_iter().chain(words).map(OsStr::to_owned);
+            let ended = run(words.collect()).await?;
             let expected = if *refused {
                 ExitStatus::Failure
             } else {
@@ -160,7 +167,7 @@ impl Demo {
                 return Ok(ended);
             }
             if ended != expected {
-                ending = ExitStatus::Failure;
+                exit_status = ExitStatus::Failure;
             }
             printer.line("");
         }
@@ -170,7 +177,7 @@ impl Demo {
              `devgate --help` shows the rest.",
             printer::seconds(begun.elapsed())
         ));
-        Ok(ending)
+        Ok(exit_status)
     }
 }
 

@@ -5,15 +5,12 @@ use std::io::{self, Write};
 
 use anstream::AutoStream;
 use clap::builder::StyledStr;
-use clap::{Arg, Args, Command as CommandLine, CommandFactory};
+use clap::{Arg, Args, Command as CommandLine};
 use devgate_cli::targets::HEADING;
 use devgate_engine::project::Format;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::Printer;
 use devgate_front::wrap;
-
-use crate::cli::Cli;
-use crate::complete;
 
 /// Show a command with examples, or the options that every command takes
 #[derive(Args, Debug)]
@@ -22,7 +19,7 @@ use crate::complete;
 )]
 pub(super) struct Help {
     /// A command, or `options`
-    #[arg(value_name = "COMMAND", add = complete::topics())]
+    #[arg(value_name = "COMMAND")]
     topic: Vec<String>,
 }
 
@@ -36,15 +33,16 @@ pub(super) const GLOBAL: &str = "Global options";
 const POINTER: &str = "Options of every command, and how targets are reached: devgate help options";
 
 impl Help {
-    pub(super) fn run(self) -> Result<ExitStatus, io::Error> {
+    /// Prints the help of a command of `root`, the whole command line.
+    pub(super) fn run(self, root: CommandLine) -> Result<ExitStatus, io::Error> {
         if self.topic == [OPTIONS] {
-            options().print_help()?;
+            options(&root).print_help()?;
             return Ok(ExitStatus::Success);
         }
         let words = [String::from("devgate")].into_iter();
         let words = words.chain(self.topic).chain(["--help".to_owned()]);
         let words: Vec<OsString> = words.map(OsString::from).collect();
-        match Cli::parse_words(&words) {
+        match taught(root).try_get_matches_from(words) {
             Err(error) => Ok(print(&error)),
             Ok(_) => Ok(ExitStatus::Success),
         }
@@ -115,10 +113,9 @@ fn examples_within(text: &str, width: Option<usize>) -> String {
 
 /// A command that shows the options alone which no other one shows; the others are there, because options speak of
 /// one another.
-fn options() -> CommandLine {
-    let root = Cli::command();
+fn options(root: &CommandLine) -> CommandLine {
     let of = |path: &[&str]| {
-        let mut command = &root;
+        let mut command = root;
         for name in path {
             command = command.find_subcommand(name)?;
         }

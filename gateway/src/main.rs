@@ -12,6 +12,7 @@ mod tests;
 
 use std::process::ExitCode;
 
+use clap::CommandFactory;
 use devgate_core::failure::Failure;
 use devgate_core::{budget, trust};
 use devgate_front::exit_status::ExitStatus;
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
     {
         trust::started_by(user);
     }
-    if let Some(code) = complete::complete() {
+    if let Some(code) = complete::complete(Cli::command) {
         return code;
     }
     let words = commands::words(std::env::args_os());
@@ -56,26 +57,26 @@ fn main() -> ExitCode {
 }
 
 async fn run(cli: Cli, printer: &Printer) -> ExitCode {
-    let ending = cli::answer(cli, printer).await;
-    let ending = ending.unwrap_or_else(|error| {
+    let exit_status = cli::answer(cli, printer).await;
+    let exit_status = exit_status.unwrap_or_else(|error| {
         let refused = printer.refuse(error);
         signals::asked().map_or(refused, ExitStatus::Interrupted)
     });
-    let ending = match (ending, printer.end().await) {
-        (ExitStatus::Interrupted(_), _) | (_, None) => ending,
+    let exit_status = match (exit_status, printer.end().await) {
+        (ExitStatus::Interrupted(_), _) | (_, None) => exit_status,
         // Whoever stopped it is why nobody was waited for any more.
         (_, Some(Lost::Unread(signal))) => ExitStatus::Interrupted(signal),
         (_, Some(Lost::Gone | Lost::Failed(_))) => ExitStatus::Failure,
     };
-    ending.code().into()
+    exit_status.code().into()
 }
 
 /// Says what is wrong with the command line, or shows the help that it asks for; a program that
 /// wants JSON gets that here too. As in Bolt, it ends with 1.
 fn misused(error: &clap::Error) -> ExitCode {
-    let ending = help::print(error);
+    let exit_status = help::print(error);
     if !error.use_stderr() {
-        return ending.code().into();
+        return exit_status.code().into();
     }
     if let Some(format) = cli::format_in(std::env::args_os()) {
         let message = error.render().to_string();

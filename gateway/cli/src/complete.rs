@@ -48,8 +48,10 @@ pub(super) fn types() -> ArgValueCompleter {
 }
 
 /// Those of a list that begin with what was typed.
-pub fn among(names: fn() -> Vec<String>) -> ArgValueCompleter {
-    ArgValueCompleter::new(move |current: &OsStr| beginning(names(), &current.to_string_lossy()))
+pub fn among(names: Vec<String>) -> ArgValueCompleter {
+    ArgValueCompleter::new(move |current: &OsStr| {
+        beginning(names.clone(), &current.to_string_lossy())
+    })
 }
 
 fn of(names: fn(&Names) -> Vec<String>) -> ArgValueCompleter {

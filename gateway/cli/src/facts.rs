@@ -8,7 +8,7 @@ use devgate_engine::operations::{self, Operation};
 use devgate_front::arguments::duration;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
-use devgate_front::follow::ending;
+use devgate_front::follow::exit_status;
 use devgate_front::printer::Printer;
 
 use crate::targets::Targets;
@@ -57,6 +57,6 @@ impl Facts {
         let facts = operations::Facts::of_age(self.cached, self.stale_ok, project, store)?;
         let facts = Operation::Facts(facts);
         let done = run_operation(context, chosen, self.targets.concurrency, facts, printer);
-        Ok(ending(&done.await?.ran))
+        Ok(exit_status(&done.await?.ran))
     }
 }

@@ -12,7 +12,7 @@ use devgate_engine::run::TargetJob;
 use devgate_engine::session::{self, Access};
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
-use devgate_front::follow::ending;
+use devgate_front::follow::exit_status;
 use devgate_front::printer::Printer;
 use rustix::fs::Mode;
 use rustix::process::umask;
@@ -73,7 +73,7 @@ impl Record {
         let ran = run.on_targets(&targets, Action::new("record"), async |job| {
             self.record(job).await
         });
-        Ok(ending(&follow(context, &run, printer, ran).await?))
+        Ok(exit_status(&follow(context, &run, printer, ran).await?))
     }
 
     async fn record(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {

@@ -5,7 +5,7 @@ use devgate_core::failure::Failure;
 use devgate_engine::operations::Operation;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
-use devgate_front::follow::ending;
+use devgate_front::follow::exit_status;
 use devgate_front::printer::Printer;
 
 use crate::targets::Targets;
@@ -37,6 +37,6 @@ impl Verify {
         let chosen = self.targets.select(context).await?;
         let concurrency = self.targets.concurrency;
         let done = run_operation(context, chosen, concurrency, Operation::Verify, printer);
-        Ok(ending(&done.await?.ran))
+        Ok(exit_status(&done.await?.ran))
     }
 }

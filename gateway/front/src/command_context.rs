@@ -22,12 +22,11 @@ use devgate_transports::{Environment, RetryBudget};
 use futures_util::FutureExt;
 use nix::unistd::Uid;
 
-use crate::follow::or_interrupted;
 use crate::logger::Logger;
 use crate::options::{ColorWhen, GlobalOptions};
 use crate::printer::Printer;
 use crate::prompt::Terminal;
-use crate::signals;
+use crate::signals::{self, or_interrupted};
 
 /// The surroundings of one command.
 #[derive(Debug)]

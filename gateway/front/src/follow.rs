@@ -2,7 +2,6 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use devgate_core::cancel::{GRACE, Reason, Stage};
@@ -10,7 +9,6 @@ use devgate_core::events::{Event, Heard, RUN};
 use devgate_core::failure::Failure;
 use devgate_core::redactor::Sink;
 use devgate_core::results::counted;
-use devgate_engine::inventory::InventoryError;
 use devgate_engine::run::{Run, RunSummary};
 use devgate_schemas::Level;
 use nix::sys::signal::Signal;
@@ -23,27 +21,6 @@ use crate::signals::{self, SignalListener};
 
 /// How often it is shown that time passes.
 const TICK: Duration = Duration::from_millis(250);
-
-/// Waits for what comes before a run, or for a signal: then it is left, and what it had started is ended.
-///
-/// # Errors
-/// That there was a signal, or what the work has failed with.
-pub async fn or_interrupted<T>(
-    work: impl Future<Output = Result<T, Failure>>,
-) -> Result<T, Failure> {
-    let mut work = pin!(work);
-    // Work that has nothing to wait for is not worth a signal handler, which is there for ever.
-    if let Poll::Ready(done) = futures_util::poll!(&mut work) {
-        return done;
-    }
-    let Ok(mut listener) = SignalListener::hear() else {
-        return work.await;
-    };
-    tokio::select! {
-        done = work => done,
-        _ = listener.signal() => Err(InventoryError::Interrupted.into()),
-    }
-}
 
 /// Whoever shows what a run tells.
 pub trait EventView {
@@ -128,7 +105,7 @@ fn told(heard: Heard, show: &mut impl EventView) {
 }
 
 /// How a command ends by a run.
-pub fn ending(ran: &RunSummary) -> ExitStatus {
+pub fn exit_status(ran: &RunSummary) -> ExitStatus {
     match &ran.reason {
         Some(reason) => ExitStatus::Interrupted(signals::signal_of(reason)),
         None if ran.is_well() => ExitStatus::Success,

@@ -6,12 +6,15 @@
 
 use std::future::poll_fn;
 use std::num::NonZeroU32;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::task::Poll;
 use std::{fs, io};
 
 use devgate_core::cancel::Reason;
+use devgate_core::failure::Failure;
+use devgate_engine::inventory::InventoryError;
 use nix::sys::signal::{SigSet, Signal as Name};
 use nix::unistd::alarm;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -77,6 +80,27 @@ pub fn signal_of(reason: &Reason) -> Name {
         Reason::Signal(signal) => *signal,
         Reason::Deadline(_) => Name::SIGALRM,
         Reason::User(_) | Reason::ClientGone | Reason::Shutdown => Name::SIGTERM,
+    }
+}
+
+/// Waits for what comes before a run, or for a signal: then it is left, and what it had started is ended.
+///
+/// # Errors
+/// That there was a signal, or what the work has failed with.
+pub async fn or_interrupted<T>(
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let mut work = pin!(work);
+    // Work that has nothing to wait for is not worth a signal handler, which is there for ever.
+    if let Poll::Ready(done) = futures_util::poll!(&mut work) {
+        return done;
+    }
+    let Ok(mut listener) = SignalListener::hear() else {
+        return work.await;
+    };
+    tokio::select! {
+        done = work => done,
+        _ = listener.signal() => Err(InventoryError::Interrupted.into()),
     }
 }
 

@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use super::commands::Mode;
 use super::switch::Switch;
 use super::terminal::Terminal;
+use super::vty::Mode;
 use devgate_core::lock::locked;
 
 /// A device at which several may be logged in.

@@ -6,11 +6,11 @@
 
 use std::net::Ipv4Addr;
 
-use super::commands::{Reply, Vty};
 use super::config::NextHop;
 use super::interface::{BadName, InterfaceName, common_prefix};
 use super::switch::Switch;
 use super::vlans::VlanList;
+use super::vty::{Reply, Vty};
 
 /// One command: what is typed, and what it does.
 pub(super) struct Rule {

@@ -1,9 +1,12 @@
 //! A line in a mode: finds its command, runs it, or says as IOS does why not.
 
-use super::commands::{Mode, Reply, Vty};
+use std::mem;
+
+use super::commands;
 use super::filter::{BadFilter, Filter};
 use super::grammar::{self, Arguments, Refusal, Rule};
 use super::switch::Switch;
+use super::vty::{Mode, Reply, Vty};
 
 /// Runs a line that was typed from a column of the screen on.
 ///
@@ -24,10 +27,26 @@ pub(super) fn run(
     }
     let user = vty.user.clone();
     let reply = switch.noting_changes(&user, |switch| (found.rule.run)(switch, vty, &found.said));
+    let reply = match reply {
+        Reply::Exec { line, column } => exec(switch, vty, &line, column),
+        reply => reply,
+    };
     Ok(match (reply, found.filter) {
         (Reply::Text(text), Some(filter)) => Reply::Text(filter.apply(&text)),
         (reply, _) => reply,
     })
+}
+
+/// Runs an exec command without leaving the mode one is in.
+fn exec(switch: &mut Switch, vty: &mut Vty, line: &str, column: usize) -> Reply {
+    let mode = mem::replace(&mut vty.mode, Mode::Privileged);
+    let reply = run(switch, vty, line, column);
+    vty.mode = mode;
+    match reply {
+        Ok(Reply::Close) => Reply::done(),
+        Ok(reply) => reply,
+        Err(refused) => Reply::Text(refused),
+    }
 }
 
 /// What may stand where a line ends in a mode.
@@ -36,7 +55,7 @@ pub(super) fn run(
 /// The refusal of what stands before.
 pub(super) fn expected(mode: &Mode, line: &str) -> Result<Vec<&'static str>, Refusal> {
     let mut found: Result<Vec<_>, _> = Err(Refusal::Incomplete);
-    for rules in mode.rules() {
+    for rules in commands::rules(mode) {
         match (&mut found, grammar::expected(&rules, line)) {
             (Ok(tokens), Ok(more)) => tokens.extend(more),
             (Ok(_), Err(_)) => {}
@@ -64,7 +83,7 @@ fn find(mode: &Mode, line: &str) -> Result<Found, Refused> {
         _ => (line, None),
     };
     let mut furthest = None;
-    for (list, rules) in mode.rules().into_iter().enumerate() {
+    for (list, rules) in commands::rules(mode).into_iter().enumerate() {
         match grammar::parse(&rules, command) {
             Ok((rule, said)) => {
                 let filter = filter

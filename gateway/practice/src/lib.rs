@@ -22,6 +22,7 @@ mod show;
 mod switch;
 mod terminal;
 mod vlans;
+mod vty;
 
 pub use serve::{PracticeArgs, serve};
 pub use server::{Practice, Settings};

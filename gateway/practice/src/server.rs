@@ -15,10 +15,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::commands::Mode;
 use super::device::{Device, SharedSwitch};
 use super::replay::Replay;
 use super::switch::Switch;
+use super::vty::Mode;
 use session::Session;
 
 mod session;

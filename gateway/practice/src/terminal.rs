@@ -4,11 +4,12 @@
 
 use std::collections::VecDeque;
 
-use super::commands::{Mode, Question, Reply, Vty, help};
+use super::commands::{answer, help};
 use super::editor::Editor;
 use super::grammar::Refusal;
 use super::interpret;
 use super::switch::Switch;
+use super::vty::{Mode, Question, Reply, Vty};
 
 /// How often `enable` asks for its password.
 const TRIES: u8 = 3;
@@ -92,14 +93,14 @@ impl Terminal {
     pub(super) fn exec(&mut self, switch: &mut Switch, command: &str) -> Vec<u8> {
         self.print("\n");
         let reply = match self.understood(switch, command) {
-            Ok(Reply::Ask(question)) => question.answer(switch, &mut self.vty, ""),
+            Ok(Reply::Ask(question)) => answer(question, switch, &mut self.vty, ""),
             Ok(reply) => reply,
             Err(_) => Reply::line(format!("Line has invalid autocommand \"{command}\"")),
         };
         match reply {
             Reply::Text(text) => self.print(&text),
             Reply::Password => self.print("% Access denied\n"),
-            Reply::Ask(_) | Reply::Close => {}
+            Reply::Ask(_) | Reply::Exec { .. } | Reply::Close => {}
         }
         self.state = State::Closed;
         std::mem::take(&mut self.shown)
@@ -165,7 +166,7 @@ impl Terminal {
         match std::mem::replace(&mut self.state, State::Command) {
             State::Password { tries } => self.password(switch, &line, tries),
             State::Answer(question) => {
-                let reply = question.answer(switch, &mut self.vty, &line);
+                let reply = answer(question, switch, &mut self.vty, &line);
                 self.follow(switch, reply);
             }
             _ => self.command(switch, &line),
@@ -210,6 +211,8 @@ impl Terminal {
                 self.print(question.text());
                 self.state = State::Answer(question);
             }
+            // The interpreter has run it.
+            Reply::Exec { .. } => {}
             Reply::Close => self.state = State::Closed,
         }
     }

@@ -30,10 +30,10 @@ const RESOURCE_FAILURES: u8 = 4;
 
 impl ExitCodes {
     /// How the run ends.
-    pub(super) fn ending(self, ran: &RunSummary, changes: Changes) -> ExitStatus {
-        let ending = follow::ending(ran);
-        if let ExitStatus::Interrupted(_) = ending {
-            return ending;
+    pub(super) fn exit_status(self, ran: &RunSummary, changes: Changes) -> ExitStatus {
+        let exit_status = follow::exit_status(ran);
+        if let ExitStatus::Interrupted(_) = exit_status {
+            return exit_status;
         }
         let failed = ran.statuses.iter();
         let failed = failed.filter(|(_, status)| *status == Status::Failure);
@@ -49,9 +49,9 @@ impl ExitCodes {
         if self.puppet_exitcodes {
             bits &= FAILURE;
         } else if !self.detailed_exitcodes {
-            return match ending {
+            return match exit_status {
                 ExitStatus::Success if drifted => ExitStatus::Code(CHANGES),
-                ending => ending,
+                exit_status => exit_status,
             };
         }
         if drifted && (bits == 0 || !self.puppet_exitcodes) {
@@ -76,7 +76,12 @@ mod tests {
     }
 
     /// The ending of a run over targets that had so many changes and failures of resources each.
-    fn ending(detailed: bool, puppet: bool, targets: &[(usize, usize)], down: usize) -> ExitStatus {
+    fn exit_status(
+        detailed: bool,
+        puppet: bool,
+        targets: &[(usize, usize)],
+        down: usize,
+    ) -> ExitStatus {
         let codes = ExitCodes {
             detailed_exitcodes: detailed,
             puppet_exitcodes: puppet,
@@ -99,12 +104,12 @@ mod tests {
             statuses.push((String::new(), status));
         }
         statuses.extend(vec![(String::new(), Status::Failure); down]);
-        codes.ending(&ran(statuses), changes)
+        codes.exit_status(&ran(statuses), changes)
     }
 
     #[test]
     fn detailed_codes_are_the_sum_over_all_devices() {
-        let detailed = |targets: &[(usize, usize)], down| ending(true, false, targets, down);
+        let detailed = |targets: &[(usize, usize)], down| exit_status(true, false, targets, down);
         assert_eq!(detailed(&[(0, 0)], 0), ExitStatus::Success);
         assert_eq!(detailed(&[(3, 0), (0, 0)], 0), ExitStatus::Code(2));
         assert_eq!(detailed(&[(0, 1)], 0), ExitStatus::Code(4));
@@ -115,12 +120,18 @@ mod tests {
 
     #[test]
     fn without_them_a_failed_resource_fails_the_run_unless_puppet_s_codes_are_wanted() {
-        let plain = |targets: &[(usize, usize)], down| ending(false, false, targets, down);
+        let plain = |targets: &[(usize, usize)], down| exit_status(false, false, targets, down);
         assert_eq!(plain(&[(1, 0)], 0), ExitStatus::Success);
         assert_eq!(plain(&[(0, 1)], 0), ExitStatus::Failure);
         for detailed in [false, true] {
-            assert_eq!(ending(detailed, true, &[(1, 1)], 0), ExitStatus::Success);
-            assert_eq!(ending(detailed, true, &[(0, 1)], 1), ExitStatus::Code(1));
+            assert_eq!(
+                exit_status(detailed, true, &[(1, 1)], 0),
+                ExitStatus::Success
+            );
+            assert_eq!(
+                exit_status(detailed, true, &[(0, 1)], 1),
+                ExitStatus::Code(1)
+            );
         }
     }
     #[test]
@@ -138,7 +149,7 @@ mod tests {
             });
             let changes = Changes::default().with(&report, failed);
             let status = [Status::Success, Status::Failure][usize::from(failed)];
-            codes.ending(&ran(vec![(String::new(), status)]), changes)
+            codes.exit_status(&ran(vec![(String::new(), status)]), changes)
         };
         assert_eq!(noted(false, true, false, false), ExitStatus::Success);
         for (detailed, puppet) in [(false, false), (true, false), (false, true)] {

@@ -16,7 +16,7 @@ use devgate_engine::project::Format;
 use devgate_engine::session::Busy;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
-use devgate_front::follow::ending;
+use devgate_front::follow::exit_status;
 use devgate_front::logdest::LogDest;
 use devgate_front::options::{GlobalOptions, LogLevel};
 use devgate_front::printer::Printer;
@@ -217,11 +217,11 @@ impl Device {
                 project: context.workspace.project().root.clone(),
             };
             let done = run_operation(Operation::Apply(apply)).await?;
-            return Ok(self.exit_codes.ending(&done.ran, done.changes));
+            return Ok(self.exit_codes.exit_status(&done.ran, done.changes));
         }
         let [type_name, title @ ..] = self.words.as_slice() else {
             let facts = Operation::Facts(operations::Facts::default());
-            return Ok(ending(&run_operation(facts).await?.ran));
+            return Ok(exit_status(&run_operation(facts).await?.ran));
         };
         let inspect = Inspect {
             type_name: type_name.clone(),
@@ -241,7 +241,7 @@ impl Device {
             );
             context.logger.say(Level::Warning, &message);
         }
-        Ok(ending(&done.ran))
+        Ok(exit_status(&done.ran))
     }
 }
 

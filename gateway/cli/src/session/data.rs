@@ -11,7 +11,7 @@ use devgate_schemas::Value;
 use devgate_transports::{Document, Request, reading};
 use serde_json::{Value as Json, json};
 
-use crate::session::With;
+use crate::session::source::SessionSource;
 
 #[derive(Args, Debug)]
 #[command(
@@ -24,7 +24,7 @@ use crate::session::With;
 )]
 pub struct Get {
     #[command(flatten)]
-    with: With,
+    source: SessionSource,
     /// What is asked for: a path, a filter, a table, an OID
     what: String,
 }
@@ -41,7 +41,7 @@ pub struct Get {
 )]
 pub struct Set {
     #[command(flatten)]
-    with: With,
+    source: SessionSource,
     /// What is changed: a path, a table; nothing where the body says it all
     #[arg(required = true)]
     what: Option<String>,
@@ -63,13 +63,13 @@ impl Get {
         global: &GlobalOptions,
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
-        let Self { with, what } = self;
+        let Self { source, what } = self;
         let get = async |session: &mut Asked<'_>| {
             let document = session.get(what.clone()).await?;
             print(json!({ "what": what }), document, printer);
             Ok(())
         };
-        with.session(global, printer, get).await
+        source.session(global, printer, get).await
     }
 }
 
@@ -109,7 +109,7 @@ impl Set {
             print(said, document, printer);
             Ok(())
         };
-        self.with.session(global, printer, set).await
+        self.source.session(global, printer, set).await
     }
 }
 

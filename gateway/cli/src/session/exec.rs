@@ -10,12 +10,13 @@ use devgate_engine::project::Format;
 use devgate_engine::session::{Asked, VARIABLE};
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
-use devgate_front::follow::ending;
+use devgate_front::follow::exit_status;
 use devgate_front::options::GlobalOptions;
 use devgate_front::printer::Printer;
 use devgate_transports::reading;
 use tokio::sync::mpsc;
 
+use crate::session::source;
 use crate::targets::Targets;
 use crate::terminal_view::run_operation;
 
@@ -107,7 +108,7 @@ impl Exec {
             let (chosen, concurrency) = (chosen.clone(), self.targets.concurrency);
             let operation = Operation::Command(typing);
             let done = run_operation(context, chosen, concurrency, operation, printer);
-            return Ok(ending(&done.await?.ran));
+            return Ok(exit_status(&done.await?.ran));
         }
         let work = async |session: &mut Asked<'_>| {
             let print = &mut |(value, text): Came| match printer.format() {
@@ -131,9 +132,9 @@ impl Exec {
             typing.with(session, print).await
         };
         match &reached {
-            None => super::lent(work).await,
+            None => source::lent(work).await,
             Some((context, chosen)) => {
-                super::alone(context, &chosen.targets[0], printer, work).await
+                source::alone(context, &chosen.targets[0], printer, work).await
             }
         }
     }

@@ -15,6 +15,7 @@ use devgate_schemas::Sensitive;
 use devgate_transports::Mode;
 
 use crate::complete;
+use crate::session::source;
 use crate::targets::Direct;
 use crate::terminal_view::TerminalView;
 
@@ -41,7 +42,7 @@ impl Run {
         context: &CommandContext,
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
-        let target = super::one(context, &self.target, self.direct).await?;
+        let target = source::one(context, &self.target, self.direct).await?;
         let run = context.begin(None);
         let job = run.job(&target);
         let mode = if self.noop { Mode::Noop } else { Mode::Enforce };

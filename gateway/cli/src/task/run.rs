@@ -11,7 +11,7 @@ use devgate_engine::workspace::no_target;
 use devgate_front::arguments::{duration, read_argument};
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
-use devgate_front::follow::ending;
+use devgate_front::follow::exit_status;
 use devgate_front::printer::Printer;
 use devgate_schemas::Level;
 use devgate_transports::Mode;
@@ -121,7 +121,7 @@ impl Run {
         if let Some(file) = rerunfile.filter(|_| !self.explain) {
             self.remember(context, &file, &done.ran.statuses);
         }
-        Ok(ending(&done.ran))
+        Ok(exit_status(&done.ran))
     }
 
     fn parameters(&self, task: &Task) -> Result<Parameters, Failure> {

@@ -1,10 +1,10 @@
 //! The exec commands: `show`, saving, the terminal, and the ways into other modes.
 
-use super::{Mode, Reply, Vty};
 use crate::clock;
 use crate::grammar::{Arguments, Rule};
 use crate::show::{interface, interfaces, routes, running, system, vlans};
 use crate::switch::Switch;
+use crate::vty::{Mode, Question, Reply, Vty};
 
 /// What anyone may do.
 pub(super) const USER: &[Rule] = &[
@@ -67,48 +67,28 @@ pub(super) const PRIVILEGED: &[Rule] = &[
 
 const SUBCOMMANDS: &str = "% Type \"show ?\" for a list of subcommands";
 
-/// What a command asks before it acts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Question {
-    /// `configure` without `terminal`.
-    ConfigureFrom,
-    /// `copy running-config startup-config`.
-    CopyTo,
-    /// `write erase`.
-    Erase,
-}
-
-impl Question {
-    /// The question, with the answer that a bare Enter stands for.
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::ConfigureFrom => "Configuring from terminal, memory, or network [terminal]? ",
-            Self::CopyTo => "Destination filename [startup-config]? ",
-            Self::Erase => {
-                "Erasing the nvram filesystem will remove all configuration files! \
-                 Continue? [confirm]"
-            }
+/// Acts on the answer to a question.
+pub(crate) fn answer(
+    question: Question,
+    switch: &mut Switch,
+    vty: &mut Vty,
+    answer: &str,
+) -> Reply {
+    let answer = answer.trim();
+    match question {
+        Question::ConfigureFrom if "terminal".starts_with(answer) => {
+            configure(switch, vty, &Arguments::default())
         }
-    }
-
-    /// Acts on an answer.
-    pub(crate) fn answer(self, switch: &mut Switch, vty: &mut Vty, answer: &str) -> Reply {
-        let answer = answer.trim();
-        match self {
-            Self::ConfigureFrom if "terminal".starts_with(answer) => {
-                configure(switch, vty, &Arguments::default())
-            }
-            Self::ConfigureFrom => Reply::line("?Must be \"terminal\", \"memory\" or \"network\""),
-            Self::CopyTo if answer.is_empty() || answer == "startup-config" => {
-                save(switch, vty, &Arguments::default())
-            }
-            Self::CopyTo => Reply::line(format!("%Error opening nvram:{answer} (No such file)")),
-            Self::Erase if answer.is_empty() || answer.eq_ignore_ascii_case("y") => {
-                switch.startup = None;
-                Reply::line("[OK]\nErase of nvram: complete")
-            }
-            Self::Erase => Reply::done(),
+        Question::ConfigureFrom => Reply::line("?Must be \"terminal\", \"memory\" or \"network\""),
+        Question::CopyTo if answer.is_empty() || answer == "startup-config" => {
+            save(switch, vty, &Arguments::default())
         }
+        Question::CopyTo => Reply::line(format!("%Error opening nvram:{answer} (No such file)")),
+        Question::Erase if answer.is_empty() || answer.eq_ignore_ascii_case("y") => {
+            switch.startup = None;
+            Reply::line("[OK]\nErase of nvram: complete")
+        }
+        Question::Erase => Reply::done(),
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::net::Ipv4Addr;
 
-use super::{Mode, Reply, Vty};
 use crate::config::{DEFAULT_VLANS, NextHop, Route, is_hostname};
 use crate::grammar::{Arguments, Rule};
 use crate::interface::{Interface, InterfaceName};
-use crate::interpret;
 use crate::switch::Switch;
 use crate::vlans::VlanList;
+use crate::vty::{Mode, Reply, Vty};
 
 /// What leads out of a config mode, or looks out of it.
 pub(super) const ANYWHERE: &[Rule] = &[
@@ -35,14 +34,9 @@ pub(super) const RULES: &[Rule] = &[
 
 /// Runs an exec command without leaving the mode one is in.
 fn exec(switch: &mut Switch, vty: &mut Vty, said: &Arguments) -> Reply {
-    let column = vty.mode.prompt(&switch.running.hostname).len() + said.column;
-    let mode = std::mem::replace(&mut vty.mode, Mode::Privileged);
-    let reply = interpret::run(switch, vty, &said.text, column);
-    vty.mode = mode;
-    match reply {
-        Ok(Reply::Close) => Reply::done(),
-        Ok(reply) => reply,
-        Err(refused) => Reply::Text(refused),
+    Reply::Exec {
+        line: said.text.clone(),
+        column: vty.mode.prompt(&switch.running.hostname).len() + said.column,
     }
 }
 

@@ -3,11 +3,11 @@
 use std::net::Ipv4Addr;
 
 use super::global::is_contiguous;
-use super::{Mode, Reply, Vty};
 use crate::grammar::{Arguments, Rule};
 use crate::interface::{Interface, InterfaceName, PortMode};
 use crate::switch::Switch;
 use crate::vlans::{IDS, VlanList};
+use crate::vty::{Mode, Reply, Vty};
 
 /// What every interface has.
 pub(super) const ANY: &[Rule] = &[

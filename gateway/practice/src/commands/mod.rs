@@ -8,97 +8,27 @@ mod vlan;
 
 use super::grammar::Rule;
 use super::interface::InterfaceName;
-use super::vlans::VlanList;
+use super::vty::Mode;
 
-pub(super) use exec::Question;
+pub(super) use exec::answer;
 
-/// One terminal line: who is on it, in which mode, before how large a screen.
-#[derive(Debug)]
-pub(super) struct Vty {
-    pub(super) user: String,
-    pub(super) mode: Mode,
-    /// Lines before the pager stops; 0 for never.
-    pub(super) rows: usize,
-    pub(super) width: usize,
-}
-
-/// Where the next line is understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// `practice>`
-    User,
-    /// `practice#`
-    Privileged,
-    /// `practice(config)#`
-    Config,
-    /// `practice(config-if)#`
-    Interface(InterfaceName),
-    /// `practice(config-vlan)#`
-    Vlan(VlanList),
-}
-
-impl Mode {
-    /// Whether lines change the configuration here.
-    pub(super) fn configures(&self) -> bool {
-        !matches!(self, Self::User | Self::Privileged)
-    }
-
-    /// What is typed after, for a host of this name. Config prompts have room for its first
-    /// twenty characters only.
-    pub(super) fn prompt(&self, hostname: &str) -> String {
-        let cut: String = hostname.chars().take(20).collect();
-        match self {
-            Self::User => format!("{hostname}>"),
-            Self::Privileged => format!("{hostname}#"),
-            Self::Config => format!("{cut}(config)#"),
-            Self::Interface(_) => format!("{cut}(config-if)#"),
-            Self::Vlan(_) => format!("{cut}(config-vlan)#"),
-        }
-    }
-
-    /// The rules of this mode: where the first list does not know a line, the next one may, and
-    /// then the terminal is in `configure terminal` again.
-    pub(super) fn rules(&self) -> Vec<Vec<&'static Rule>> {
-        let global = || global::RULES.iter().chain(settings::RULES);
-        let within = |own: &'static [Rule], more: &'static [Rule]| {
-            vec![
-                own.iter().chain(more).chain(global::ANYWHERE).collect(),
-                global().collect(),
-            ]
-        };
-        match self {
-            Self::User => vec![exec::USER.iter().collect()],
-            Self::Privileged => vec![exec::USER.iter().chain(exec::PRIVILEGED).collect()],
-            Self::Config => vec![global().chain(global::ANYWHERE).collect()],
-            Self::Interface(InterfaceName::Gigabit(_)) => within(interface::ANY, interface::PORT),
-            Self::Interface(InterfaceName::Vlan(_)) => within(interface::ANY, &[]),
-            Self::Vlan(_) => within(vlan::RULES, &[]),
-        }
-    }
-}
-
-/// What follows a command.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Reply {
-    /// Some text, or none, and the next prompt.
-    Text(String),
-    /// The password of `enable`.
-    Password,
-    /// Something to be answered first.
-    Ask(Question),
-    /// The end of the session.
-    Close,
-}
-
-impl Reply {
-    /// Nothing to say.
-    pub(super) fn done() -> Self {
-        Self::Text(String::new())
-    }
-
-    /// One line of text.
-    pub(super) fn line(text: impl std::fmt::Display) -> Self {
-        Self::Text(format!("{text}\n"))
+/// The rules of a mode: where the first list does not know a line, the next one may, and
+/// then the terminal is in `configure terminal` again.
+pub(super) fn rules(mode: &Mode) -> Vec<Vec<&'static Rule>> {
+    let global = || global::RULES.iter().chain(settings::RULES);
+    let within = |own: &'static [Rule], more: &'static [Rule]| {
+        vec![
+            own.iter().chain(more).chain(global::ANYWHERE).collect(),
+            global().collect(),
+        ]
+    };
+    match mode {
+        Mode::User => vec![exec::USER.iter().collect()],
+        Mode::Privileged => vec![exec::USER.iter().chain(exec::PRIVILEGED).collect()],
+        Mode::Config => vec![global().chain(global::ANYWHERE).collect()],
+        Mode::Interface(InterfaceName::Gigabit(_)) => within(interface::ANY, interface::PORT),
+        Mode::Interface(InterfaceName::Vlan(_)) => within(interface::ANY, &[]),
+        Mode::Vlan(_) => within(vlan::RULES, &[]),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The settings that a switch only keeps: name servers, clocks, who to tell.
 
-use super::{Reply, Vty};
 use crate::grammar::{Arguments, Rule};
 use crate::switch::Switch;
+use crate::vty::{Reply, Vty};
 
 /// Each as it is set and as it is taken back.
 pub(super) const RULES: &[Rule] = &[

@@ -7,6 +7,8 @@ use devgate_schemas::Sensitive;
 use super::super::interpret;
 use super::super::show::running;
 use super::super::switch::Switch;
+use super::super::vlans::VlanList;
+use super::super::vty::{Reply, Vty};
 
 use super::*;
 
@@ -314,7 +316,7 @@ fn help_is_sorted_and_covers_every_first_word() {
         Mode::Interface(InterfaceName::Gigabit(1)),
         Mode::Vlan(VlanList::default()),
     ];
-    for rule in modes.iter().flat_map(Mode::rules).flatten() {
+    for rule in modes.iter().flat_map(rules).flatten() {
         let first = rule.pattern.split(' ').next().expect("a first word");
         assert!(!help(first).is_empty(), "no help for {first}");
     }
@@ -323,7 +325,7 @@ fn help_is_sorted_and_covers_every_first_word() {
 #[test]
 fn no_pattern_stands_twice_in_a_list() {
     let modes = [Mode::Privileged, Mode::Interface(InterfaceName::Gigabit(1))];
-    for list in modes.iter().flat_map(Mode::rules) {
+    for list in modes.iter().flat_map(rules) {
         let mut patterns: Vec<_> = list.iter().map(|rule| rule.pattern).collect();
         patterns.sort_unstable();
         assert!(patterns.windows(2).all(|pair| pair[0] != pair[1]));

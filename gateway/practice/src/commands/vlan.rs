@@ -1,8 +1,8 @@
 //! The commands of `vlan`.
 
-use super::{Mode, Reply, Vty};
 use crate::grammar::{Arguments, Rule};
 use crate::switch::Switch;
+use crate::vty::{Mode, Reply, Vty};
 
 /// What can be said of a VLAN.
 pub(super) const RULES: &[Rule] = &[Rule::new("name WORD", name), Rule::new("no name", no_name)];

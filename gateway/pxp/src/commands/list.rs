@@ -10,7 +10,7 @@ use devgate_front::summary::first_sentence;
 use devgate_schemas::Level;
 use serde_json::{Value as Json, json};
 
-use crate::commands::Folders;
+use crate::commands::folders::Folders;
 use crate::host::{Module, NOT_AVAILABLE};
 
 #[derive(Args, Debug)]

@@ -2,6 +2,7 @@
 
 mod attend;
 mod cancel;
+mod folders;
 mod list;
 mod nonblocking;
 mod run;
@@ -9,9 +10,7 @@ mod serve;
 mod show;
 mod status;
 
-use std::path::PathBuf;
-
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use devgate_core::cancel::{CancelSource, CancelToken, Stage};
 use devgate_core::failure::Failure;
 use devgate_front::exit_status::ExitStatus;
@@ -19,8 +18,6 @@ use devgate_front::logger::Logger;
 use devgate_front::options::GlobalOptions;
 use devgate_front::printer::Printer;
 use devgate_front::signals::{self, SignalListener};
-
-use crate::host::ModulesDir;
 
 pub use serve::{not_by_this_name, words};
 
@@ -45,17 +42,6 @@ pub enum Pxp {
     Attend(attend::Attend),
     #[expect(missing_docs, reason = "its own help would be lost")]
     Serve(serve::Serve),
-}
-
-/// Where modules are.
-#[derive(Args, Debug)]
-struct Folders {
-    /// The folder of the modules: each of its files without an extension is one
-    #[arg(long, value_name = "DIR")]
-    modules_dir: PathBuf,
-    /// The folder of their configuration, MODULE.conf
-    #[arg(long, value_name = "DIR")]
-    config_dir: Option<PathBuf>,
 }
 
 impl Pxp {
@@ -86,12 +72,6 @@ impl Pxp {
             }
             Self::Serve(serve) => Ok(serve.run(global, printer).await),
         }
-    }
-}
-
-impl Folders {
-    fn open(self) -> Result<ModulesDir, Failure> {
-        ModulesDir::open(self.modules_dir, self.config_dir)
     }
 }
 

@@ -15,7 +15,7 @@ use devgate_schemas::task::Exit;
 use devgate_schemas::{Level, Mask, Sensitive, read_unique};
 use serde_json::{Value as Json, json};
 
-use crate::commands::Folders;
+use crate::commands::folders::Folders;
 use crate::commands::nonblocking::{Nonblocking, Wish, repeated};
 use crate::host::{Call, Verdict};
 

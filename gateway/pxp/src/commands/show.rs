@@ -10,7 +10,7 @@ use devgate_schemas::Level;
 use devgate_schemas::pxp::JsonSchema;
 use serde_json::{Value as Json, json};
 
-use crate::commands::Folders;
+use crate::commands::folders::Folders;
 use crate::host::Module;
 
 #[derive(Args, Debug)]

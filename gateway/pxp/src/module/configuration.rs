@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use crate::module::fitting;
+use crate::module::schema::read_part;
 
 /// What devgate works with.
 ///
@@ -74,7 +74,7 @@ impl Configuration {
     /// What does not fit; no value is quoted.
     pub(super) fn read(said: Option<Map<String, Json>>) -> Result<Self, Failure> {
         let said = Json::Object(said.unwrap_or_default());
-        fitting("configuration", said)
+        read_part("configuration", said)
     }
 
     /// The options of a command line, with what the configuration says over them.

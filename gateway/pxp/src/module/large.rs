@@ -67,18 +67,18 @@ pub(super) fn fit(results: Json, limit: usize) -> (Json, Result<(), Failure>) {
 }
 
 /// How an action ends whose results could be kept, or could not: then it has failed, and says why.
-pub(super) fn ending(
-    ending: ExitStatus,
+pub(super) fn exit_status(
+    exit_status: ExitStatus,
     kept: &Result<(), Failure>,
     printer: &Printer,
 ) -> ExitStatus {
     match kept {
-        Ok(()) => ending,
+        Ok(()) => exit_status,
         Err(failure) => {
             printer.complain(&failure.msg);
-            match ending {
+            match exit_status {
                 ExitStatus::Success => ExitStatus::Failure,
-                ending => ending,
+                exit_status => exit_status,
             }
         }
     }

@@ -11,6 +11,7 @@ mod large;
 mod reply;
 mod request;
 mod results;
+mod schema;
 
 use std::panic::AssertUnwindSafe;
 
@@ -24,12 +25,11 @@ use devgate_front::options::{ColorWhen, GlobalOptions};
 use devgate_front::printer::Printer;
 use devgate_front::signals::{self, SignalListener};
 use devgate_schemas::derived;
-use devgate_schemas::pxp::{JsonSchema, Request};
+use devgate_schemas::pxp::Request;
 use futures_util::FutureExt;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
-use self::actions::{ACTIONS, Served, Work};
+use self::actions::{ACTIONS, ActionContext, Served};
 use self::configuration::Configuration;
 use self::reply::Reply;
 
@@ -101,8 +101,8 @@ async fn answer(action: &Served, global: &GlobalOptions, printer: &Printer) -> E
         }
     };
     let done = AssertUnwindSafe(done).catch_unwind().await;
-    let (results, ending) = done.unwrap_or_else(|_| refuse(run::panicked(), printer));
-    reply.end(results, ending, printer)
+    let (results, exit_status) = done.unwrap_or_else(|_| refuse(run::panicked(), printer));
+    reply.end(results, exit_status, printer)
 }
 
 /// Does what a request asks for: its results, no larger than they may be, and how it ended.
@@ -117,9 +117,9 @@ async fn act(
         Err(failure) => return refuse(failure, printer),
     };
     let done = work(action, request.input, &configuration, global, printer).await;
-    let (results, ending) = done.unwrap_or_else(|error| refuse(error, printer));
+    let (results, exit_status) = done.unwrap_or_else(|error| refuse(error, printer));
     let (results, kept) = large::fit(results, configuration.limits.results);
-    (results, large::ending(ending, &kept, printer))
+    (results, large::exit_status(exit_status, &kept, printer))
 }
 
 /// Does an action: its results, and how it ended.
@@ -133,7 +133,7 @@ async fn work(
     let limits = &configuration.limits;
     signals::stop_after(limits.time, "configuration `limits.time`");
     let context = CommandContext::load(&configuration.over(global), printer)?;
-    let work = Work {
+    let work = ActionContext {
         context: &context,
         limits,
     };
@@ -150,30 +150,8 @@ fn refuse(failure: Failure, printer: &Printer) -> (Json, ExitStatus) {
         Some(_) | None => failure,
     };
     printer.complain(&failure.msg);
-    let ending = signals::asked().map_or(ExitStatus::Failure, ExitStatus::Interrupted);
-    (failure.into_value(), ending)
-}
-
-/// Reads a part of a request, which must fit its schema.
-///
-/// # Errors
-/// What does not fit. Keys are named, and no value is quoted.
-fn fitting<T>(what: &str, value: Json) -> Result<T, Failure>
-where
-    T: DeserializeOwned + schemars::JsonSchema,
-{
-    let unfit = |why: String| {
-        Failure::new(
-            &format!("devgate/invalid-{what}"),
-            format!("the request's `{what}`: {why}"),
-        )
-    };
-    let schema = JsonSchema::new(&derived::schema::<T>()).expect("our schemas are schemas");
-    schema
-        .check(&value)
-        .map_err(|misfit| unfit(misfit.to_string()))?;
-    // Its errors may quote a value.
-    serde_json::from_value(value).map_err(|_| unfit("a number in it is out of range".to_owned()))
+    let exit_status = signals::asked().map_or(ExitStatus::Failure, ExitStatus::Interrupted);
+    (failure.into_value(), exit_status)
 }
 
 #[cfg(test)]

@@ -67,14 +67,19 @@ impl Reply {
     }
 
     /// Tells the results and how it ended; gives how this process is to end.
-    pub(super) fn end(self, results: Json, ending: ExitStatus, printer: &Printer) -> ExitStatus {
+    pub(super) fn end(
+        self,
+        results: Json,
+        exit_status: ExitStatus,
+        printer: &Printer,
+    ) -> ExitStatus {
         match self {
             Self::Streams => {
                 printer.line(results.to_string());
-                ending
+                exit_status
             }
-            Self::Files(files) => match files.end(&results, ending, printer) {
-                Ok(ending) => ending,
+            Self::Files(files) => match files.end(&results, exit_status, printer) {
+                Ok(exit_status) => exit_status,
                 Err(failure) => {
                     // Who has called may log it, as pxp-agent does.
                     printer.line(large::fit(results, SUMMARY).0.to_string());
@@ -125,7 +130,7 @@ impl Files {
     fn end(
         self,
         results: &Json,
-        ending: ExitStatus,
+        exit_status: ExitStatus,
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
         let (places, terminal) = (self.places.clone(), &self.terminal);
@@ -133,15 +138,15 @@ impl Files {
         let [for_results, for_code] = self.kept;
         let write = || {
             let place = &places.stdout;
-            let ending = write_results(place, results, ending, for_results, printer)
+            let exit_status = write_results(place, results, exit_status, for_results, printer)
                 .map_err(|error| unwritten(place, &error))?;
             let place = &places.stderr;
             printer.queue().settle();
             write_words(place, said, terminal).map_err(|error| unwritten(place, &error))?;
-            let (place, code) = (&places.exitcode, format!("{}\n", ending.code()));
+            let (place, code) = (&places.exitcode, format!("{}\n", exit_status.code()));
             into_room(place, code.as_bytes(), for_code)
                 .map_err(|error| unwritten(place, &error))?;
-            Ok(ending)
+            Ok(exit_status)
         };
         let written = write();
         if written.is_err() {
@@ -160,21 +165,21 @@ impl Files {
 fn write_results(
     place: &Path,
     results: &Json,
-    ending: ExitStatus,
+    exit_status: ExitStatus,
     kept: File,
     printer: &Printer,
 ) -> io::Result<ExitStatus> {
     let line = |results: &Json| format!("{results}\n");
     let Err(error) = atomic_file::write(place, line(results).as_bytes()) else {
-        return Ok(ending);
+        return Ok(exit_status);
     };
     printer.complain(&format!(
         "cannot write all results to {}: {error}; the largest values, or all but a summary, are left out",
         place.display()
     ));
     let (results, moved) = large::fit(results.clone(), SUMMARY);
-    let ending = large::ending(ending, &moved, printer);
-    into_room(place, line(&results).as_bytes(), kept).map(|()| ending)
+    let exit_status = large::exit_status(exit_status, &moved, printer);
+    into_room(place, line(&results).as_bytes(), kept).map(|()| exit_status)
 }
 
 /// Writes what was said. What is said from here on is of the files, not for them.

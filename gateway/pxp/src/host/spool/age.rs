@@ -8,8 +8,9 @@ use std::time::Duration;
 use devgate_schemas::Level;
 
 use crate::host::spool::claim::UNFINISHED;
+use crate::host::spool::id::TransactionId;
 use crate::host::spool::metadata::{Status, TransactionMetadata};
-use crate::host::spool::{Spool, TransactionId};
+use crate::host::spool::transaction::Spool;
 
 /// What the folders are called that are being removed.
 const REMOVED: &str = ".removed-";

@@ -10,11 +10,13 @@ use devgate_engine::process::{self, Identity, Recorded};
 use devgate_schemas::{Mask, Sensitive};
 
 use crate::host::describe;
+use crate::host::spool::handover::Handover;
 use crate::host::spool::metadata::{Status, TransactionMetadata};
 use crate::host::spool::output::digest;
+use crate::host::spool::pid;
 use crate::host::spool::start::not_started;
+use crate::host::spool::transaction::Transaction;
 use crate::host::spool::wait::{Deadline, linger};
-use crate::host::spool::{Handover, Transaction, pid};
 
 /// Attends the action of a transaction that was claimed and not started. It asks for the `handover` when it
 /// has written down that it is there; `started` is told that the module runs.

@@ -8,7 +8,8 @@ use nix::sys::signal::Signal;
 
 use crate::host::call::GRACE;
 use crate::host::spool::metadata::{Status, TransactionMetadata, Why};
-use crate::host::spool::{Transaction, pause, pid};
+use crate::host::spool::pid;
+use crate::host::spool::transaction::{Transaction, pause};
 
 /// How long who attends an action may take to end it. It is killed then, and the action ended by us.
 const PATIENCE: Duration = Duration::from_secs(25);

@@ -11,8 +11,10 @@ use devgate_engine::process::Identity;
 use nix::unistd::{Uid, User};
 
 use crate::host::Call;
+use crate::host::spool::id::TransactionId;
 use crate::host::spool::metadata::{Status, TransactionMetadata};
-use crate::host::spool::{Spool, Transaction, TransactionId, output};
+use crate::host::spool::output;
+use crate::host::spool::transaction::{Spool, Transaction};
 
 /// Whose a transaction is.
 pub(crate) enum Claim {

@@ -9,7 +9,7 @@ use devgate_schemas::{Mask, Sensitive, Value};
 use serde_json::Value as Json;
 
 use crate::host::Call;
-use crate::host::spool::Transaction;
+use crate::host::spool::transaction::Transaction;
 
 /// What is handed over with an action.
 pub(crate) struct Handover {

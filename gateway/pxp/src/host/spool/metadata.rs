@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::host::Verdict;
 use crate::host::call::timed_out;
-use crate::host::spool::TransactionId;
+use crate::host::spool::id::TransactionId;
 
 /// What is written down of a transaction.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -15,8 +15,8 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
 use crate::host::Verdict;
-use crate::host::spool::Transaction;
 use crate::host::spool::metadata::TransactionMetadata;
+use crate::host::spool::transaction::Transaction;
 
 /// The schema of the action's results.
 const SCHEMA: &str = "results_schema";

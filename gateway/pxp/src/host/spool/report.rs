@@ -5,8 +5,9 @@ use devgate_schemas::task::Captured;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use crate::host::spool::id::TransactionId;
 use crate::host::spool::metadata::{Status, TransactionMetadata, Why};
-use crate::host::spool::{Transaction, TransactionId};
+use crate::host::spool::transaction::Transaction;
 use crate::host::verdict::EXECUTION_ERROR;
 
 /// What is told of a transaction, with the words of PXP's transaction status; what is not known is left out.

@@ -6,8 +6,8 @@ use devgate_core::failure::Failure;
 use devgate_engine::process::{self, Detached};
 
 use crate::host::Call;
-use crate::host::spool::Transaction;
 use crate::host::spool::metadata::TransactionMetadata;
+use crate::host::spool::transaction::Transaction;
 
 /// How long the process may take to start the module, on a node that is busy.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -9,7 +9,8 @@ use std::time::Duration;
 use devgate_schemas::task::Exit;
 
 use crate::host::spool::metadata::{Status, TransactionMetadata, Why};
-use crate::host::spool::{Transaction, pause, pid};
+use crate::host::spool::pid;
+use crate::host::spool::transaction::{Transaction, pause};
 
 /// How long a process that still lives may take to write its output behind its exit code, as pxp-agent waits
 /// for modules that do not keep the order.

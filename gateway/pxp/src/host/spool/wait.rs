@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::host::call::GRACE;
 use crate::host::spool::metadata::{TransactionMetadata, Why};
-use crate::host::spool::{Transaction, pause};
+use crate::host::spool::transaction::{Transaction, pause};
 
 /// How often it is looked whether an action has left its exit code.
 const LOOK: Duration = Duration::from_millis(250);

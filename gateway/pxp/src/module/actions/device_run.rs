@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use devgate_core::failure::Failure;
 use devgate_engine::device_run::{Options, Strict};
 use devgate_engine::manifest::Manifest;
-use devgate_engine::operations::{Apply, Rollback, Splay};
+use devgate_engine::operations::{Apply, Operation, Rollback, Splay};
+use devgate_front::command_context::CommandContext;
 use devgate_schemas::derived::each;
 use devgate_schemas::{Report, yaml};
 use devgate_transports::Mode;
@@ -13,13 +14,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use crate::module::actions::{Action, CommandContext, Operation, Whom};
+use crate::module::actions::action::Action;
+use crate::module::actions::targets::TargetSelection;
 
 /// Brings devices to the state of a manifest or of a compiled catalog.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct DeviceRun {
     #[serde(flatten)]
-    whom: Whom,
+    whom: TargetSelection,
     /// The manifest itself, {TYPE: {TITLE: {attribute: value}}}, or a catalog as Puppet compiles it; it is
     /// written to no disk.
     manifest: Option<Map<String, Json>>,
@@ -48,7 +50,7 @@ impl Action for DeviceRun {
     const ITEMS: &str = "device";
     type Value = Report;
 
-    fn operation(self, context: &CommandContext) -> Result<(Whom, Operation), Failure> {
+    fn operation(self, context: &CommandContext) -> Result<(TargetSelection, Operation), Failure> {
         let project = context.workspace.project().root.clone();
         let text = self
             .manifest

@@ -4,18 +4,20 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use devgate_core::failure::Failure;
-use devgate_engine::operations;
+use devgate_engine::operations::{self, Operation};
+use devgate_front::command_context::CommandContext;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use crate::module::actions::{Action, CommandContext, Operation, Whom};
+use crate::module::actions::action::Action;
+use crate::module::actions::targets::TargetSelection;
 
 /// Collects the facts of targets.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Facts {
     #[serde(flatten)]
-    whom: Whom,
+    whom: TargetSelection,
     /// Ask no target whose facts were collected within so many seconds.
     #[schemars(range(max = u32::MAX))]
     cached: Option<NonZeroU32>,
@@ -32,7 +34,7 @@ impl Action for Facts {
         "The facts, under Facter's names and the family's own; `_error` where it failed";
     type Value = Map<String, Json>;
 
-    fn operation(self, context: &CommandContext) -> Result<(Whom, Operation), Failure> {
+    fn operation(self, context: &CommandContext) -> Result<(TargetSelection, Operation), Failure> {
         let seconds = self.cached.map(|seconds| seconds.get().into());
         let cached = seconds.map(Duration::from_secs);
         let (project, store) = (&context.workspace.project().root, &*context.engine.store);

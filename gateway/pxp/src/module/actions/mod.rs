@@ -1,53 +1,29 @@
 //! Our actions: what they are called, what they take, and the operations that they are.
 
+mod action;
 mod device_run;
 mod facts;
 mod resource_get;
 mod run_task;
+mod targets;
 mod verify;
-mod whom;
 
 use devgate_core::failure::Failure;
 use devgate_engine::operations::Operation;
-use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
-use devgate_front::follow::ending;
+use devgate_front::follow::exit_status;
 use devgate_schemas::derived;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
-use self::whom::Whom;
+use self::action::Action;
+use self::targets::TargetSelection;
 use crate::module::collect::collect;
-use crate::module::configuration::Limits;
-use crate::module::{fitting, results};
+use crate::module::results;
+use crate::module::schema::read_part;
 
-/// An action of ours; the value is its input, whose comment says what is done.
-trait Action: DeserializeOwned + JsonSchema {
-    const NAME: &str;
-    /// What its items are called in results.
-    const ITEMS: &str;
-    /// What its items have besides.
-    const BESIDES: &[&str] = &[];
-    /// What is said of its values.
-    const VALUE: &str = "What came of it; with `_error` where it failed";
-    /// What its values hold where it went well.
-    type Value: JsonSchema;
-
-    /// What it asks, and of whom.
-    ///
-    /// # Errors
-    /// What is wrong with its input.
-    fn operation(self, context: &CommandContext) -> Result<(Whom, Operation), Failure>;
-}
-
-/// What an action works with.
-pub(super) struct Work<'w> {
-    pub(super) context: &'w CommandContext,
-    pub(super) limits: &'w Limits,
-}
+pub(super) use self::targets::ActionContext;
 
 /// The results of an action, and how it ended.
 pub(super) type Done = (Json, ExitStatus);
@@ -57,7 +33,7 @@ pub(super) struct Served {
     pub(super) name: &'static str,
     input: fn() -> Json,
     results: fn() -> Json,
-    act: for<'w> fn(Map<String, Json>, &'w Work<'w>) -> Acting<'w>,
+    act: for<'w> fn(Map<String, Json>, &'w ActionContext<'w>) -> Acting<'w>,
 }
 
 /// What an action does, and what comes of it.
@@ -72,19 +48,23 @@ pub(super) const ACTIONS: [Served; 5] = [
     Served::new::<resource_get::ResourceGet>(),
 ];
 
-impl Work<'_> {
+impl ActionContext<'_> {
     /// Has the engine do something.
     ///
     /// # Errors
     /// Why nothing could be begun.
-    async fn perform(&self, whom: &Whom, operation: Operation) -> Result<Done, Failure> {
-        let chosen = whom.choose(self).await?;
+    async fn perform(
+        &self,
+        targets: &TargetSelection,
+        operation: Operation,
+    ) -> Result<Done, Failure> {
+        let chosen = targets.choose(self).await?;
         let handle = self
             .context
-            .submit(chosen, whom.concurrency(self), operation)?;
+            .submit(chosen, targets.concurrency(self), operation)?;
         let summary = handle.summary();
         let (done, results) = collect(self.context, handle.run(), summary).await?;
-        Ok((results, ending(&done?.ran)))
+        Ok((results, exit_status(&done?.ran)))
     }
 }
 
@@ -96,9 +76,9 @@ impl Served {
             results: || results::schema::<A::Value>(A::ITEMS, A::VALUE, A::BESIDES),
             act: |input, work| {
                 async {
-                    let input: A = fitting("input", Json::Object(input))?;
-                    let (whom, operation) = input.operation(work.context)?;
-                    work.perform(&whom, operation).await
+                    let input: A = read_part("input", Json::Object(input))?;
+                    let (targets, operation) = input.operation(work.context)?;
+                    work.perform(&targets, operation).await
                 }
                 .boxed_local()
             },
@@ -124,7 +104,7 @@ impl Served {
     pub(super) async fn act(
         &self,
         input: Map<String, Json>,
-        work: &Work<'_>,
+        work: &ActionContext<'_>,
     ) -> Result<Done, Failure> {
         (self.act)(input, work).await
     }

@@ -2,17 +2,19 @@
 
 use devgate_core::failure::Failure;
 use devgate_engine::device_run::Strict;
-use devgate_engine::operations::{Held, Inspect, Splay};
+use devgate_engine::operations::{Held, Inspect, Operation, Splay};
+use devgate_front::command_context::CommandContext;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::module::actions::{Action, CommandContext, Operation, Whom};
+use crate::module::actions::action::Action;
+use crate::module::actions::targets::TargetSelection;
 
 /// Reads the resources of a type, or one of them, from devices.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct ResourceGet {
     #[serde(flatten)]
-    whom: Whom,
+    whom: TargetSelection,
     /// The resource type: frr_interface.
     #[serde(rename = "type")]
     #[schemars(length(min = 1))]
@@ -27,7 +29,7 @@ impl Action for ResourceGet {
     const ITEMS: &str = "device";
     type Value = Held;
 
-    fn operation(self, _: &CommandContext) -> Result<(Whom, Operation), Failure> {
+    fn operation(self, _: &CommandContext) -> Result<(TargetSelection, Operation), Failure> {
         let inspect = Inspect {
             type_name: self.type_name,
             title: self.title,

@@ -4,20 +4,22 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use devgate_core::failure::Failure;
-use devgate_engine::operations::TaskOrder;
+use devgate_engine::operations::{Operation, TaskOrder};
+use devgate_front::command_context::CommandContext;
 use devgate_schemas::Hash;
 use devgate_transports::Mode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use crate::module::actions::{Action, CommandContext, Operation, Whom};
+use crate::module::actions::action::Action;
+use crate::module::actions::targets::TargetSelection;
 
 /// Runs a task on targets: a remote task here, with the target's connection info.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct RunTask {
     #[serde(flatten)]
-    whom: Whom,
+    whom: TargetSelection,
     /// The task's name.
     #[schemars(length(min = 1))]
     task: String,
@@ -39,7 +41,7 @@ impl Action for RunTask {
     const VALUE: &str = "What the task answers; with `_error` where it failed";
     type Value = Map<String, Json>;
 
-    fn operation(self, context: &CommandContext) -> Result<(Whom, Operation), Failure> {
+    fn operation(self, context: &CommandContext) -> Result<(TargetSelection, Operation), Failure> {
         let task = context.workspace.catalogue().find(&self.task)?;
         let given: Hash = self
             .parameters

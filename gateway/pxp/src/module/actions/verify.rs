@@ -1,17 +1,19 @@
 //! `verify`: can the targets be reached, and do they take the credentials.
 
 use devgate_core::failure::Failure;
-use devgate_engine::operations::Reached;
+use devgate_engine::operations::{Operation, Reached};
+use devgate_front::command_context::CommandContext;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::module::actions::{Action, CommandContext, Operation, Whom};
+use crate::module::actions::action::Action;
+use crate::module::actions::targets::TargetSelection;
 
 /// Tests that targets can be reached and that their credentials are accepted.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Verify {
     #[serde(flatten)]
-    whom: Whom,
+    whom: TargetSelection,
 }
 
 impl Action for Verify {
@@ -19,7 +21,7 @@ impl Action for Verify {
     const ITEMS: &str = "verify";
     type Value = Reached;
 
-    fn operation(self, _: &CommandContext) -> Result<(Whom, Operation), Failure> {
+    fn operation(self, _: &CommandContext) -> Result<(TargetSelection, Operation), Failure> {
         Ok((self.whom, Operation::Verify))
     }
 }

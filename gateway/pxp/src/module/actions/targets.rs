@@ -1,19 +1,26 @@
-//! Of which targets an action is asked.
+//! On which targets an action works.
 
 use std::num::NonZeroUsize;
 
 use devgate_core::failure::Failure;
 use devgate_engine::inventory::Overrides;
 use devgate_engine::workspace::Chosen;
+use devgate_front::command_context::CommandContext;
 use devgate_schemas::derived::each;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::module::actions::Work;
+use crate::module::configuration::Limits;
+
+/// What an action works with.
+pub(in crate::module) struct ActionContext<'w> {
+    pub(in crate::module) context: &'w CommandContext,
+    pub(in crate::module) limits: &'w Limits,
+}
 
 /// Which targets, and how many of them at once.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Whom {
+pub(super) struct TargetSelection {
     /// Names, groups, globs or URIs of targets, separated by commas, or a list of them; `all`.
     targets: Words,
     /// How many targets are worked on at once (default: the project's, else 100).
@@ -35,12 +42,12 @@ enum Words {
     ),
 }
 
-impl Whom {
+impl TargetSelection {
     /// The targets, and the inventory that has them.
     ///
     /// # Errors
     /// What is wrong with the inventory, or which word it does not know.
-    pub(super) async fn choose(&self, work: &Work<'_>) -> Result<Chosen, Failure> {
+    pub(super) async fn choose(&self, work: &ActionContext<'_>) -> Result<Chosen, Failure> {
         let words = match &self.targets {
             Words::One(word) => std::slice::from_ref(word),
             Words::Many(words) => words,
@@ -66,7 +73,7 @@ impl Whom {
     }
 
     /// How many at once: no more than the configuration lets.
-    pub(super) fn concurrency(&self, work: &Work<'_>) -> Option<NonZeroUsize> {
+    pub(super) fn concurrency(&self, work: &ActionContext<'_>) -> Option<NonZeroUsize> {
         let wanted = work.context.wanted(self.concurrency);
         match work.limits.concurrency {
             Some(most) => Some(wanted.min(most)),

@@ -1,0 +1,135 @@
+//! The session that a command works with: one of its own, or the one that is lent to this program.
+
+use std::future::pending;
+use std::sync::Arc;
+
+use clap::Args;
+use devgate_core::cancel::{GRACE, Stage};
+use devgate_core::failure::Failure;
+use devgate_engine::inventory::Target;
+use devgate_engine::run::TargetJob;
+use devgate_engine::session::{self, Asked, Borrowed};
+use devgate_engine::workspace::missing;
+use devgate_front::command_context::CommandContext;
+use devgate_front::exit_status::ExitStatus;
+use devgate_front::follow::follow_until;
+use devgate_front::options::GlobalOptions;
+use devgate_front::printer::Printer;
+use devgate_front::signals::{self, SignalListener};
+use devgate_transports::Environment;
+use tokio::time::timeout;
+
+use crate::complete;
+use crate::targets::{Direct, words};
+use crate::terminal_view::TerminalView;
+
+/// Whose session is used.
+#[derive(Args, Debug)]
+pub(super) struct SessionSource {
+    /// The target, one: a session is opened for it, unless one with it is lent to this program
+    #[arg(short, long, value_name = "TARGET", add = complete::targets())]
+    target: Option<String>,
+    #[command(flatten)]
+    direct: Direct,
+}
+
+impl SessionSource {
+    /// Does `work` with a session with the target, or with the one that is lent to this program.
+    pub(super) async fn session(
+        &self,
+        global: &GlobalOptions,
+        printer: &Printer,
+        work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<(), Failure>,
+    ) -> Result<ExitStatus, Failure> {
+        let Some(target) = &self.target else {
+            return lent(work).await;
+        };
+        let context = CommandContext::load(global, printer)?;
+        let target = one(&context, target, self.direct).await?;
+        alone(&context, &target, printer, work).await
+    }
+}
+
+/// Does `work` with the session that is lent to this program. It needs no project: a task may run anywhere.
+pub(super) async fn lent(
+    work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<(), Failure>,
+) -> Result<ExitStatus, Failure> {
+    let mut lent = Asked::Lent(Borrowed::from_environment(&Environment::of_process()).await?);
+    work(&mut lent).await.map(|()| ExitStatus::Success)
+}
+
+/// Does `work` with a session with one target.
+pub(super) async fn alone(
+    context: &CommandContext,
+    target: &Target,
+    printer: &Printer,
+    work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<(), Failure>,
+) -> Result<ExitStatus, Failure> {
+    let run = context.begin(None);
+    let job = run.job(target);
+    let asking = async {
+        match &target.fault {
+            Some(fault) => Err(Failure::from(&**fault)),
+            None => {
+                job.prepare().await?;
+                session::own(&job, work).await
+            }
+        }
+    };
+    // A session that does not end in time when the work is left is not waited for.
+    let asking = async {
+        tokio::select! {
+            outcome = asking => outcome,
+            () = overdue(&job) => Err(job.interrupted(true)),
+        }
+    };
+    // The first signal leaves the work and closes the session, the second does not wait.
+    let mut first = None;
+    let on_signal = |signal| {
+        if first.is_some() {
+            return Some(Err(job.interrupted(true)));
+        }
+        first = Some(signal);
+        run.leave(signals::reason(signal));
+        None
+    };
+    let listener = Some(SignalListener::hear()?);
+    let shown = &mut TerminalView::new(&context.logger, printer);
+    let outcome = follow_until(context, &run, shown, asking, listener, on_signal).await;
+    match (outcome, first) {
+        (Ok(()), _) => Ok(ExitStatus::Success),
+        (Err(error), None) => Err(job.failure_without_secrets(error)),
+        (Err(error), Some(signal)) => {
+            printer.refuse(job.failure_without_secrets(error));
+            Ok(ExitStatus::Interrupted(signal))
+        }
+    }
+}
+
+/// Waits until the work was to be left, and for as long as what runs may take to come to its end then.
+async fn overdue(job: &TargetJob<'_>) {
+    job.stop().reaches(Stage::End).await;
+    let _ = timeout(GRACE, pending::<()>()).await;
+}
+
+/// The one target that a word names.
+pub(super) async fn one(
+    context: &CommandContext,
+    word: &str,
+    direct: Direct,
+) -> Result<Arc<Target>, Failure> {
+    let words = words(&[word.to_owned()])?;
+    let inventory = context.inventory().await?;
+    let overrides = direct.overrides();
+    let chosen = context.choose(inventory, &words, &overrides).await?;
+    match chosen.targets.as_slice() {
+        [target] => Ok(Arc::clone(target)),
+        others => match missing(&chosen.inventory) {
+            Some(missing) if others.is_empty() => Err(Failure::new("devgate/no-targets", missing)),
+            _ => Err(Failure::other(format!(
+                "a session is with one target, and `{word}` names {}",
+                others.len()
+            ))),
+        },
+    }
+}

@@ -1,0 +1,29 @@
+//! Where modules and their configuration are.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use devgate_core::failure::Failure;
+
+use crate::host::ModulesDir;
+
+/// Where modules are.
+#[derive(Args, Debug)]
+pub(super) struct Folders {
+    /// The folder of the modules: each of its files without an extension is one
+    #[arg(long, value_name = "DIR")]
+    pub(super) modules_dir: PathBuf,
+    /// The folder of their configuration, MODULE.conf
+    #[arg(long, value_name = "DIR")]
+    config_dir: Option<PathBuf>,
+}
+
+impl Folders {
+    /// Opens them.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub(super) fn open(self) -> Result<ModulesDir, Failure> {
+        ModulesDir::open(self.modules_dir, self.config_dir)
+    }
+}

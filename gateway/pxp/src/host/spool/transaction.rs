@@ -1,0 +1,166 @@
+//! The folder of the spool, and that of one transaction in it.
+
+use std::future::pending;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{fs, io};
+
+use devgate_core::atomic_file;
+use devgate_core::failure::Failure;
+use devgate_engine::project::is_world_writable;
+use devgate_engine::store;
+use devgate_schemas::pxp::OutputFiles;
+use devgate_transports::Environment;
+use tokio::time::timeout;
+
+use crate::host::spool::id::TransactionId;
+use crate::host::spool::metadata::TransactionMetadata;
+
+/// A folder with transactions.
+#[derive(Clone, Debug)]
+pub(crate) struct Spool {
+    pub(super) folder: PathBuf,
+}
+
+/// A transaction of a spool: one action, which is run once at most.
+#[derive(Clone, Debug)]
+pub(crate) struct Transaction {
+    pub(crate) id: TransactionId,
+    pub(super) folder: PathBuf,
+}
+
+/// The folder of the spool that is meant: the one that is named, or this user's.
+///
+/// # Errors
+/// Nobody says where state is kept.
+pub(crate) fn folder(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    match named {
+        Some(named) => Ok(named),
+        None => {
+            let environment = Environment::of_process();
+            let place = store::place(&environment, "XDG_STATE_HOME", ".local/state")?;
+            Ok(place.join("devgate/pxp/spool"))
+        }
+    }
+}
+
+impl Spool {
+    /// A spool that is there.
+    ///
+    /// # Errors
+    /// It is not, or its path is no text.
+    pub(crate) fn open(folder: &Path) -> Result<Self, Failure> {
+        let there = folder.canonicalize().and_then(|folder| {
+            if !folder.is_dir() {
+                return Err(io::ErrorKind::NotADirectory.into());
+            }
+            // A request, which names the files in it, is JSON.
+            let text = folder.to_str().is_some();
+            text.then_some(folder)
+                .ok_or_else(|| io::Error::other("its path is no text in UTF-8"))
+        });
+        match there {
+            Ok(folder) => Ok(Self { folder }),
+            Err(error) => Err(unusable(folder, &error)),
+        }
+    }
+
+    /// A spool; where there is none, one is made that only this user can read.
+    ///
+    /// # Errors
+    /// It cannot be made, or everybody may write in it.
+    pub(crate) fn make(folder: &Path) -> Result<Self, Failure> {
+        make(folder).map_err(|error| unusable(folder, &error))?;
+        // What stands there says which program is started.
+        if is_world_writable(folder) {
+            let error = "everybody may write in it; take that away with `chmod o-w`";
+            return Err(unusable(folder, &io::Error::other(error)));
+        }
+        Self::open(folder)
+    }
+
+    /// Where it is.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The transaction with this id, whether there is one or not.
+    pub(crate) fn transaction(&self, id: TransactionId) -> Transaction {
+        let folder = self.folder.join(id.as_str());
+        Transaction { id, folder }
+    }
+
+    /// All transactions, in the order of their ids.
+    ///
+    /// # Errors
+    /// The spool cannot be read.
+    pub(crate) fn all(&self) -> Result<Vec<Transaction>, Failure> {
+        let entries = fs::read_dir(&self.folder).map_err(|error| unusable(&self.folder, &error))?;
+        let ids = entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let all = ids.map(|id| self.transaction(id));
+        let mut all: Vec<_> = all
+            .filter(|transaction| TransactionMetadata::are_in(&transaction.folder))
+            .collect();
+        all.sort_by(|one, other| one.id.as_str().cmp(other.id.as_str()));
+        Ok(all)
+    }
+
+    /// The transaction with this id, if there is one.
+    pub(crate) fn find(&self, id: &TransactionId) -> Option<Transaction> {
+        let transaction = self.transaction(id.clone());
+        // A link that leads nowhere is taken, too.
+        let there = transaction.folder.symlink_metadata().is_ok();
+        there.then_some(transaction)
+    }
+}
+
+impl Transaction {
+    /// The transaction in this folder.
+    ///
+    /// # Errors
+    /// It can be none.
+    pub(crate) fn at(folder: PathBuf) -> Result<Self, Failure> {
+        let id = folder.file_name().and_then(|name| name.to_str());
+        match id.unwrap_or_default().parse() {
+            Ok(id) => Ok(Self { id, folder }),
+            Err(problem) => Err(Failure::new("devgate/spool-error", problem)),
+        }
+    }
+
+    /// Where the module writes.
+    pub(crate) fn output_files(&self) -> OutputFiles {
+        let [stdout, stderr, exitcode] =
+            ["stdout", "stderr", "exitcode"].map(|name| self.folder.join(name));
+        OutputFiles {
+            stdout,
+            stderr,
+            exitcode,
+        }
+    }
+}
+
+/// Makes a folder that only this user can read, whose name outlives a crash.
+fn make(folder: &Path) -> io::Result<()> {
+    let folder = std::path::absolute(folder)?;
+    let new: Vec<_> = folder.ancestors().take_while(|at| !at.exists()).collect();
+    store::private_folder(&folder).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => io::ErrorKind::NotADirectory.into(),
+        _ => error,
+    })?;
+    let mut parents = new.into_iter().filter_map(Path::parent);
+    parents.try_for_each(atomic_file::sync)
+}
+
+pub(super) async fn pause(time: Duration) {
+    drop(timeout(time, pending::<()>()).await);
+}
+
+fn unusable(folder: &Path, error: &io::Error) -> Failure {
+    let message = format!(
+        "--spool-dir: the spool {} cannot be used: {error}",
+        folder.display()
+    );
+    Failure::new("devgate/spool-error", message)
+}
