@@ -18,10 +18,11 @@ const REVEALS: &[(&str, usize)] = &[
     ("gateway/practice/src/switch.rs", 1),
     ("gateway/engine/src/external/program.rs", 1),
     ("gateway/engine/src/inventory/source.rs", 1),
-    ("gateway/engine/src/process.rs", 4),
-    ("gateway/engine/src/process/anew.rs", 1),
     ("gateway/engine/src/process/dialogue.rs", 1),
     ("gateway/engine/src/process/recorded.rs", 1),
+    ("gateway/engine/src/process/reexec.rs", 1),
+    ("gateway/engine/src/process/run.rs", 3),
+    ("gateway/engine/src/process/spawn.rs", 1),
     ("gateway/engine/src/tasks/invocation.rs", 2),
     ("schemas/src/fuzz.rs", 1),
     ("schemas/src/mask.rs", 1),
@@ -202,7 +203,7 @@ fn processes_are_started_in_one_file_and_slept_in_one() {
         assert_absent(
             &sources,
             &["Command::new("],
-            &["gateway/engine/src/process.rs"],
+            &["gateway/engine/src/process/spawn.rs"],
         );
         assert_absent(
             &sources,
@@ -226,10 +227,11 @@ fn nobody_but_front_ends_looks_at_the_surroundings_of_the_process() {
         // How a front end takes them.
         "transports/src/environment.rs",
         // What children inherit, how they are found again, and the one who ends them.
-        "gateway/engine/src/process.rs",
-        "gateway/engine/src/process/kin.rs",
         "gateway/engine/src/process/guard.rs",
+        "gateway/engine/src/process/mark.rs",
         "gateway/engine/src/process/path.rs",
+        "gateway/engine/src/process/run.rs",
+        "gateway/engine/src/process/spawn.rs",
     ];
     let front_ends = ["gateway/front", "gateway/cli", "gateway/pxp", "gateway"];
     for (layer, _) in LAYERS

@@ -12,8 +12,8 @@ use tokio::process::ChildStdin;
 use tokio::time::timeout;
 
 use super::guard::Guarded;
-use super::kin::Kin;
-use super::{GRACE, Limits, Pieces, Program, pieces};
+use super::tree::Kin;
+use super::{GRACE, Limits, Pieces, Program, piped};
 use devgate_core::cancel::CancelSource;
 
 /// A child that waits for what it is asked. Dropped, it is killed with all that it has started.
@@ -52,7 +52,7 @@ impl Dialogue {
     /// It cannot be started.
     pub(crate) async fn begin(program: &Program) -> io::Result<Self> {
         let guarded = Guarded::new();
-        let (stdin, mut pieces) = pieces::marked(program, guarded.mark()).await?;
+        let (stdin, mut pieces) = piped::marked(program, guarded.mark()).await?;
         Ok(Self {
             stdin,
             kin: Kin::of(pieces.child(), guarded),

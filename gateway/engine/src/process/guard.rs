@@ -11,8 +11,10 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use nix::unistd::Pid;
 
-use super::kin::{self, Kin};
-use super::{bare, own, spawn};
+use super::mark;
+use super::reexec::own;
+use super::spawn::{bare, spawn};
+use super::tree::Kin;
 use devgate_core::cancel::CancelSource;
 
 /// The word that starts a guard.
@@ -35,7 +37,7 @@ pub(super) struct Guarded {
 impl Guarded {
     /// Guards what will carry a mark of its own.
     pub(super) fn new() -> Self {
-        let mark = kin::mark();
+        let mark = mark::mark();
         tell(&format!("+ {mark}\n"));
         Self { mark }
     }

@@ -14,8 +14,11 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
-use super::kin::{self, Kin};
-use super::{Identity, Program, command, exit, feed, room, spawn};
+use super::mark;
+use super::run::feed;
+use super::spawn::{command, exit, spawn};
+use super::tree::{self, Kin};
+use super::{Identity, Program, room};
 use devgate_core::cancel::{CancelSource, CancelToken};
 
 /// A child that is found again, with all that it has started: by us, or by another when we are gone. Nobody
@@ -108,7 +111,7 @@ impl Recorded {
         stop: &CancelToken,
         record: impl FnOnce(&Record) -> io::Result<()>,
     ) -> Result<Self, Option<io::Error>> {
-        let mark = kin::mark();
+        let mark = mark::mark();
         let start = || {
             let mut command = command(&program, &mark)?;
             command
@@ -123,7 +126,7 @@ impl Recorded {
             stdin: child.stdin.take(),
             input: program.stdin,
             // Where we are killed it goes on: it is written down, and somebody else finds it.
-            kin: Kin::of_other(kin::leader(&child), mark.clone()),
+            kin: Kin::of_other(tree::leader(&child), mark.clone()),
             _running: running,
             child,
         };

@@ -13,7 +13,8 @@ use nix::unistd::Pid;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
-use super::{Program, command, exit, room, spawn};
+use super::spawn::{command, exit, spawn};
+use super::{Program, room};
 use devgate_core::cancel::CancelSource;
 
 /// What a child writes, and how it ends, told as of a program behind SSH. Dropped before the child's

@@ -6,10 +6,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::future::pending;
-use std::hash::{BuildHasher, RandomState};
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -20,12 +18,9 @@ use tokio::time::timeout;
 
 use super::guard::Guarded;
 use super::identity::Stat;
+use super::mark::MARK;
 use devgate_core::cancel::{CancelToken, Stage};
 use devgate_core::lock::locked;
-
-/// The variable that marks everything that a task starts. Its value is the task's mark, behind those of
-/// the tasks that devgate itself runs in.
-pub(super) const MARK: &str = "DEVGATE_TASK";
 
 /// How long killed processes are waited for; only the kernel can hold one back.
 const KILLING: Duration = Duration::from_secs(5);
@@ -58,25 +53,9 @@ struct Process {
     mark: String,
 }
 
-/// A mark that no other child has.
-pub(super) fn mark() -> String {
-    static RUN: LazyLock<[u64; 2]> =
-        LazyLock::new(|| [0, 1].map(|part| RandomState::new().hash_one(part)));
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let [high, low] = *RUN;
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    format!("{high:016x}{low:016x}-{count}.")
-}
-
 /// The number of a child, as long as nobody has waited for it.
 pub(super) fn leader(child: &Child) -> Option<i32> {
     child.id().and_then(|id| i32::try_from(id).ok())
-}
-
-/// The value of the variable, for a child with this mark.
-pub(super) fn marked(mark: &str) -> String {
-    static OUTER: LazyLock<String> = LazyLock::new(|| std::env::var(MARK).unwrap_or_default());
-    format!("{}{mark}", *OUTER)
 }
 
 impl Kin {

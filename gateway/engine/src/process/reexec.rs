@@ -9,7 +9,7 @@ use std::process::Stdio;
 use devgate_schemas::Sensitive;
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::bare;
+use super::spawn::bare;
 use devgate_core::budget;
 
 /// Replaces this process by one of the same program with these arguments (the first is its name), which

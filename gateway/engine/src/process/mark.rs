@@ -1,0 +1,25 @@
+//! The mark that everything carries which a child starts.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The variable that marks everything that a task starts. Its value is the task's mark, behind those of
+/// the tasks that devgate itself runs in.
+pub(super) const MARK: &str = "DEVGATE_TASK";
+
+/// A mark that no other child has.
+pub(super) fn mark() -> String {
+    static RUN: LazyLock<[u64; 2]> =
+        LazyLock::new(|| [0, 1].map(|part| RandomState::new().hash_one(part)));
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let [high, low] = *RUN;
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("{high:016x}{low:016x}-{count}.")
+}
+
+/// The value of the variable, for a child with this mark.
+pub(super) fn marked(mark: &str) -> String {
+    static OUTER: LazyLock<String> = LazyLock::new(|| std::env::var(MARK).unwrap_or_default());
+    format!("{}{mark}", *OUTER)
+}

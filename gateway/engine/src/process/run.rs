@@ -1,0 +1,209 @@
+//! Running a program to its end, with its output kept within limits or with our own streams.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::Stdio;
+use std::time::Duration;
+
+use devgate_schemas::Sensitive;
+use devgate_schemas::task::{Captured, Exit, Outcome};
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, ChildStdin};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use super::guard::Guarded;
+use super::output::{Ear, Hear, Stream, capture};
+use super::spawn::{command, exit, spawn};
+use super::tree::Kin;
+use super::{Ended, Failure, GRACE, Limits, Program, room};
+use devgate_core::cancel::{CancelToken, Stage};
+
+/// What every pipe takes without a reader (PIPE_BUF).
+const PIPE: usize = 4096;
+
+/// Runs a program to its end. When this future is dropped, it is killed with all that it has started.
+///
+/// # Errors
+/// The program could not be started, took longer than it may, or was stopped.
+pub async fn run<H: Hear + ?Sized>(
+    program: &Program,
+    limits: &Limits,
+    stop: &CancelToken,
+    hear: &H,
+) -> Result<Outcome, Failure> {
+    let guarded = Guarded::new();
+    let started = room::wait(|| start(program, guarded.mark()), stop).await;
+    let (mut child, _running) = started.map_err(|error| match error {
+        Some(error) => Failure::Start(error),
+        None => Failure::Ended(Box::default()),
+    })?;
+    let mut kin = Kin::of(&child, guarded).with_respite(limits.respite);
+    let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
+    let over = watch::Sender::new(false);
+    let heard_as = |stream| Ear {
+        hear,
+        stream,
+        over: over.subscribe(),
+    };
+    let (of_out, of_err) = (heard_as(Stream::Stdout), heard_as(Stream::Stderr));
+    let talk = async {
+        tokio::join!(
+            feed(stdin, program.stdin.as_ref()),
+            capture(out, limits.stdout, &mut stdout, of_out),
+            capture(err, limits.stderr, &mut stderr, of_err),
+        )
+    };
+    let ended = {
+        tokio::pin!(talk);
+        let mut talking = true;
+        let end = async {
+            tokio::select! {
+                status = child.wait() => status,
+                _ = &mut talk => {
+                    talking = false;
+                    child.wait().await
+                }
+            }
+        };
+        let ended = tokio::select! {
+            status = within(limits.time, end) => status.ok_or(limits.time),
+            () = stop.reaches(Stage::End) => Err(None),
+        };
+        match ended {
+            Ok(status) => {
+                kin.ended();
+                over.send_replace(true);
+                if talking && timeout(limits.drain, talk).await.is_err() {
+                    // What else comes is of processes that outlive this one.
+                    tracing::debug!("output was still open {:?} after the end", limits.drain);
+                }
+                Ok(status.map_err(Failure::Start)?)
+            }
+            Err(limit) => {
+                // What it says while it ends is read, so that it does not wait for a reader.
+                let end = kin.end(stop, limits.grace);
+                tokio::pin!(end);
+                let left = tokio::select! {
+                    left = &mut end => {
+                        over.send_replace(true);
+                        if talking {
+                            // Its last words may still be in the pipe.
+                            let _ = timeout(limits.drain, talk).await;
+                        }
+                        left
+                    }
+                    _ = &mut talk, if talking => end.await,
+                };
+                Err((limit, left))
+            }
+        }
+    };
+    match ended {
+        Ok(status) => Ok(Outcome {
+            exit: exit(status),
+            stdout,
+            stderr,
+        }),
+        Err((limit, left)) => {
+            let ended = Ended {
+                limit,
+                stdout,
+                stderr,
+                left,
+            };
+            Err(Failure::Ended(Box::new(ended)))
+        }
+    }
+}
+
+/// Runs a program with our own stdin, stdout and stderr to its end, however long that takes.
+///
+/// At a terminal it stays in our process group: Ctrl-C and Ctrl-Z reach it as if we were not there,
+/// and what to do about them is its own business. Elsewhere it leads a group of its own, and whatever
+/// ends us ends that: `asked` waits for the next signal that wants it. Beside how it ended, that signal.
+///
+/// # Errors
+/// The program could not be started.
+pub async fn attached(
+    program: &Program,
+    mut asked: impl AsyncFnMut() -> Signal,
+) -> io::Result<(Exit, Option<Signal>)> {
+    let at_terminal = io::stdin().is_terminal();
+    let guarded = Guarded::new();
+    let mut command = command(program, guarded.mark())?;
+    if !at_terminal {
+        command.process_group(0);
+    }
+    let mut child = spawn(&mut command)?;
+    let id = child.id().and_then(|id| i32::try_from(id).ok());
+    let Some(leader) = id.map(Pid::from_raw) else {
+        return child.wait().await.map(|status| (exit(status), None));
+    };
+    let mut kin = (!at_terminal).then(|| Kin::of(&child, guarded));
+    loop {
+        let signal = tokio::select! {
+            status = child.wait() => {
+                if let Some(kin) = &mut kin {
+                    kin.ended();
+                }
+                return status.map(|status| (exit(status), None));
+            }
+            signal = asked() => signal,
+        };
+        if at_terminal && signal == Signal::SIGINT {
+            continue;
+        }
+        let asked = if at_terminal {
+            kill(leader, Signal::SIGTERM)
+        } else {
+            killpg(leader, Signal::SIGTERM)
+        };
+        if let Err(error) = asked {
+            tracing::debug!("process {leader} took no SIGTERM: {error}");
+        }
+        // What is left of it, `kin` kills when dropped.
+        if timeout(GRACE, child.wait()).await.is_err() {
+            child.start_kill()?;
+        }
+        let ended = child.wait().await?;
+        return Ok((exit(ended), Some(signal)));
+    }
+}
+
+fn start(program: &Program, mark: &str) -> io::Result<Child> {
+    let stdin = match &program.stdin {
+        None => Stdio::null(),
+        // It fits into a pipe at once: nobody has to wait for its reader.
+        Some(input) if input.reveal().len() <= PIPE => {
+            let (reader, mut writer) = io::pipe()?;
+            writer.write_all(input.reveal())?;
+            Stdio::from(reader)
+        }
+        Some(_) => Stdio::piped(),
+    };
+    let mut command = command(program, mark)?;
+    command
+        .process_group(0)
+        .stdin(stdin)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    spawn(&mut command)
+}
+
+/// Waits for the end of something; `None` when it takes longer than it may.
+async fn within<T>(limit: Option<Duration>, end: impl Future<Output = T>) -> Option<T> {
+    match limit {
+        None => Some(end.await),
+        Some(limit) => timeout(limit, end).await.ok(),
+    }
+}
+
+/// Writes a child's input and closes it. A child that does not read it all is within its rights.
+pub(super) async fn feed(stdin: Option<ChildStdin>, input: Option<&Sensitive<Vec<u8>>>) {
+    if let (Some(mut stdin), Some(input)) = (stdin, input) {
+        drop(stdin.write_all(input.reveal()).await);
+    }
+}

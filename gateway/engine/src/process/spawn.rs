@@ -1,0 +1,114 @@
+//! Starting a process: its command line, and what it inherits.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard};
+
+use devgate_schemas::task::Exit;
+use nix::errno::Errno;
+use tokio::process::{Child, Command};
+
+use super::Program;
+use super::mark::{MARK, marked};
+use devgate_core::budget;
+
+/// Our own settings, and parameters of a task that may itself be our caller: no child gets them.
+const OURS: [&str; 2] = ["DEVGATE_", "PT_"];
+
+/// The variables of this process that begin so.
+static NOT_INHERITED: LazyLock<Vec<OsString>> = LazyLock::new(|| {
+    let names = std::env::vars_os().map(|(name, _)| name);
+    names.filter(|name| !is_inherited(name)).collect()
+});
+
+/// Held shared while files are written that are to be executed, alone while a process is started:
+/// a child that is born while such a file is open for writing holds it open too, for a moment, and
+/// executing it then fails with "text file busy".
+static WRITING: RwLock<()> = RwLock::new(());
+
+/// To be held while a file is written that will be executed.
+pub(crate) fn writing_executables() -> RwLockReadGuard<'static, ()> {
+    WRITING.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Why the operating system did not start a program, and what to look at.
+pub fn not_started(error: &io::Error) -> String {
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => ": is the interpreter in its first line (`#!`) installed?",
+        io::ErrorKind::PermissionDenied => ": is it executable, and its file system?",
+        // ENOEXEC has no kind of its own.
+        _ if error.raw_os_error() == Some(Errno::ENOEXEC as i32) => {
+            ": a script begins with `#!` and its interpreter"
+        }
+        _ => "",
+    };
+    format!("it cannot be started ({error}){hint}")
+}
+
+/// The program as a command, with what its environment is to be.
+pub(super) fn command(program: &Program, mark: &str) -> io::Result<Command> {
+    let mut command = bare(&program.words)?;
+    for name in NOT_INHERITED.iter() {
+        command.env_remove(name);
+    }
+    command.env(MARK, marked(mark));
+    for (name, value) in &program.environment {
+        command.env(name, value.reveal());
+    }
+    Ok(command)
+}
+
+/// A file to execute and its arguments as a command.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the file that may start children"
+)]
+pub(super) fn bare(words: &[OsString]) -> io::Result<Command> {
+    let [file, arguments @ ..] = words else {
+        let message = "no program was named";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    };
+    let mut command = Command::new(file);
+    command.args(arguments);
+    Ok(command)
+}
+
+pub(super) fn spawn(command: &mut Command) -> io::Result<Child> {
+    let _alone = WRITING.write().unwrap_or_else(PoisonError::into_inner);
+    let child = command.spawn()?;
+    child.id().into_iter().for_each(budget::give_back);
+    Ok(child)
+}
+
+/// Whether a variable of this process is one of its children's too.
+fn is_inherited(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    !OURS.iter().any(|prefix| name.starts_with(prefix))
+}
+
+pub(super) fn exit(status: ExitStatus) -> Exit {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Code(status.into_raw()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_own_settings_and_parameters_are_not_inherited() {
+        for (name, inherited) in [
+            ("PATH", true),
+            ("HTTP_PT_X", true),
+            ("PT_password", false),
+            ("DEVGATE_PASSWORD", false),
+        ] {
+            assert_eq!(is_inherited(OsStr::new(name)), inherited, "{name}");
+        }
+    }
+}
