@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use devgate_schemas::{Hash, Key, Value};
 
+use super::fault::{Fault, Source};
 use super::syntax::{Arrow, Attribute, Body, Expression, Form, Operand, Part, Statement};
 use super::unsupported::{self, refused};
-use super::{Fault, Source};
 use crate::device_run::{Catalog, Place, Ref, Relation};
 
 /// The catalog of the resources that a file declares.

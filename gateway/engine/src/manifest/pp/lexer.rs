@@ -2,7 +2,7 @@
 
 use devgate_schemas::Value;
 
-use super::Fault;
+use super::fault::Fault;
 use super::token::{Kind, Token};
 
 /// Operators and punctuation, the longer before those that they begin with.

@@ -18,6 +18,7 @@
 //! message quotes a value: it may be a secret.
 
 mod evaluate;
+mod fault;
 mod lexer;
 mod parse;
 mod syntax;
@@ -27,10 +28,9 @@ mod text;
 mod token;
 mod unsupported;
 
-use std::sync::Arc;
-
-use crate::device_run::{Catalog, Place, invalid};
+use crate::device_run::Catalog;
 use devgate_core::failure::Failure;
+use fault::Source;
 
 /// Reads the declarations of a `.pp` file.
 ///
@@ -41,55 +41,4 @@ pub(super) fn read(text: &str, file: &str) -> Result<Catalog, Failure> {
     let tokens = lexer::tokens(text).map_err(|fault| source.failure(&[fault]))?;
     let statements = parse::statements(tokens).map_err(|fault| source.failure(&[fault]))?;
     evaluate::catalog(&statements, &source).map_err(|faults| source.failure(&faults))
-}
-
-/// What is wrong, and where: a byte of the text.
-#[derive(Clone, Debug, PartialEq)]
-struct Fault {
-    offset: usize,
-    message: String,
-}
-
-impl Fault {
-    fn new(offset: usize, message: impl Into<String>) -> Self {
-        Self {
-            offset,
-            message: message.into(),
-        }
-    }
-}
-
-/// A file's name and its text, which turn bytes into places.
-struct Source<'t> {
-    file: Arc<str>,
-    text: &'t str,
-    /// Where its lines begin.
-    lines: Vec<usize>,
-}
-
-impl<'t> Source<'t> {
-    fn new(file: &str, text: &'t str) -> Self {
-        let ends = text.match_indices('\n').map(|(end, _)| end + 1);
-        Self {
-            file: file.into(),
-            text,
-            lines: std::iter::once(0).chain(ends).collect(),
-        }
-    }
-
-    fn place(&self, offset: usize) -> Place {
-        let line = self.lines.partition_point(|start| *start <= offset);
-        let before = &self.text[self.lines[line - 1]..offset];
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        Place {
-            file: Arc::clone(&self.file),
-            line: count(line),
-            column: count(before.chars().count() + 1),
-        }
-    }
-
-    fn failure(&self, faults: &[Fault]) -> Failure {
-        let told = |fault: &Fault| format!("{}: {}", self.place(fault.offset), fault.message);
-        invalid(&faults.iter().map(told).collect::<Vec<_>>())
-    }
 }

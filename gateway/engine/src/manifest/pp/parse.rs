@@ -4,7 +4,7 @@ use std::mem;
 
 use devgate_schemas::Value;
 
-use super::Fault;
+use super::fault::Fault;
 use super::syntax::{Arrow, Attribute, Body, Expression, Form, Operand, Part, Statement};
 use super::token::{Kind, Piece, Token};
 use super::unsupported::{self, refused};

@@ -1,6 +1,6 @@
 //! Texts: in single quotes, in double quotes, and heredocs.
 
-use super::Fault;
+use super::fault::Fault;
 use super::lexer::{Lexer, variable_length};
 use super::token::{Kind, Piece, Token};
 

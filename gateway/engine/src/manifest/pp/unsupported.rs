@@ -1,6 +1,6 @@
 //! What Puppet's language has and declarations do not: how it is named, and what to use instead.
 
-use super::Fault;
+use super::fault::Fault;
 use super::token::{Kind, Token};
 
 /// A thing of the language and what to use instead.

@@ -1,0 +1,57 @@
+//! What is wrong in a manifest, and where in its text.
+
+use std::sync::Arc;
+
+use crate::device_run::{Place, invalid};
+use devgate_core::failure::Failure;
+
+/// What is wrong, and where: a byte of the text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Fault {
+    pub(super) offset: usize,
+    pub(super) message: String,
+}
+
+impl Fault {
+    pub(super) fn new(offset: usize, message: impl Into<String>) -> Self {
+        Self {
+            offset,
+            message: message.into(),
+        }
+    }
+}
+
+/// A file's name and its text, which turn bytes into places.
+pub(super) struct Source<'t> {
+    file: Arc<str>,
+    text: &'t str,
+    /// Where its lines begin.
+    lines: Vec<usize>,
+}
+
+impl<'t> Source<'t> {
+    pub(super) fn new(file: &str, text: &'t str) -> Self {
+        let ends = text.match_indices('\n').map(|(end, _)| end + 1);
+        Self {
+            file: file.into(),
+            text,
+            lines: std::iter::once(0).chain(ends).collect(),
+        }
+    }
+
+    pub(super) fn place(&self, offset: usize) -> Place {
+        let line = self.lines.partition_point(|start| *start <= offset);
+        let before = &self.text[self.lines[line - 1]..offset];
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Place {
+            file: Arc::clone(&self.file),
+            line: count(line),
+            column: count(before.chars().count() + 1),
+        }
+    }
+
+    pub(super) fn failure(&self, faults: &[Fault]) -> Failure {
+        let told = |fault: &Fault| format!("{}: {}", self.place(fault.offset), fault.message);
+        invalid(&faults.iter().map(told).collect::<Vec<_>>())
+    }
+}
