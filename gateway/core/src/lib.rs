@@ -5,6 +5,7 @@ pub mod budget;
 pub mod cancel;
 pub mod events;
 pub mod failure;
+pub mod hex;
 pub mod lock;
 pub mod redactor;
 pub mod results;

@@ -104,12 +104,6 @@ pub fn private_folder(folder: &Path) -> io::Result<()> {
     builder.recursive(true).mode(0o700).create(folder)
 }
 
-/// A digest in hexadecimal digits, as names of files have it.
-pub fn hexadecimal(digest: impl AsRef<[u8]>) -> String {
-    let bytes = digest.as_ref().iter();
-    bytes.map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// A folder of the XDG specification: what a variable says, or else its place below the home folder.
 ///
 /// # Errors

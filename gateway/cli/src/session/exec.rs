@@ -7,7 +7,8 @@ use clap::Args;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_engine::operations::{Came, How, Operation, Typing};
 use devgate_engine::project::Format;
-use devgate_engine::session::{Asked, VARIABLE};
+use devgate_engine::session::Asked;
+use devgate_engine::tasks::SESSION_VARIABLE;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::follow::exit_status;
@@ -75,7 +76,7 @@ impl Exec {
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
         let names_targets = self.names_targets();
-        let has_session = names_targets || std::env::var_os(VARIABLE).is_some();
+        let has_session = names_targets || std::env::var_os(SESSION_VARIABLE).is_some();
         let words = for_the_device(self.words, std::env::args_os().collect(), has_session)?;
         let mut stdin = (words == ["-"]).then(lines_of_stdin).transpose()?;
         let mut typing = Typing {

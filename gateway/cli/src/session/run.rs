@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use clap::Args;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_engine::process::{self, Program};
-use devgate_engine::session::{self, Bound, Lender, Reach};
+use devgate_engine::session::{Bound, Lender, Reach};
+use devgate_engine::tasks::SESSION_VARIABLE;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::follow::follow_until;
@@ -53,7 +54,7 @@ impl Run {
             let program = Program {
                 words: self.program,
                 environment: vec![(
-                    session::VARIABLE.to_owned(),
+                    SESSION_VARIABLE.to_owned(),
                     Sensitive::new(socket.to_owned()),
                 )],
                 stdin: None,

@@ -11,7 +11,8 @@ use tokio::time::timeout;
 
 use super::lend::Lending;
 use super::socket::is_trusted;
-use super::wire::{Answer, LONGEST_ANSWER, Request, VARIABLE, parse_answer, read_line, write_line};
+use super::wire::{Answer, LONGEST_ANSWER, Request, parse_answer, read_line, write_line};
+use crate::tasks::SESSION_VARIABLE;
 use devgate_core::failure::Failure;
 
 /// How long another devgate may take to say whose session it lends.
@@ -37,12 +38,12 @@ impl Borrowed {
     /// # Errors
     /// That it names none, or one that is over or another user's.
     pub async fn from_environment(environment: &Environment) -> Result<Self, Failure> {
-        match environment.text(VARIABLE) {
+        match environment.text(SESSION_VARIABLE) {
             Some(path) => Self::at(path).await,
             None => Err(Failure::new(
                 "devgate/no-session",
                 format!(
-                    "there is no session here: {VARIABLE} is not set. It is set in remote tasks that \
+                    "there is no session here: {SESSION_VARIABLE} is not set. It is set in remote tasks that \
                      devgate runs on this node for a target whose transport it knows, and in what \
                      `devgate session run -t TARGET -- PROGRAM` starts. Elsewhere name the target \
                      with -t, and a session is opened for it"
@@ -54,7 +55,7 @@ impl Borrowed {
     pub(super) async fn at(path: &str) -> Result<Self, Failure> {
         let ended = |problem: &dyn std::fmt::Display| {
             let message = format!(
-                "the session of {VARIABLE} is not there ({path}: {problem}): it ends with the task \
+                "the session of {SESSION_VARIABLE} is not there ({path}: {problem}): it ends with the task \
                  or the program that it was given to"
             );
             Failure::new("devgate/session-ended", message)
@@ -66,8 +67,9 @@ impl Borrowed {
             let stream = BufReader::new(stream);
             Ok(Self { stream })
         } else {
-            let message =
-                format!("{VARIABLE} names a socket of another user ({path}): it is not asked");
+            let message = format!(
+                "{SESSION_VARIABLE} names a socket of another user ({path}): it is not asked"
+            );
             Err(Failure::new("devgate/session-refused", message))
         }
     }
@@ -98,7 +100,7 @@ impl Outer {
 
     /// The session that the environment names, if it answers.
     pub(super) async fn find(ctx: &Context<'_>) -> Option<Self> {
-        let socket = ctx.environment().text(VARIABLE)?.to_owned();
+        let socket = ctx.environment().text(SESSION_VARIABLE)?.to_owned();
         let hello = async { Borrowed::at(&socket).await?.ask(&Request::Hello).await };
         let answer = timeout(HELLO, hello).await;
         let failure = match answer {
@@ -107,7 +109,7 @@ impl Outer {
                 return Some(Self { socket, identity });
             }
             Ok(Err(failure)) => failure.msg,
-            Err(_) => format!("the session of {VARIABLE} does not answer"),
+            Err(_) => format!("the session of {SESSION_VARIABLE} does not answer"),
         };
         ctx.debug(failure);
         None

@@ -29,7 +29,6 @@ pub use lend::{Bound, Lender};
 pub(crate) use pool::Pool;
 pub(crate) use reach::no_transport;
 pub use reach::{Reach, judged};
-pub use wire::VARIABLE;
 
 use reach::Key;
 

@@ -29,9 +29,6 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWr
 
 use devgate_core::failure::Failure;
 
-/// The variable that names the socket.
-pub const VARIABLE: &str = "DEVGATE_SESSION";
-
 /// The version of the protocol that this gateway speaks.
 const VERSION: u64 = 1;
 

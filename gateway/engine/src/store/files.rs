@@ -15,8 +15,9 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
-use super::{Kept, Kind, Owner, Store, hexadecimal, place, private_folder};
+use super::{Kept, Kind, Owner, Store, place, private_folder};
 use devgate_core::failure::{ErrorContext, Failure};
+use devgate_core::hex::hexadecimal;
 
 /// How large what is kept of one target may be, in bytes.
 const LARGEST: u64 = 4 << 20;

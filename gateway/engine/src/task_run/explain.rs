@@ -60,7 +60,7 @@ impl TaskRun<'_, '_> {
         let variables: Vec<&String> = input.environment.iter().map(|(name, _)| name).collect();
         let mut environment = json!(variables);
         if offers_session && let Json::Array(names) = &mut environment {
-            names.push(crate::session::VARIABLE.into());
+            names.push(crate::tasks::SESSION_VARIABLE.into());
         }
         let limits = limits([&first.budget, &budget], self.timeout);
         let passed_over: Map<String, Json> = self

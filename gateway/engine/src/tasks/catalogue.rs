@@ -1,23 +1,18 @@
 //! The tasks that the modules of a module path hold, found by name or listed.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use devgate_schemas::nearest;
 use devgate_schemas::task::{TaskName, is_name};
 use serde_json::{Value as Json, json};
 
+use super::module_path::{ModulePath, entries, stem};
 use super::{Task, TaskError};
-use devgate_core::trust;
 
 /// Where tasks are found. Nothing is read before it is asked for.
 #[derive(Clone, Debug)]
-pub struct Catalogue {
-    modulepath: Vec<PathBuf>,
-    project: Option<(String, PathBuf)>,
-}
+pub struct Catalogue(ModulePath);
 
 /// All tasks of a catalogue.
 #[derive(Debug, Default)]
@@ -43,10 +38,10 @@ impl Catalogue {
     /// The modules in these directories, the first of a name counting, and before them a project
     /// that is a module itself, with its name and its directory.
     pub fn new(modulepath: Vec<PathBuf>, project: Option<(String, PathBuf)>) -> Self {
-        Self {
-            modulepath,
+        Self(ModulePath {
+            folders: modulepath,
             project,
-        }
+        })
     }
 
     /// The task of a name; `module` means `module::init`. Only this task's files are read.
@@ -55,10 +50,10 @@ impl Catalogue {
     /// There is none, or its metadata or files are wrong.
     pub fn find(&self, name: &str) -> Result<Task, TaskError> {
         let name: TaskName = name.parse().map_err(TaskError::InvalidName)?;
-        if let Some(module_dir) = self.module(name.module()) {
+        if let Some(module_dir) = self.0.module(name.module()) {
             let files = task_files(&module_dir)?;
             if files.iter().any(|file| stem(file) == name.task()) {
-                let task = Task::load(self, name, module_dir, &files)?;
+                let task = Task::load(&self.0, name, module_dir, &files)?;
                 task.trusted()?;
                 for warning in &task.metadata.warnings {
                     tracing::warn!("task {}: metadata: {warning}", task.name);
@@ -67,11 +62,11 @@ impl Catalogue {
             }
         }
         let mut known = Vec::new();
-        for (module, module_dir) in self.modules()? {
+        for (module, module_dir) in self.0.modules()? {
             let names = names(&module, &task_files(&module_dir)?);
             known.extend(names.iter().map(ToString::to_string));
         }
-        if let Some(hidden) = self.hidden(name.module()) {
+        if let Some(hidden) = self.0.hidden(name.module()) {
             let files = task_files(&hidden)?;
             if files.iter().any(|file| stem(file) == name.task()) {
                 return Err(TaskError::Hidden {
@@ -89,19 +84,12 @@ impl Catalogue {
 
     /// The names of all tasks. Nothing is read but folders; those that cannot be read have none.
     pub fn names(&self) -> Vec<String> {
-        let modules = self.modules().unwrap_or_default();
+        let modules = self.0.modules().unwrap_or_default();
         let names = modules.iter().flat_map(|(module, folder)| {
             let files = task_files(folder).unwrap_or_default();
             names(module, &files)
         });
         names.map(|name| name.to_string()).collect()
-    }
-
-    /// The module of the module path that the project hides, because it has the project's name.
-    fn hidden(&self, module: &str) -> Option<PathBuf> {
-        let (name, _) = self.project.as_ref()?;
-        let mut folders = self.modulepath.iter().map(|path| path.join(module));
-        folders.find(|folder| name == module && folder.is_dir())
     }
 
     /// Every task with its description; what is wrong with one does not hide the others.
@@ -110,7 +98,7 @@ impl Catalogue {
     /// A directory of the module path cannot be read.
     pub fn list(&self) -> Result<Listing, TaskError> {
         let mut listing = Listing::default();
-        for (module, module_dir) in self.modules()? {
+        for (module, module_dir) in self.0.modules()? {
             let files = match task_files(&module_dir) {
                 Ok(files) => files,
                 Err(error) => {
@@ -120,7 +108,7 @@ impl Catalogue {
             };
             for name in names(&module, &files) {
                 let shown = name.to_string();
-                match Task::load(self, name, module_dir.clone(), &files) {
+                match Task::load(&self.0, name, module_dir.clone(), &files) {
                     Ok(task) => listing.tasks.push(Listed {
                         name: shown,
                         description: task.metadata.description,
@@ -136,7 +124,8 @@ impl Catalogue {
     /// The listing as programs read it: `{"tasks": [[name, description]…], "modulepath": […]}`.
     pub fn listing_json(&self, listing: &Listing) -> Json {
         let modulepath: Vec<String> = self
-            .modulepath
+            .0
+            .folders
             .iter()
             .map(|path| path.display().to_string())
             .collect();
@@ -148,42 +137,9 @@ impl Catalogue {
         json!({"tasks": tasks, "modulepath": modulepath})
     }
 
-    /// The directories out of which no link of a module may lead: the module path, the project, and the module
-    /// itself, which may be a link.
-    pub(super) fn roots(&self, module_dir: &Path) -> Vec<PathBuf> {
-        let project = self.project.iter().map(|(_, dir)| dir.as_path());
-        let paths = self.modulepath.iter().map(PathBuf::as_path);
-        trust::roots(paths.chain(project).chain([module_dir]))
-    }
-
-    /// The directory of a module.
-    pub(super) fn module(&self, name: &str) -> Option<PathBuf> {
-        let project = self.project.iter().filter(|(project, _)| project == name);
-        let inside = self.modulepath.iter().map(|path| path.join(name));
-        project
-            .map(|(_, dir)| dir.clone())
-            .chain(inside)
-            .find(|dir| dir.is_dir())
-    }
-
     /// The directory of a module that describes itself as a plugin.
     pub(crate) fn plugin(&self, name: &str) -> Option<PathBuf> {
-        let dir = is_name(name).then(|| self.module(name)).flatten()?;
-        dir.join("bolt_plugin.json").is_file().then_some(dir)
-    }
-
-    /// All modules by name, with their directories.
-    fn modules(&self) -> Result<BTreeMap<String, PathBuf>, TaskError> {
-        let mut modules: BTreeMap<String, PathBuf> = self.project.iter().cloned().collect();
-        for path in &self.modulepath {
-            for name in entries(path)?.into_iter().filter(|name| is_name(name)) {
-                let dir = path.join(&name);
-                if dir.is_dir() {
-                    modules.entry(name).or_insert(dir);
-                }
-            }
-        }
-        Ok(modules)
+        self.0.plugin(name)
     }
 }
 
@@ -209,35 +165,4 @@ fn task_files(module_dir: &Path) -> Result<Vec<String>, TaskError> {
     });
     files.sort();
     Ok(files)
-}
-
-/// The names in a directory; a directory that is not there has none.
-fn entries(directory: &Path) -> Result<Vec<String>, TaskError> {
-    let unreadable = |error| TaskError::Unreadable {
-        path: directory.to_owned(),
-        error,
-    };
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            return Ok(Vec::new());
-        }
-        Err(error) => return Err(unreadable(error)),
-    };
-    let mut names = Vec::new();
-    for entry in entries {
-        // A name that is not UTF-8 is no task's and no module's.
-        names.extend(entry.map_err(unreadable)?.file_name().into_string());
-    }
-    Ok(names)
-}
-
-/// A file's name without its extension.
-pub(super) fn stem(file: &str) -> &str {
-    file.rsplit_once('.').map_or(file, |(stem, _)| stem)
 }

@@ -6,21 +6,7 @@ use std::sync::Arc;
 use devgate_schemas::task::InputMethod;
 use devgate_transports::Mode;
 
-use super::error::Lack;
-use super::{Layout, Task, TaskError};
-
-/// One implementation of a task, with all that the task as a whole says put in.
-#[derive(Debug)]
-pub(crate) struct Implementation {
-    /// The executable, and the files that it needs beside it: its own, then the task's.
-    pub(crate) layout: Layout,
-    /// The features that it needs.
-    pub(crate) requirements: Vec<String>,
-    /// How it wants its parameters.
-    pub(crate) input_method: InputMethod,
-    /// Whether it acts on a remote target.
-    pub remote: bool,
-}
+use super::{Implementation, Task, TaskError};
 
 /// Where a task is to run.
 #[derive(Clone, Copy, Debug)]
@@ -127,29 +113,6 @@ impl Task {
             });
         }
         Ok(Arc::clone(chosen))
-    }
-}
-
-impl Implementation {
-    /// The executable's own name.
-    pub(crate) fn file_name(&self) -> &str {
-        let name = &self.layout.executable().name;
-        name.rsplit('/').next().unwrap_or(name)
-    }
-
-    fn missing(&self, features: &BTreeSet<String>) -> Vec<String> {
-        self.requirements
-            .iter()
-            .filter(|needed| !features.contains(*needed))
-            .cloned()
-            .collect()
-    }
-
-    fn lack(&self, features: &BTreeSet<String>) -> Lack {
-        Lack {
-            file: self.file_name().to_owned(),
-            missing: self.missing(features),
-        }
     }
 }
 

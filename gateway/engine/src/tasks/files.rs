@@ -1,25 +1,18 @@
 //! The `files` of a task's metadata: `module/mount/path` made into files on disk.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use indexmap::IndexSet;
 
-use super::{Catalogue, TaskError};
+use super::TaskError;
+use super::layout::File;
+use super::module_path::ModulePath;
 use devgate_core::trust;
-
-/// A file that a task needs, by its place under `_installdir`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct File {
-    /// `module/mount/path`.
-    pub name: String,
-    /// Where it is on this host.
-    pub path: PathBuf,
-}
 
 /// Resolves the `files` of one task, and remembers all that is wrong with them.
 pub(super) struct Files<'a> {
-    catalogue: &'a Catalogue,
+    modules: &'a ModulePath,
     problems: Vec<(&'static str, String)>,
 }
 
@@ -31,9 +24,9 @@ const INVALID_METADATA: &str = "puppet.tasks/invalid-metadata";
 const INVALID_FILE: &str = "puppet.tasks/invalid-file";
 
 impl<'a> Files<'a> {
-    pub(super) fn new(catalogue: &'a Catalogue) -> Self {
+    pub(super) fn new(modules: &'a ModulePath) -> Self {
         Self {
-            catalogue,
+            modules,
             problems: Vec::new(),
         }
     }
@@ -73,7 +66,7 @@ impl<'a> Files<'a> {
             parts.next().unwrap_or_default(),
         );
         let rest = parts.next().unwrap_or_default();
-        let Some(dir) = self.catalogue.module(module) else {
+        let Some(dir) = self.modules.module(module) else {
             return Err(metadata(format!(
                 "Could not find module {module} containing task file {rest}"
             )));
@@ -103,7 +96,7 @@ impl<'a> Files<'a> {
                 format!("{} cannot be read: {error}", path.display()),
             )
         };
-        let roots = self.catalogue.roots(&dir);
+        let roots = self.modules.roots(&dir);
         let stays =
             |path: &Path| trust::stays(path, &roots).map_err(|problem| (INVALID_FILE, problem));
         stays(&path)?;

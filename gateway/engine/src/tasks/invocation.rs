@@ -7,12 +7,7 @@ use devgate_schemas::task::InputMethod;
 use devgate_schemas::{Hash, Sensitive, Value};
 use devgate_transports::Mode;
 
-use super::{Implementation, Place, Task, TaskError};
-use crate::session;
-
-/// Parameters that a task's metadata have let pass, with defaults, secrets hidden.
-#[derive(Clone, Debug)]
-pub struct Parameters(Hash);
+use super::{Implementation, Parameters, Place, Task, TaskError};
 
 /// One run of a task, before it has a place on disk.
 #[derive(Clone, Debug)]
@@ -34,19 +29,11 @@ pub(crate) struct Input {
     pub environment: Vec<(String, Sensitive<String>)>,
 }
 
+/// The environment variable that names the socket of the session that a task is lent.
+pub const SESSION_VARIABLE: &str = "DEVGATE_SESSION";
+
 /// Linux takes no `NAME=value` of this many bytes or more, its closing NUL counted (MAX_ARG_STRLEN).
 const LONGEST_VARIABLE: usize = 128 * 1024;
-
-impl Parameters {
-    pub(super) fn checked(parameters: Hash) -> Self {
-        Self(parameters)
-    }
-
-    /// The values that must not be seen, for the mask of the result.
-    pub fn secrets(&self) -> impl Iterator<Item = &Value> {
-        self.0.secrets()
-    }
-}
 
 impl Invocation {
     /// A run of a task at a place, with its parameters: by the first implementation that fits.
@@ -56,13 +43,13 @@ impl Invocation {
     pub(crate) fn new(
         task: &Task,
         place: Place<'_>,
-        Parameters(parameters): Parameters,
+        parameters: Parameters,
         mode: Mode,
     ) -> Result<Self, TaskError> {
         Ok(Self {
             task: task.name.to_string(),
             implementation: task.choose(place, mode)?,
-            parameters,
+            parameters: parameters.into_hash(),
             mode,
             target: None,
             session: None,
@@ -127,7 +114,7 @@ impl Invocation {
         };
         let session = self.session.iter();
         let mut environment: Vec<_> = session
-            .map(|socket| (session::VARIABLE.to_owned(), Sensitive::new(socket.clone())))
+            .map(|socket| (SESSION_VARIABLE.to_owned(), Sensitive::new(socket.clone())))
             .collect();
         if matches!(method, InputMethod::Environment | InputMethod::Both) {
             for (key, value) in given.iter() {

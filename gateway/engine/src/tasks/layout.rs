@@ -3,13 +3,12 @@
 use std::fs::{self, File as Open};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use sha2::{Digest, Sha256};
 
-use super::files::File;
-use crate::store;
+use devgate_core::hex::hexadecimal;
 
 /// The files of one implementation, by their places in a task's directory, made once and asked by
 /// every target that the task runs on.
@@ -99,7 +98,7 @@ impl Layout {
             whole.update(format!("{}\0{mode:o}\0", file.name));
             whole.update(content.finalize());
         }
-        let digits = store::hexadecimal(whole.finalize());
+        let digits = hexadecimal(whole.finalize());
         Ok(self.digest.get_or_init(|| digits))
     }
 }
@@ -121,6 +120,15 @@ impl io::Write for Writer<'_> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// A file that a task needs, by its place under `_installdir`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct File {
+    /// `module/mount/path`.
+    pub name: String,
+    /// Where it is on this host.
+    pub path: PathBuf,
 }
 
 #[cfg(test)]

@@ -8,20 +8,25 @@ mod catalogue;
 mod choose;
 mod error;
 mod files;
+mod implementation;
 mod invocation;
 mod layout;
+mod module_path;
+mod parameters;
 mod task;
 #[cfg(test)]
 mod tests;
 mod words;
 
 pub use catalogue::{Catalogue, Listed};
-pub(crate) use choose::{Implementation, Place};
+pub(crate) use choose::Place;
 pub use error::Said;
 pub(crate) use error::TaskError;
+pub(crate) use implementation::Implementation;
 pub(crate) use invocation::Invocation;
-pub use invocation::Parameters;
+pub use invocation::SESSION_VARIABLE;
 pub(crate) use layout::Layout;
 pub use layout::named;
+pub use parameters::Parameters;
 pub use task::Task;
 pub use words::given_parameters;

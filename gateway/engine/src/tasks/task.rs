@@ -9,9 +9,10 @@ use devgate_schemas::task::{self, InputMethod, Metadata, TaskName};
 use devgate_transports::reading;
 use serde_json::{Value as Json, json};
 
-use super::catalogue::stem;
-use super::files::{File, Files};
-use super::{Catalogue, Implementation, Layout, Parameters, TaskError};
+use super::files::Files;
+use super::layout::File;
+use super::module_path::{ModulePath, stem};
+use super::{Implementation, Layout, Parameters, TaskError};
 use devgate_core::trust;
 
 /// A task that can be run: its metadata are right and all its files are there.
@@ -33,14 +34,14 @@ impl Task {
     /// # Errors
     /// Its metadata are wrong, or a file that they name is not there.
     pub(super) fn load(
-        catalogue: &Catalogue,
+        modules: &ModulePath,
         name: TaskName,
         module_dir: PathBuf,
         files: &[String],
     ) -> Result<Self, TaskError> {
         let directory = module_dir.join("tasks");
         let metadata = read_metadata(&directory, &name, files)?;
-        let mut needed = Files::new(catalogue);
+        let mut needed = Files::new(modules);
         let implementations = declared(&name, &metadata, &directory, files)?
             .into_iter()
             .map(|declared| {

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use devgate_core::atomic_file;
 use devgate_core::failure::{ErrorContext, Failure};
+use devgate_core::hex::hexadecimal;
 use devgate_engine::store;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::Printer;
@@ -180,7 +181,7 @@ impl Kept {
     /// A value in a file of this folder. Its error, shortened, stands beside the reference.
     fn value(at: Option<usize>, value: &Json, folder: &Path) -> Self {
         let text = value.to_string();
-        let sha256 = store::hexadecimal(Sha256::digest(&text));
+        let sha256 = hexadecimal(Sha256::digest(&text));
         let path = folder.join(format!("{sha256}.json"));
         let file = File {
             path: path.clone(),

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use devgate_core::atomic_file;
+use devgate_core::hex::hexadecimal;
 use devgate_engine::process::Limits;
-use devgate_engine::store::hexadecimal;
 use devgate_schemas::Mask;
 use devgate_schemas::pxp::{FILES_NOT_WRITTEN, JsonSchema, OutputFiles};
 use devgate_schemas::task::{Captured, Exit, Outcome};
