@@ -2,6 +2,7 @@
 
 mod family;
 mod found;
+mod options;
 mod vendors;
 
 use std::collections::HashSet;

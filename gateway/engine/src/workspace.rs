@@ -15,7 +15,9 @@ use devgate_transports::Environment;
 
 use tokio::sync::OnceCell;
 
-use crate::inventory::{Inventory, Listed, Overrides, Problem, Source, Target, read_device_conf};
+use crate::inventory::{
+    Inventory, Listed, Overrides, Problem, Source, Target, TransportOptions, read_device_conf,
+};
 use crate::plugins::{Ask, Plugins};
 use crate::project::Project;
 use crate::registry::Registry;
@@ -217,7 +219,8 @@ impl Workspace {
         if path.exists() {
             trusted(path)?;
         }
-        let devices = match read_device_conf(path, &self.registry) {
+        let transports: Rc<dyn TransportOptions> = Rc::<Registry>::clone(&self.registry);
+        let devices = match read_device_conf(path, &transports) {
             Ok(devices) => devices,
             Err(message) if *is_named => {
                 return Err(Failure::new("devgate/invalid-device-conf", message));

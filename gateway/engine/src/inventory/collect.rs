@@ -14,8 +14,7 @@ use super::group::Entry;
 use super::lookup::Lookup;
 use super::target::{LOCALHOST, Listed, REMOTE_TRANSPORT};
 use super::uri::Uri;
-use super::{Inventory, InventoryError, Overrides, Problem, Target};
-use crate::plugins::{self, PluginError};
+use super::{Inventory, InventoryError, Overrides, PluginError, Problem, Target, reference_key};
 
 /// How many references are looked up at once.
 const LOOKUPS: usize = 16;
@@ -38,7 +37,7 @@ impl Inventory {
                 let Some((name, uri)) = chosen.get_index(*at) else {
                     return false;
                 };
-                let mut lookup = Lookup::new(&self.plugins);
+                let mut lookup = Lookup::new(&*self.plugins);
                 let target = self.target(name, uri.as_ref(), overrides, &mut lookup);
                 let wanting = lookup.into_missing();
                 if wanting.is_empty() {
@@ -46,7 +45,7 @@ impl Inventory {
                     return false;
                 }
                 for reference in wanting {
-                    let key = plugins::key(&Value::Hash(reference.clone()));
+                    let key = reference_key(&Value::Hash(reference.clone()));
                     missing.entry(key).or_insert(reference);
                 }
                 true
@@ -71,7 +70,7 @@ impl Inventory {
     pub(super) fn seen(&self, chosen: &IndexMap<String, Option<Uri>>) -> Vec<Arc<Target>> {
         let overrides = Overrides::default();
         let made = chosen.iter().map(|(name, uri)| {
-            let mut lookup = Lookup::new(&self.plugins);
+            let mut lookup = Lookup::new(&*self.plugins);
             let target = self.target(name, uri.as_ref(), &overrides, &mut lookup);
             // That there is no such plugin is known without asking it.
             let missing = lookup.into_missing();
@@ -217,7 +216,7 @@ impl Inventory {
 
     /// That a plugin does not say what a target needs: told with the place of the reference.
     fn failed(&self, name: &str, reference: &Hash, error: &PluginError) -> InventoryError {
-        let key = plugins::key(&Value::Hash(reference.clone()));
+        let key = reference_key(&Value::Hash(reference.clone()));
         let message = format!("the target {name}: {error}");
         let problem = match self.references.get(&key) {
             Some(place) => Problem {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use devgate_schemas::{Hash, Value};
 
-use super::lookup::{Lookup, is_reference};
+use super::lookup::Lookup;
+use super::references::is_reference;
 use super::uri::Uri;
 
 /// The data keys that groups and targets share (Bolt's `DATA_KEYS`), and an entry's URI.

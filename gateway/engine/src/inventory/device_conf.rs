@@ -1,28 +1,39 @@
 //! Devices of a `device.conf` as targets: what `puppet device` reaches, every command does.
 
+use std::fmt;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use async_trait::async_trait;
 use devgate_schemas::device_conf::{self, DeviceEntry};
 use devgate_schemas::{Hash, Key, Value, hocon};
 use devgate_transports::{Environment, reading};
 
 use super::target::{LOCALHOST, REMOTE_TRANSPORT};
 use super::uri::Uri;
-use super::{Inventory, InventoryError, Kind, Overrides, Problem, Target};
-use crate::registry::Registry;
+use super::{InventoryError, Kind, Overrides, Problem, Target};
 
 /// A device that a `device.conf` lists.
 #[derive(Debug)]
 pub struct Device {
-    name: String,
+    pub(super) name: String,
     type_name: String,
     /// May hold a password; it is never shown as it is.
     url: String,
     /// Where its transport is looked up when it is used: some must be asked what they are.
-    registry: Rc<Registry>,
+    transports: Rc<dyn TransportOptions>,
+}
+
+/// What is known of the transports of devices.
+#[async_trait(?Send)]
+pub(crate) trait TransportOptions: fmt::Debug {
+    /// Learns what a transport is, where that has to be asked.
+    async fn prepare(&self, transport: &str);
+
+    /// Whether a transport is known to have an option of this name.
+    fn has_option(&self, transport: &str, name: &str) -> bool;
 }
 
 /// How the address of a credential file begins.
@@ -55,7 +66,10 @@ pub fn default_file(environment: &Environment) -> Option<PathBuf> {
 ///
 /// # Errors
 /// That it cannot be read, or everything that is wrong with it, in Puppet's words.
-pub(crate) fn read(path: &Path, registry: &Rc<Registry>) -> Result<Vec<Device>, String> {
+pub(crate) fn read(
+    path: &Path,
+    transports: &Rc<dyn TransportOptions>,
+) -> Result<Vec<Device>, String> {
     let shown = path.display().to_string();
     if !path.exists() {
         return Err(format!("No device found in {shown}: there is no such file"));
@@ -66,14 +80,14 @@ pub(crate) fn read(path: &Path, registry: &Rc<Registry>) -> Result<Vec<Device>, 
     let entries = device_conf::parse(&text, &shown).map_err(|wrong| wrong.join("\n"))?;
     Ok(entries
         .into_iter()
-        .map(|entry| Device::new(entry, registry))
+        .map(|entry| Device::new(entry, transports))
         .collect())
 }
 
 impl Device {
-    fn new(entry: DeviceEntry, registry: &Rc<Registry>) -> Self {
+    fn new(entry: DeviceEntry, transports: &Rc<dyn TransportOptions>) -> Self {
         Self {
-            registry: Rc::clone(registry),
+            transports: Rc::clone(transports),
             name: entry.name,
             type_name: entry.type_name,
             url: entry.url,
@@ -83,7 +97,7 @@ impl Device {
     /// Learns what its transport is, where a file says how it is reached.
     pub(super) async fn prepare(&self) {
         if self.url.starts_with(FILE) {
-            self.registry.ask([self.type_name.as_str()]).await;
+            self.transports.prepare(&self.type_name).await;
         }
     }
 
@@ -157,10 +171,7 @@ impl Device {
 
     /// The names in credential files stand for others, where the transport has none of its own.
     fn renamed(&self, info: Hash) -> Hash {
-        let transport = self.registry.known(&self.type_name).ok().flatten();
-        let has = |name: &str| {
-            transport.is_some_and(|it| it.schema().connection_info().contains_key(name))
-        };
+        let has = |name: &str| self.transports.has_option(&self.type_name, name);
         let mut renamed = Hash::new();
         for (key, value) in info {
             let alias = ALIASES
@@ -181,43 +192,17 @@ impl Device {
     }
 }
 
-impl Inventory {
-    /// Adds the devices of a `device.conf`. They are in the group `all` and in no other; a name that the
-    /// inventory has, too, is the inventory's: those are given back.
-    pub(crate) fn add_devices(&mut self, devices: Vec<Device>) -> Vec<String> {
-        let (ours, new): (Vec<Device>, Vec<Device>) = devices
-            .into_iter()
-            .partition(|device| self.tree.entries.contains_key(&device.name));
-        let named = new.into_iter().map(|device| (device.name.clone(), device));
-        self.devices.extend(named);
-        ours.into_iter().map(|device| device.name).collect()
-    }
-
-    /// The names of all targets of a group, those of its groups included; some more than once.
-    pub(super) fn all_members(&self, group: usize) -> Vec<&str> {
-        let mut names = self.tree.members(group);
-        if group == 0 {
-            names.extend(self.device_names());
-        }
-        names
-    }
-
-    /// The names of the devices of a `device.conf`, in its order.
-    pub fn device_names(&self) -> impl Iterator<Item = &str> {
-        self.devices.keys().map(String::as_str)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::Registry;
     use devgate_core::events;
 
     fn device(url: &str) -> Device {
         let registry = Registry::load(&[], None, &events::silence());
         let registry = registry.expect("built-in families are sound");
         Device {
-            registry: Rc::new(registry),
+            transports: Rc::new(registry),
             name: "sw1".to_owned(),
             type_name: "frr".to_owned(),
             url: url.to_owned(),

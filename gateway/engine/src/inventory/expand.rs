@@ -6,9 +6,9 @@ use std::iter::repeat;
 use devgate_schemas::Value;
 use devgate_schemas::yaml::{Kind, Node};
 
-use super::read::is_reference;
-use super::{InventoryError, Problem};
-use crate::plugins::{PluginError, Plugins};
+use super::nodes::is_reference;
+use super::references::ReferenceResolver;
+use super::{InventoryError, PluginError, Problem};
 
 /// How many times a list may come out of another.
 const MAX_DEPTH: usize = 50;
@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 50;
 /// Reads an inventory's lists with the help of plugins.
 pub(super) struct Expanding<'a> {
     pub(super) file: &'a str,
-    pub(super) plugins: &'a Plugins,
+    pub(super) plugins: &'a dyn ReferenceResolver,
 }
 
 impl Expanding<'_> {

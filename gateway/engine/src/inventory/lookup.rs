@@ -4,25 +4,21 @@ use std::borrow::Cow;
 
 use devgate_schemas::{Hash, Value};
 
-use crate::plugins::{PluginError, Plugins};
+use super::PluginError;
+use super::references::{ReferenceResolver, is_reference};
 
 /// Looks at what is known while data are merged, and remembers what is not.
 ///
 /// Merging is done with what is known; where something is missing, that is looked up and the merge
 /// done again.
 pub(super) struct Lookup<'p> {
-    plugins: Option<&'p Plugins>,
+    plugins: Option<&'p dyn ReferenceResolver>,
     missing: Vec<Hash>,
     failed: Option<(Hash, PluginError)>,
 }
 
-/// Whether a hash stands for what a plugin gives.
-pub(super) fn is_reference(hash: &Hash) -> bool {
-    hash.get("_plugin").is_some()
-}
-
 impl<'p> Lookup<'p> {
-    pub(super) fn new(plugins: &'p Plugins) -> Self {
+    pub(super) fn new(plugins: &'p dyn ReferenceResolver) -> Self {
         Self {
             plugins: Some(plugins),
             ..Self::nothing()

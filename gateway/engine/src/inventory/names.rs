@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use devgate_schemas::yaml::Node;
+use indexmap::IndexMap;
 
 use super::Problem;
 use super::data::Data;
-use super::entry::target_name;
+use super::group::Entry;
 use super::read::{Alias, Reading};
+use super::target_name::target_name;
 use super::uri::Uri;
 
 /// The meaning of names other than the targets' own.
@@ -16,7 +18,7 @@ pub(super) struct Names {
     /// Groups by name.
     pub(super) groups: HashMap<String, usize>,
     /// Targets' names by alias, in the order in which they were written.
-    pub(super) aliases: indexmap::IndexMap<String, String>,
+    pub(super) aliases: IndexMap<String, String>,
 }
 
 fn place(problem: &Problem) -> (u32, u32) {
@@ -155,4 +157,21 @@ impl Reading<'_> {
             }
         }
     }
+}
+
+/// Names of targets and aliases without case: where they stand among the entries.
+pub(super) fn folded(
+    entries: &IndexMap<String, Entry>,
+    aliases: &IndexMap<String, String>,
+) -> HashMap<String, Vec<usize>> {
+    let mut folded: HashMap<String, Vec<usize>> = HashMap::with_capacity(entries.len());
+    for (at, name) in entries.keys().enumerate() {
+        folded.entry(name.to_lowercase()).or_default().push(at);
+    }
+    for (alias, name) in aliases {
+        if let Some(at) = entries.get_index_of(name) {
+            folded.entry(alias.to_lowercase()).or_default().push(at);
+        }
+    }
+    folded
 }

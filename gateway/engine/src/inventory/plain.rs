@@ -2,7 +2,7 @@
 
 use devgate_schemas::yaml::{self, Node};
 
-use super::entry::target_name;
+use super::target_name::target_name;
 
 /// The names of groups, targets and aliases; of a target that is a URI without its password.
 pub fn names_in(text: &str) -> Vec<String> {

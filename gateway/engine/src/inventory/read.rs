@@ -6,13 +6,11 @@ use devgate_schemas::yaml::{Mapping, Node};
 use devgate_schemas::{Value, did_you_mean};
 
 use super::data::Data;
-use super::entry::illegal;
 use super::error::Problem;
 use super::group::{Group, Tree};
-use super::settings::Owner;
-use crate::plugins;
-
-pub(super) const DATA_KEYS: [&str; 5] = ["config", "facts", "vars", "features", "plugin_hooks"];
+use super::nodes::{DATA_KEYS, said};
+use super::reference_key;
+use super::target_name::illegal;
 const GROUP_KEYS: [&str; 3] = ["name", "groups", "targets"];
 
 /// What a document says, before the names in it are compared with each other.
@@ -100,7 +98,7 @@ impl<'n> Reading<'n> {
                 }
                 Some(_) => {
                     let place = self.place((node.line, node.column), Some(group), String::new());
-                    let reference = plugins::key(&node.to_value());
+                    let reference = reference_key(&node.to_value());
                     self.references.entry(reference).or_insert(place);
                 }
                 None => {}
@@ -221,20 +219,6 @@ impl<'n> Reading<'n> {
     }
 }
 
-/// The value at a key, unless nothing is said there.
-pub(super) fn said<'n>(mapping: &'n Mapping, key: &str) -> Option<&'n Node> {
-    mapping.get(key).filter(|node| !node.is_undef())
-}
-
-/// The value at a key that was written there: a reference says what it is when it is looked up.
-pub(super) fn written<'n>(mapping: &'n Mapping, key: &str) -> Option<&'n Node> {
-    said(mapping, key).filter(|node| !is_reference(node))
-}
-
-pub(super) fn is_reference(node: &Node) -> bool {
-    node.get("_plugin").is_some()
-}
-
 fn group(name: String, parent: Option<usize>) -> Group {
     Group {
         name,
@@ -242,5 +226,21 @@ fn group(name: String, parent: Option<usize>) -> Group {
         children: Vec::new(),
         data: Data::default(),
         targets: Vec::new(),
+    }
+}
+
+/// Whose data are read: a group's own, or those of an entry in it.
+#[derive(Clone, Copy)]
+pub(super) struct Owner<'a> {
+    pub(super) group: usize,
+    pub(super) target: Option<&'a str>,
+}
+
+impl Owner<'_> {
+    pub(super) fn group(group: usize) -> Self {
+        Self {
+            group,
+            target: None,
+        }
     }
 }

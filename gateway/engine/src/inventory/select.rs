@@ -1,14 +1,13 @@
 //! From the words of `-t` to targets.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use devgate_schemas::did_you_mean;
 use indexmap::IndexMap;
 
-use super::entry::target_name;
 use super::glob::{Glob, TOO_MANY, is_glob};
 use super::group::Entry;
+use super::target_name::target_name;
 use super::uri::Uri;
 use super::words::split;
 use super::{Inventory, InventoryError, Listed, Overrides, Target};
@@ -181,21 +180,4 @@ impl Inventory {
             .expect("the index was made of the entries");
         (name, entry)
     }
-}
-
-/// Names of targets and aliases without case: where they stand among the entries.
-pub(super) fn folded(
-    entries: &IndexMap<String, Entry>,
-    aliases: &IndexMap<String, String>,
-) -> HashMap<String, Vec<usize>> {
-    let mut folded: HashMap<String, Vec<usize>> = HashMap::with_capacity(entries.len());
-    for (at, name) in entries.keys().enumerate() {
-        folded.entry(name.to_lowercase()).or_default().push(at);
-    }
-    for (alias, name) in aliases {
-        if let Some(at) = entries.get_index_of(name) {
-            folded.entry(alias.to_lowercase()).or_default().push(at);
-        }
-    }
-    folded
 }

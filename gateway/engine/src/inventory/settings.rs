@@ -6,27 +6,12 @@ use devgate_schemas::yaml::{Mapping, Node};
 use devgate_schemas::{Hash, Value};
 
 use super::data::{Data, without_undef};
-use super::read::{Reading, is_reference, said, written};
-use super::target::{TRANSPORTS, meant_transport};
+use super::kind::{TRANSPORTS, meant_transport};
+use super::nodes::{is_reference, said, written};
+use super::read::{Owner, Reading};
 
 /// Options of `remote` that decide how a target is reached, whatever its transport's schema says.
 const REMOTE_TEXTS: [&str; 2] = ["remote-transport", "protocol"];
-
-/// Whose data are read: a group's own, or those of an entry in it.
-#[derive(Clone, Copy)]
-pub(super) struct Owner<'a> {
-    pub(super) group: usize,
-    pub(super) target: Option<&'a str>,
-}
-
-impl Owner<'_> {
-    pub(super) fn group(group: usize) -> Self {
-        Self {
-            group,
-            target: None,
-        }
-    }
-}
 
 impl Reading<'_> {
     pub(super) fn data(&mut self, mapping: &Mapping, owner: Owner<'_>) -> Data {

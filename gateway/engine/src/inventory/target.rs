@@ -2,21 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::net::IpAddr;
 use std::sync::Arc;
 
-use devgate_schemas::{Hash, Key, Unread, Value, did_you_mean};
+use devgate_schemas::{Hash, Key, Unread, Value};
 use serde_json::{Value as Json, json};
-use sha2::{Digest, Sha256};
 
+use super::kind::{TRANSPORTS, meant_transport};
 use super::redact::redacted;
 use super::uri::Uri;
-use super::{InventoryError, Problem};
-
-/// Every transport that an inventory may name, as in Bolt.
-pub(super) const TRANSPORTS: [&str; 9] = [
-    "ssh", "winrm", "local", "docker", "lxd", "podman", "jail", "pcp", "remote",
-];
+use super::{InventoryError, Kind, Problem};
 
 /// The option that names a remote target's family or protocol.
 pub(super) const REMOTE_TRANSPORT: &str = "remote-transport";
@@ -70,41 +64,6 @@ pub enum Listed {
     Yes,
     /// Only who named it on the command line: a URI, or a name with a mistake in it.
     No,
-}
-
-/// How a target is reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// As a process of this host.
-    Local,
-    /// Over SSH.
-    Ssh,
-    /// Through a program on a proxy.
-    Remote {
-        /// The family or protocol that `remote-transport` names.
-        transport: Option<String>,
-        /// The proxies: a name, or anything else that selects targets.
-        run_on: String,
-    },
-    /// By a transport that exists in Bolt and not here, or nobody can tell which.
-    Other(&'static str),
-}
-
-/// Shown as a number that says nothing but that, the same in every release.
-impl fmt::Display for DeviceKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
-    }
-}
-
-/// Where a target is: two in the same place are one device, whatever they are called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct DeviceKey(u128);
-
-impl Default for Kind {
-    fn default() -> Self {
-        Self::Other("unknown")
-    }
 }
 
 impl Target {
@@ -250,45 +209,6 @@ impl Target {
         words.any(|word| word == LOCALHOST)
     }
 
-    /// Where it is: what leads there, as it is declared, with its host and port; without a host, its name. `usual` is
-    /// the port where nobody names one; names are not resolved.
-    pub(crate) fn place(&self, usual: Option<i64>) -> DeviceKey {
-        let text = |key: &str| self.options.get(key).and_then(Value::as_str);
-        let host = self.host();
-        let host = host.as_ref().and_then(Value::as_str).map(canonical);
-        let port = self.port().and_then(|port| port.as_integer()).or(usual);
-        let port = port.map(|port| port.to_string());
-        let last = match host {
-            None => ["name", &self.name, ""],
-            // Who knows no port knows no more than how it is spoken to.
-            Some(ref host) => [
-                "host",
-                host,
-                port.as_deref()
-                    .or_else(|| self.remote_transport())
-                    .unwrap_or(""),
-            ],
-        };
-        // Whatever stands beside it: this node reaches it.
-        let site = if self.is_near() {
-            LOCALHOST
-        } else {
-            self.run_on()
-        };
-        // OpenSSH's word for none.
-        let jumps = text("proxyjump").filter(|jumps| *jumps != "none");
-        let way = [site, jumps.unwrap_or("")];
-        let mut place = Sha256::new();
-        for part in way.into_iter().chain(last) {
-            place.update(part.as_bytes());
-            // No part of a place holds one.
-            place.update([0]);
-        }
-        let mut bytes = [0; size_of::<DeviceKey>()];
-        bytes.copy_from_slice(&place.finalize()[..size_of::<DeviceKey>()]);
-        DeviceKey(u128::from_be_bytes(bytes))
-    }
-
     /// Where it is, for people, without credentials.
     pub fn address(&self) -> String {
         let info = self.connection_info();
@@ -383,28 +303,6 @@ impl Target {
     }
 }
 
-/// An address in the one form that all its spellings have in common; a name is not resolved.
-fn canonical(host: &str) -> String {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let address = bare.parse::<IpAddr>();
-    address.map_or_else(
-        |_| host.to_lowercase(),
-        |address| address.to_canonical().to_string(),
-    )
-}
-
-impl Kind {
-    /// The transport's name in an inventory.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Local => "local",
-            Self::Ssh => "ssh",
-            Self::Remote { .. } => "remote",
-            Self::Other(name) => name,
-        }
-    }
-}
-
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
@@ -422,22 +320,6 @@ impl fmt::Debug for Target {
 
 /// The target that is always there, and the proxy of who names none.
 pub const LOCALHOST: &str = "localhost";
-
-/// What somebody probably meant who names a transport that is none of an inventory's: a way to devices is named one
-/// level below.
-pub(super) fn meant_transport(named: &str) -> String {
-    let protocols = devgate_transports::all().iter();
-    let mut ways = protocols
-        .map(|connect| connect.schema().name())
-        .chain(devgate_devices::all().map(devgate_devices::BuiltIn::name));
-    if ways.any(|way| way == named) {
-        return format!(
-            "; to reach a device by `{named}`, write `transport: remote` and `remote: \
-             {{remote-transport: {named}}}`"
-        );
-    }
-    did_you_mean(named, TRANSPORTS)
-}
 
 /// What selects targets: a text, or the texts of a list with commas between them.
 fn selection(value: &Value) -> Option<String> {

@@ -17,8 +17,8 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use super::PluginError;
 use super::options::{Options, read};
+use crate::inventory::PluginError;
 
 /// Where the identities are, unless somebody says otherwise.
 const IDENTITY: &str = "keys/age.txt";

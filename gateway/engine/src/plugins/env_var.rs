@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use devgate_schemas::Value;
 use serde_json::Value as Json;
 
-use super::PluginError;
 use super::options::Options;
+use crate::inventory::PluginError;
 
 /// The variable `var`, read as JSON if `json` says so; `default` where it is not set, or nothing
 /// where it is `optional`.

@@ -6,7 +6,6 @@
 
 mod age;
 mod env_var;
-mod error;
 mod module;
 mod options;
 mod pkcs7;
@@ -29,11 +28,10 @@ use futures_util::future::LocalBoxFuture;
 use tokio::sync::{OnceCell, Semaphore};
 
 use crate::hosts::{Host, Settings};
+use crate::inventory::{PluginError, ReferenceResolver, reference_key};
 use crate::project::Project;
 use crate::tasks::Catalogue;
 use options::Options;
-
-pub(crate) use error::PluginError;
 
 /// The plugins that are built in.
 const BUILT_IN: [&str; 6] = ["age", "env_var", "pkcs7", "prompt", "task", "yaml"];
@@ -71,11 +69,6 @@ pub(crate) struct Plugins {
 
 type Known = Rc<OnceCell<Result<Value, PluginError>>>;
 
-/// What tells a reference from others. A secret in it (from another plugin) tells nothing.
-pub fn key(reference: &Value) -> String {
-    reference.to_json().to_string()
-}
-
 impl Plugins {
     /// The plugins that a project can use.
     pub(crate) fn new(
@@ -104,36 +97,6 @@ impl Plugins {
                 ..Settings::default()
             })
         })
-    }
-
-    /// What a reference was found to stand for, if it was looked up.
-    pub(crate) fn known(&self, reference: &Hash) -> Option<Result<Value, PluginError>> {
-        let key = key(&Value::Hash(reference.clone()));
-        self.known.borrow().get(&key)?.get().cloned()
-    }
-
-    /// Looks up what a reference stands for, unless that is known. References in its options are
-    /// looked up before; references in what it gives are not.
-    ///
-    /// # Errors
-    /// Why it stands for nothing.
-    pub(crate) async fn look_up(&self, reference: &Hash) -> Result<Value, PluginError> {
-        let key = key(&Value::Hash(reference.clone()));
-        let cell = Rc::clone(self.known.borrow_mut().entry(key).or_default());
-        let asked = cell.get_or_init(|| self.ask(reference, true, MAX_DEPTH));
-        asked.await.clone()
-    }
-
-    /// That nobody has the plugin of a reference, or of one in its options; nobody is asked.
-    pub(crate) fn unknown(&self, reference: &Hash) -> Option<PluginError> {
-        let plugin = reference.get("_plugin").and_then(Value::as_str);
-        let plugin = plugin.unwrap_or_default();
-        if !BUILT_IN.contains(&plugin) && self.catalogue.plugin(plugin).is_none() {
-            return Some(unknown(plugin));
-        }
-        let options = reference.iter().filter_map(|(_, value)| value.as_hash());
-        let mut inner = options.filter(|hash| hash.get("_plugin").is_some());
-        inner.find_map(|inner| self.unknown(inner))
     }
 
     /// Asks the plugin of a reference. While a plugin is configured, no other is loaded.
@@ -232,6 +195,32 @@ impl Plugins {
                 other => Ok(other),
             }
         })
+    }
+}
+
+#[async_trait(?Send)]
+impl ReferenceResolver for Plugins {
+    fn known(&self, reference: &Hash) -> Option<Result<Value, PluginError>> {
+        let key = reference_key(&Value::Hash(reference.clone()));
+        self.known.borrow().get(&key)?.get().cloned()
+    }
+
+    async fn look_up(&self, reference: &Hash) -> Result<Value, PluginError> {
+        let key = reference_key(&Value::Hash(reference.clone()));
+        let cell = Rc::clone(self.known.borrow_mut().entry(key).or_default());
+        let asked = cell.get_or_init(|| self.ask(reference, true, MAX_DEPTH));
+        asked.await.clone()
+    }
+
+    fn unknown(&self, reference: &Hash) -> Option<PluginError> {
+        let plugin = reference.get("_plugin").and_then(Value::as_str);
+        let plugin = plugin.unwrap_or_default();
+        if !BUILT_IN.contains(&plugin) && self.catalogue.plugin(plugin).is_none() {
+            return Some(unknown(plugin));
+        }
+        let options = reference.iter().filter_map(|(_, value)| value.as_hash());
+        let mut inner = options.filter(|hash| hash.get("_plugin").is_some());
+        inner.find_map(|inner| self.unknown(inner))
     }
 }
 

@@ -7,9 +7,9 @@ use devgate_schemas::{Hash, Mask, Value};
 use devgate_transports::Mode;
 use serde::Deserialize;
 
-use super::PluginError;
 use super::options::{Options, read};
 use crate::hosts::{Ended, Host, Order};
+use crate::inventory::PluginError;
 use crate::process::{Deaf, Limits};
 use crate::tasks::{Catalogue, Invocation, Place, Task, TaskError};
 use devgate_core::cancel::CancelSource;

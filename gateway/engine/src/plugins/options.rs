@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use devgate_schemas::{Hash, Value, did_you_mean};
 use devgate_transports::{Environment, reading};
 
-use super::PluginError;
+use crate::inventory::PluginError;
 
 /// The options of one reference, over those that the project gives to the plugin.
 #[derive(Debug)]

@@ -19,8 +19,8 @@ use rsa::pkcs8::DecodePrivateKey;
 use rsa::{Pkcs1v15Encrypt, RsaPrivateKey};
 use zeroize::Zeroizing;
 
-use super::PluginError;
 use super::options::{Options, read};
+use crate::inventory::PluginError;
 
 /// Where the private key is, unless somebody says otherwise: where Bolt puts it.
 const PRIVATE_KEY: &str = "keys/private_key.pkcs7.pem";

@@ -2,8 +2,9 @@
 
 use devgate_schemas::Value;
 
+use super::Ask;
 use super::options::Options;
-use super::{Ask, PluginError};
+use crate::inventory::PluginError;
 
 /// What somebody answers to `message`, a secret.
 pub(super) async fn resolve(options: &Options<'_>, person: &dyn Ask) -> Result<Value, PluginError> {

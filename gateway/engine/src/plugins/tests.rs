@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use devgate_transports::Environment;
 
-use super::{PluginError, Plugins};
+use super::Plugins;
+use crate::inventory::{PluginError, ReferenceResolver};
 use crate::project::Project;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/plugins/fixtures");

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use devgate_schemas::{Value, yaml};
 
-use super::PluginError;
 use super::options::{Options, read};
+use crate::inventory::PluginError;
 use devgate_core::trust;
 
 /// The document in the file `filepath`, which is relative to the project's folder, as in Bolt.

@@ -73,7 +73,7 @@ impl PluginError {
     }
 
     /// That a plugin cannot do anything with what it was given.
-    pub(super) fn invalid(plugin: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn invalid(plugin: &str, message: impl Into<String>) -> Self {
         Self::Invalid {
             plugin: plugin.to_owned(),
             message: message.into(),

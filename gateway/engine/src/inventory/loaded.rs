@@ -1,0 +1,182 @@
+//! An inventory that was read: its groups, its targets, and what is wrong with them.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use devgate_schemas::yaml;
+use indexmap::IndexMap;
+
+use super::device_conf::Device;
+use super::expand::Expanding;
+use super::group::{Group, Tree};
+use super::names::{Names, folded};
+use super::read::Reading;
+use super::references::ReferenceResolver;
+use super::{InventoryError, Problem, Source, exposed};
+
+/// Groups and targets.
+pub struct Inventory {
+    pub(super) tree: Tree,
+    pub(super) names: Names,
+    pub(super) folded: HashMap<String, Vec<usize>>,
+    pub(super) warnings: Vec<Problem>,
+    pub(super) references: HashMap<String, Problem>,
+    pub(super) plugins: Rc<dyn ReferenceResolver>,
+    pub(super) strict: bool,
+    pub(super) missing: Option<PathBuf>,
+    /// Those of a `device.conf`.
+    pub(super) devices: IndexMap<String, Device>,
+}
+
+/// It may hold secrets.
+impl fmt::Debug for Inventory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inventory").finish_non_exhaustive()
+    }
+}
+
+impl Inventory {
+    /// Reads and checks an inventory; what plugins list is looked up.
+    ///
+    /// A target that is wrong is there and says so when it is used; with `strict` it is an error.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read or is not YAML, and all that it says and must not.
+    pub(crate) async fn load(
+        source: Source,
+        plugins: Rc<dyn ReferenceResolver>,
+        strict: bool,
+    ) -> Result<Self, InventoryError> {
+        if let Source::Default(path) = &source
+            && !path.exists()
+        {
+            let missing = Some(path.clone());
+            let empty = Self::parse("no inventory", "", plugins, strict).await?;
+            return Ok(Self { missing, ..empty });
+        }
+        let (name, text) = source.text()?;
+        Self::parse(&name, &text, plugins, strict).await
+    }
+
+    /// Reads and checks the text of an inventory; `file` is its name in messages.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub(crate) async fn parse(
+        file: &str,
+        text: &str,
+        plugins: Rc<dyn ReferenceResolver>,
+        strict: bool,
+    ) -> Result<Self, InventoryError> {
+        let mut root = yaml::parse(text).map_err(|error| InventoryError::Syntax {
+            file: file.to_owned(),
+            error,
+        })?;
+        // Most inventories have no reference, and those that have need no second look at the rest.
+        if text.contains("_plugin") {
+            let expanding = Expanding {
+                file,
+                plugins: &*plugins,
+            };
+            root = expanding.group(root, &[]).await?;
+        }
+        let mut reading = Reading::new(file, &root);
+        if let Some((node, name)) = exposed::secret_in(Path::new(file), &root) {
+            reading.warning(
+                node,
+                None,
+                format!(
+                    "`{name}` stands here in clear, and others than its owner may read the file: \
+                     `chmod 600 {file}`, or let a plugin look it up (`_plugin: prompt`, `env_var`, `age`)"
+                ),
+            );
+        }
+        let names = reading.names();
+        if strict {
+            reading.take_faults();
+        }
+        if !reading.problems.is_empty() {
+            return Err(InventoryError::Invalid(reading.problems));
+        }
+        let Reading {
+            tree,
+            warnings,
+            references,
+            ..
+        } = reading;
+        let folded = folded(&tree.entries, &names.aliases);
+        Ok(Self {
+            tree,
+            names,
+            folded,
+            warnings,
+            references,
+            plugins,
+            strict,
+            missing: None,
+            devices: IndexMap::new(),
+        })
+    }
+
+    /// All groups, an outer one before those in it; the first is `all`.
+    pub fn groups(&self) -> &[Group] {
+        &self.tree.groups
+    }
+
+    /// The names of all targets of a group, those of its groups included.
+    pub fn members(&self, group: &str) -> Option<Vec<&str>> {
+        let mut names = self.all_members(*self.names.groups.get(group)?);
+        let mut seen = std::collections::HashSet::new();
+        names.retain(|name| seen.insert(*name));
+        Some(names)
+    }
+
+    /// The project's inventory, where nobody named another and it is not there.
+    pub fn missing(&self) -> Option<&Path> {
+        self.missing.as_deref()
+    }
+
+    /// The targets that cannot be used, each with what is wrong with it.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = (&str, &[Problem])> {
+        let faulty = self.tree.entries.iter();
+        faulty
+            .filter(|(_, entry)| !entry.faults.is_empty())
+            .map(|(name, entry)| (name.as_str(), entry.faults.as_slice()))
+    }
+
+    /// What looks like a mistake and is none that stops a run: unknown keys, targets listed twice.
+    pub(crate) fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+}
+
+impl Inventory {
+    /// Adds the devices of a `device.conf`. They are in the group `all` and in no other; a name that the
+    /// inventory has, too, is the inventory's: those are given back.
+    pub(crate) fn add_devices(&mut self, devices: Vec<Device>) -> Vec<String> {
+        let (ours, new): (Vec<Device>, Vec<Device>) = devices
+            .into_iter()
+            .partition(|device| self.tree.entries.contains_key(&device.name));
+        let named = new.into_iter().map(|device| (device.name.clone(), device));
+        self.devices.extend(named);
+        ours.into_iter().map(|device| device.name).collect()
+    }
+
+    /// The names of all targets of a group, those of its groups included; some more than once.
+    pub(super) fn all_members(&self, group: usize) -> Vec<&str> {
+        let mut names = self.tree.members(group);
+        if group == 0 {
+            names.extend(self.device_names());
+        }
+        names
+    }
+
+    /// The names of the devices of a `device.conf`, in its order.
+    pub fn device_names(&self) -> impl Iterator<Item = &str> {
+        self.devices.keys().map(String::as_str)
+    }
+}

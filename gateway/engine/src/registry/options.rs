@@ -1,0 +1,18 @@
+//! What an inventory asks of transports: their options.
+
+use async_trait::async_trait;
+
+use super::Registry;
+use crate::inventory::TransportOptions;
+
+#[async_trait(?Send)]
+impl TransportOptions for Registry {
+    async fn prepare(&self, transport: &str) {
+        self.ask([transport]).await;
+    }
+
+    fn has_option(&self, transport: &str, name: &str) -> bool {
+        let transport = self.known(transport).ok().flatten();
+        transport.is_some_and(|it| it.schema().connection_info().contains_key(name))
+    }
+}
