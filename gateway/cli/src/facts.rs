@@ -53,7 +53,10 @@ impl Facts {
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
         let chosen = self.targets.select(context).await?;
-        let (project, store) = (&context.workspace.project().root, &*context.engine.store);
+        let (project, store) = (
+            &context.workspace.project().root,
+            &*context.engine.services.store,
+        );
         let facts = operations::Facts::of_age(self.cached, self.stale_ok, project, store)?;
         let facts = Operation::Facts(facts);
         let done = run_operation(context, chosen, self.targets.concurrency, facts, printer);

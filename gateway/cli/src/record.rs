@@ -9,7 +9,7 @@ use devgate_devices::Refresh;
 use devgate_engine::record::{self, Recorded};
 use devgate_engine::registry::Family;
 use devgate_engine::run::TargetJob;
-use devgate_engine::session::{self, Access};
+use devgate_engine::session::{self, Access, Pool};
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::follow::exit_status;
@@ -71,16 +71,16 @@ impl Record {
         record::make_folder(&self.folder)?;
         let run = context.begin(self.targets.concurrency);
         let ran = run.on_targets(&targets, Action::new("record"), async |job| {
-            self.record(job).await
+            self.record(run.sessions(), job).await
         });
         Ok(exit_status(&follow(context, &run, printer, ran).await?))
     }
 
-    async fn record(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
+    async fn record(&self, sessions: &Pool, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
         let registry = &job.run.registry;
         let name = job.target.remote_transport().unwrap_or_default();
         let family = registry.family(name).ok().and_then(Family::declared);
-        let recorded = session::within(job, Access::Read, async |ctx, transport| {
+        let recorded = session::within(sessions, job, Access::Read, async |ctx, transport| {
             record::record(job, ctx, transport, family, &self.commands).await
         });
         let Recorded {

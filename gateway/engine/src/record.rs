@@ -8,7 +8,7 @@ use devgate_devices::{Family, Recording};
 use devgate_schemas::{REDACTED, Value, starred};
 use devgate_transports::{CommandLine, Context, Error, Transport};
 
-use crate::run::TargetJob;
+use crate::job::TargetJob;
 use devgate_core::failure::{ErrorContext, Failure};
 
 /// A command that no device knows. It begins like one that only reads: where a single word is

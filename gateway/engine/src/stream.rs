@@ -6,8 +6,8 @@ use devgate_schemas::CUT;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use crate::job::TargetJob;
 use crate::process::{Hear, Stream};
-use crate::run::TargetJob;
 
 /// So many bytes of a line are shown.
 const SHOWN: usize = 8 * 1024;
@@ -59,7 +59,7 @@ impl<'a> Streamed<'a> {
         };
         let more = if cut { " [cut]" } else { "" };
         let line = format!("[{}] {word}: {text}{more}\n", self.job.target);
-        self.job.run.events().wrote(&line);
+        self.job.run.events.wrote(&line);
     }
 }
 
@@ -76,7 +76,7 @@ impl Hear for Streamed<'_> {
 
     /// Who writes faster than it is read waits, as before any pipe.
     fn room(&self) -> Option<BoxFuture<'_, ()>> {
-        Some(self.job.run.events().room().boxed())
+        Some(self.job.run.events.room().boxed())
     }
 }
 

@@ -9,10 +9,11 @@ use std::time::Duration;
 use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 
-use crate::hosts::{Budget, Ended, Hosts, Order, Seat, TaskOutput};
+use crate::hosts::{Budget, Ended, Order, TaskOutput};
 use crate::inventory::{Kind, Listed, Target};
+use crate::job::TargetJob;
 use crate::process::{Deaf, Limits};
-use crate::run::TargetJob;
+use crate::proxies::{Hosts, Seat};
 use crate::session::{Lender, Reach};
 use crate::stream::Streamed;
 use crate::tasks::{Invocation, Parameters, Place, Task, TaskError};

@@ -66,7 +66,7 @@ impl Run {
                 .await
                 .map_err(|error| Failure::other(format!("cannot run {shown}: {error}")))
         };
-        let lender = Lender::new(&context.engine.sessions, Bound::Request);
+        let lender = Lender::new(&context.engine.services.sessions, Bound::Request);
         let lending = async {
             job.prepare().await?;
             let reach = Reach::from_here(&job)?;

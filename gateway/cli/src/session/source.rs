@@ -72,7 +72,7 @@ pub(super) async fn alone(
             Some(fault) => Err(Failure::from(&**fault)),
             None => {
                 job.prepare().await?;
-                session::own(&job, work).await
+                session::own(run.sessions(), &job, work).await
             }
         }
     };

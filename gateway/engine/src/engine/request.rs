@@ -7,10 +7,11 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use tokio::sync::watch;
 
-use super::{Engine, Limits};
+use super::Engine;
+use crate::job::{Limits, panicked};
 use crate::operations::{Operation, Summary};
 use crate::registry::Registry;
-use crate::run::{Run, panicked};
+use crate::run::Run;
 use crate::workspace::Chosen;
 use devgate_core::events::{Events, RUN};
 use devgate_core::failure::Failure;

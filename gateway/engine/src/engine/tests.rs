@@ -99,9 +99,9 @@ impl Bench {
 }
 
 /// Types a line on the device of a job.
-async fn type_line(job: &TargetJob<'_>, line: &str) -> Result<TargetResult, Failure> {
+async fn type_line(run: &Run, job: &TargetJob<'_>, line: &str) -> Result<TargetResult, Failure> {
     let lines = [Line::new(line)];
-    session::within(job, Access::Write, async |ctx, _| {
+    session::within(run.sessions(), job, Access::Write, async |ctx, _| {
         let command_line = ctx.command_line().expect("it has one");
         Ok(command_line.configure(ctx, &lines).await?)
     })

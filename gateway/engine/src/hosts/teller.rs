@@ -9,14 +9,14 @@ use devgate_core::redactor::{Redactor, Sink};
 
 /// What calls on a host need to know of the run.
 #[derive(Debug)]
-pub(super) struct Teller<'v> {
+pub(crate) struct Teller<'v> {
     name: String,
     listener: Redactor<'v>,
     retry_budget: RetryBudget,
 }
 
 impl<'v> Teller<'v> {
-    pub(super) fn new(name: &str, sink: &'v dyn Sink, retry_budget: Duration) -> Self {
+    pub(crate) fn new(name: &str, sink: &'v dyn Sink, retry_budget: Duration) -> Self {
         Self {
             name: name.to_owned(),
             listener: Redactor::new(sink),
@@ -24,17 +24,17 @@ impl<'v> Teller<'v> {
         }
     }
 
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// The context of calls on the host.
-    pub(super) fn ctx(&self) -> Context<'_> {
+    pub(crate) fn ctx(&self) -> Context<'_> {
         Context::new(&self.name, &self.listener, &self.retry_budget)
     }
 
     /// Keeps these secrets out of everything that is said from now on.
-    pub(super) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
+    pub(crate) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
         self.listener.hide(secrets);
     }
 }

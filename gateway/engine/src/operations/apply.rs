@@ -17,9 +17,10 @@ use super::splay::Splay;
 use super::{DEVICE, family, nothing_to_do};
 use crate::device_run::{self, Audited, Catalog, Options, Plan, Ref};
 use crate::inventory::Target;
+use crate::job::TargetJob;
 use crate::manifest::Manifest;
 use crate::registry::Family;
-use crate::run::{Run, RunSummary, TargetJob};
+use crate::run::{Run, RunSummary};
 use crate::session::{self, Access, Busy};
 use crate::store::{Kept, Kind, Owner};
 use devgate_core::failure::{ErrorContext, Failure};
@@ -98,8 +99,8 @@ impl Apply {
     ) -> Result<(RunSummary, Changes), Failure> {
         // What is wrong with it whatever a device holds is known before any is asked.
         let read = async {
-            let catalog = self.manifest.read(&run.registry).await;
-            run.registry.prepare(targets).await;
+            let catalog = self.manifest.read(run.registry()).await;
+            run.registry().prepare(targets).await;
             catalog
         };
         let catalog = tokio::select! {
@@ -115,7 +116,7 @@ impl Apply {
             let address = job.target.address();
             let what = format!("starting applying configuration to {}", job.target);
             job.context().info(format!("{what} at {address}"));
-            let (report, unsaved) = self.enforce(job, family, plan).await?;
+            let (report, unsaved) = self.enforce(run, job, family, plan).await?;
             let mut value = serde_json::to_value(&report).expect("reports have text keys");
             let told = device_run::failure(&report, &job.target.name, &job.stop().told());
             if let Some(failure) = &told {
@@ -161,7 +162,7 @@ impl Apply {
                 say(run.sink(), Level::Warning, declared.told(doubt));
             }
         }
-        let registry = &run.registry;
+        let registry = run.registry();
         let families: BTreeSet<&str> = targets
             .iter()
             .filter_map(|target| Some(family(registry, target).ok()?.name()))
@@ -220,6 +221,7 @@ impl Apply {
     /// Runs the transaction; beside its report, why what was changed could not be saved.
     async fn enforce(
         &self,
+        run: &Run,
         job: &TargetJob<'_>,
         family: &Family,
         plan: &Plan<'_>,
@@ -233,7 +235,7 @@ impl Apply {
             Mode::Noop => Access::Read,
         };
         let unusable = |error: String| Failure::new("devgate/cannot-audit", error);
-        let store = &*job.run.engine.store;
+        let store = &*run.services.store;
         let audits = plan.audits().then(|| Owner::of(&self.project, job.target));
         let mut kept = None;
         if let Some(owner) = &audits {
@@ -249,11 +251,11 @@ impl Apply {
                 });
         }
         let _claim = match access {
-            Access::Write => Some(job.run.engine.claims.take(job, self.busy).await?),
+            Access::Write => Some(run.services.claims.take(job, self.busy).await?),
             Access::Read => None,
         };
         let mut audited = kept.map_or_else(Audited::default, |kept| Audited::of(kept.what));
-        session::within(job, access, async |ctx, _| {
+        session::within(run.sessions(), job, access, async |ctx, _| {
             // A run that is stopped has the time to come to the end of what it does, to go back, and to save.
             let _held = safety.map(|_| job.stop().hold());
             let report =

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use crate::inventory::Target;
-use crate::run::{Run, RunSummary, TargetJob};
-use crate::session::{self, Asked};
+use crate::job::TargetJob;
+use crate::run::{Run, RunSummary};
+use crate::session::{self, Asked, Pool};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Action, Status, TargetResult};
 
@@ -93,20 +94,20 @@ impl Typing {
 
     /// Types it on every target, and gives what comes of it.
     pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
-        let on_each = async |job: &TargetJob<'_>| self.on(job).await;
+        let on_each = async |job: &TargetJob<'_>| self.on(run.sessions(), job).await;
         run.on_targets(targets, Action::new("command"), on_each)
             .await
     }
 
     /// What comes of it on one of many targets.
-    async fn on(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
+    async fn on(&self, sessions: &Pool, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
         let (mut values, mut text) = (Vec::new(), String::new());
         let give = &mut |(value, said): Came| {
             values.push(value);
             text.push_str(&said);
         };
         let work = async |session: &mut Asked<'_>| self.with(session, give).await;
-        let outcome = session::own(job, work).await;
+        let outcome = session::own(sessions, job, work).await;
         // The form is that of what was asked, however far it came.
         let value = match &self.how {
             How::Commands { .. } if self.commands().count() != 1 => json!({ "commands": values }),

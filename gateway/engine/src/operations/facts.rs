@@ -8,8 +8,9 @@ use devgate_schemas::Value;
 use serde_json::Value as Json;
 
 use crate::inventory::Target;
-use crate::run::{Run, RunSummary, TargetJob};
-use crate::session::{self, Access};
+use crate::job::TargetJob;
+use crate::run::{Run, RunSummary};
+use crate::session::{self, Access, Pool};
 use crate::store::{Kept, Kind, Owner, Store};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Action, Collected, Origin, TargetResult};
@@ -49,14 +50,14 @@ impl Facts {
 
     /// Gives the facts of every target.
     pub async fn collect(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
-        let store = &*run.engine.store;
+        let store = &*run.services.store;
         let ran = run.on_targets(targets, Action::new("facts"), async |job| {
             match &self.kept_for {
                 Some(project) => {
                     let owner = Owner::of(project, job.target);
-                    self.answer(store, &owner, job).await
+                    self.answer(run.sessions(), store, &owner, job).await
                 }
-                None => Ok(TargetResult::success(ask(job).await?)),
+                None => Ok(TargetResult::success(ask(run.sessions(), job).await?)),
             }
         });
         let ran = ran.await;
@@ -68,6 +69,7 @@ impl Facts {
 
     async fn answer(
         &self,
+        sessions: &Pool,
         store: &dyn Store,
         owner: &Owner,
         job: &TargetJob<'_>,
@@ -83,7 +85,7 @@ impl Facts {
             Some(kept) if young(&kept) => return Ok(cached(kept, None)),
             kept => kept.filter(|_| self.stale_ok),
         };
-        let failure = match ask(job).await {
+        let failure = match ask(sessions, job).await {
             Ok(facts) => return Ok(keep(store, owner, job, facts).await),
             Err(failure) => failure,
         };
@@ -103,11 +105,11 @@ impl Facts {
 }
 
 /// What the target tells of itself now.
-async fn ask(job: &TargetJob<'_>) -> Result<Json, Failure> {
+async fn ask(sessions: &Pool, job: &TargetJob<'_>) -> Result<Json, Failure> {
     let (target, address) = (job.target, job.target.address());
     job.context()
         .info(format!("retrieving facts from {target} at {address}"));
-    let facts = session::within(job, Access::Read, async |ctx, transport| {
+    let facts = session::within(sessions, job, Access::Read, async |ctx, transport| {
         Ok(transport.facts(ctx).await?)
     });
     Ok(Value::Hash(facts.await?.into_hash()).to_json())

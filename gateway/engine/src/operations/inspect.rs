@@ -13,9 +13,10 @@ use super::splay::Splay;
 use super::{DEVICE, family};
 use crate::device_run::{Checked, Strict, Strictness};
 use crate::inventory::Target;
+use crate::job::TargetJob;
 use crate::manifest;
-use crate::run::{Run, RunSummary, TargetJob};
-use crate::session::{self, Access};
+use crate::run::{Run, RunSummary};
+use crate::session::{self, Access, Pool};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Status, TargetResult};
 
@@ -45,11 +46,13 @@ impl Inspect {
     /// Shows the resources of every target.
     pub async fn run(&self, run: &Run, targets: &[Arc<Target>]) -> RunSummary {
         let action = DEVICE.with_document();
-        run.on_targets(targets, action, async |job| self.on(job).await)
-            .await
+        run.on_targets(targets, action, async |job| {
+            self.on(run.sessions(), job).await
+        })
+        .await
     }
 
-    async fn on(&self, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
+    async fn on(&self, sessions: &Pool, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
         let (type_name, registry) = (&self.type_name, &job.run.registry);
         let family = family(registry, job.target)?;
         let kind = registry.resource_type(family.name(), &type_name.to_lowercase());
@@ -61,7 +64,7 @@ impl Inspect {
         let what = format!("retrieving resource: {type_name} from {}", job.target);
         job.context()
             .info(format!("{what} at {}", job.target.address()));
-        let shown = session::within(job, Access::Read, async |ctx, _| {
+        let shown = session::within(sessions, job, Access::Read, async |ctx, _| {
             look(ctx, kind, self.title.as_deref(), self.strict).await
         });
         let Shown { rows, wrong } = shown.await?;

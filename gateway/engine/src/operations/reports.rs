@@ -9,7 +9,7 @@ use devgate_schemas::Report;
 use serde_json::Value as Json;
 
 use crate::device_run::{as_puppet_yaml, puppet_report};
-use crate::run::TargetJob;
+use crate::job::TargetJob;
 use devgate_core::atomic_file;
 use devgate_core::failure::Failure;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::run::TargetJob;
+use crate::job::TargetJob;
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 

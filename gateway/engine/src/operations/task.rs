@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use devgate_transports::Mode;
 
-use crate::hosts::Hosts;
 use crate::inventory::{Inventory, Target};
-use crate::run::{Run, RunSummary};
+use crate::proxies::Hosts;
+use crate::run::{Run, RunSummary, Services};
 use crate::session::{Bound, Lender};
 use crate::task_run::TaskRun;
 use crate::tasks::{Parameters, Task};
@@ -39,10 +39,16 @@ impl TaskOrder {
         inventory: &Inventory,
         targets: &[Arc<Target>],
     ) -> RunSummary {
-        let hosts = Hosts::new(inventory, run);
+        let Services {
+            sessions,
+            loads,
+            turns,
+            ..
+        } = &*run.services;
+        let hosts = Hosts::new(inventory, run.context(), loads, turns);
         let task = TaskRun {
             hosts: &hosts,
-            lender: &Lender::new(&run.engine.sessions, Bound::Run),
+            lender: &Lender::new(sessions, Bound::Run),
             unknown: &RefCell::default(),
             task: &self.task,
             parameters: &self.parameters,

@@ -18,7 +18,7 @@ pub struct Reached {}
 /// Says of every target whether it can be reached.
 pub(crate) async fn verify(run: &Run, targets: &[Arc<Target>]) -> RunSummary {
     run.on_targets(targets, Action::new("verify"), async |job| {
-        let open = session::within(job, Access::Read, async |ctx, transport| {
+        let open = session::within(run.sessions(), job, Access::Read, async |ctx, transport| {
             transport.verify(ctx).await?;
             Ok(transport.leaves_credentials_open())
         })

@@ -3,14 +3,16 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use super::{Run, RunSummary, interrupted, panicked};
+use super::{RunSummary, Services};
 use crate::inventory::Target;
+use crate::job::{RunContext, interrupted, panicked};
 use devgate_core::events::Event;
 use devgate_core::results::{Action, Status, TargetResult};
 
 /// The targets of a run. Dropped before it was [ended](Self::end), it tells what is still to be told.
 pub(super) struct Progress<'r> {
-    run: &'r Run,
+    run: &'r RunContext,
+    services: &'r Services,
     targets: &'r [Arc<Target>],
     /// How far each of them is.
     states: Vec<Cell<State>>,
@@ -30,13 +32,19 @@ enum State {
 
 impl<'r> Progress<'r> {
     /// The work begins.
-    pub(super) fn begin(run: &'r Run, targets: &'r [Arc<Target>], action: Action) -> Self {
+    pub(super) fn begin(
+        run: &'r RunContext,
+        services: &'r Services,
+        targets: &'r [Arc<Target>],
+        action: Action,
+    ) -> Self {
         run.events.tell(Event::Begun {
             action,
             targets: targets.len(),
         });
         Self {
             run,
+            services,
             targets,
             states: vec![Cell::new(State::Waiting); targets.len()],
             statuses: RefCell::new(Vec::with_capacity(targets.len())),
@@ -96,7 +104,7 @@ impl<'r> Progress<'r> {
         }
         // Work may have been left for a wish that has not come here yet; what comes from here on changes nothing.
         let unheard = || {
-            let asked = self.run.engine.asked();
+            let asked = self.services.asked();
             asked.filter(|_| self.failed.get() > 0)
         };
         let reason = wished.or_else(unheard);

@@ -7,9 +7,10 @@ use serde_json::Value as Json;
 use super::Reach;
 use super::borrow::{Borrowed, Outer, cut};
 use super::lend::{Bound, Lending};
+use super::pool::Pool;
 use super::reach::not_by_proxy;
 use super::wire::{Answer, Request};
-use crate::run::TargetJob;
+use crate::job::TargetJob;
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 
@@ -30,17 +31,13 @@ pub enum Asked<'a> {
 /// # Errors
 /// Why there can be no session, or what the work failed with.
 pub async fn own<T>(
+    pool: &Pool,
     job: &TargetJob<'_>,
     work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let ctx = job.context();
     let reach = Reach::of(job)?;
-    let lending = Lending::new(
-        &ctx,
-        job.run.engine.sessions.lease(&reach),
-        Mode::Enforce,
-        Bound::Request,
-    );
+    let lending = Lending::new(&ctx, pool.lease(&reach), Mode::Enforce, Bound::Request);
     let outer = Outer::find(&ctx).await;
     if let Some(outer) = outer.filter(|outer| outer.is_with_target_of(&lending)) {
         let mut lent = Asked::Lent(Borrowed::at(&outer.socket).await?);

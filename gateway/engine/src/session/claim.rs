@@ -23,9 +23,8 @@ use nix::unistd::{AccessFlags, Uid, access};
 use tempfile::NamedTempFile;
 use tokio::time::{Instant, interval, timeout};
 
-use crate::engine::RunId;
 use crate::inventory::DeviceKey;
-use crate::run::TargetJob;
+use crate::job::{RunId, TargetJob};
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 
@@ -100,7 +99,7 @@ impl Claims {
     /// That another run is changing it, or that claims cannot be kept.
     pub(crate) async fn take(&self, job: &TargetJob<'_>, busy: Busy) -> Result<Rc<Claim>, Failure> {
         let place = job.place();
-        let key = (place, job.run.id());
+        let key = (place, job.run.id);
         let unusable = |error: io::Error| {
             let message = format!("cannot see whether other runs change the device: {error}");
             Failure::new("devgate/cannot-claim", message)

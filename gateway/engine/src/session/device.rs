@@ -11,8 +11,8 @@ use tokio::sync::{Mutex, MutexGuard, Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
 use super::kept::Session;
-use super::{Key, Reach};
-use crate::engine::RunId;
+use super::reach::{Key, Reach};
+use crate::job::RunId;
 use devgate_core::failure::Failure;
 use devgate_core::redactor::Sink;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use devgate_transports::{Context, RetryBudget, Transport};
 use tokio::time::{Instant, timeout};
 
-use super::Key;
+use super::reach::Key;
 use devgate_core::redactor::{Redactor, Sink};
 
 /// How long the test of an idle session may take.

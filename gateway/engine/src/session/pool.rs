@@ -19,8 +19,8 @@ use tokio::time::timeout;
 
 use super::Reach;
 use super::device::{Access, Device, Turn};
-use crate::engine::RunId;
 use crate::inventory::DeviceKey;
+use crate::job::RunId;
 use devgate_core::redactor::Sink;
 
 /// How often idle sessions are looked after.

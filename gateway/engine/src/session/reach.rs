@@ -8,11 +8,11 @@ use std::time::Duration;
 use devgate_schemas::{ConnectionInfo, TransportSchema, Unread};
 use devgate_transports::Connect;
 
-use crate::engine::RunId;
 use crate::hosts::{Budget, Settings};
 use crate::inventory::{DeviceKey, Kind, Listed, Target};
+use crate::job::RunId;
+use crate::job::TargetJob;
 use crate::registry::{Registry, Serial};
-use crate::run::TargetJob;
 use devgate_core::failure::Failure;
 
 /// How a target is reached: its transport, its checked connection info, and where it is.
@@ -94,7 +94,7 @@ impl<'r> Reach<'r> {
             key: Rc::new(key),
             place: job.place(),
             terms: Terms::of(target)?,
-            run: job.run.id(),
+            run: job.run.id,
         })
     }
 

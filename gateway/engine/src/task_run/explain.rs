@@ -8,9 +8,9 @@ use devgate_transports::Mode;
 use serde_json::{Map, Value as Json, json};
 
 use super::{TaskRun, limits, not_begun, place};
-use crate::hosts::Outlook;
+use crate::job::TargetJob;
 use crate::process::Limits;
-use crate::run::TargetJob;
+use crate::proxies::Outlook;
 use crate::tasks::{Implementation, Invocation};
 use devgate_core::failure::Failure;
 use devgate_core::results::TargetResult;

@@ -33,7 +33,7 @@ async fn a_thousand_runs_at_once_tell_each_their_own() {
             let line = number.to_string();
             run.on_targets(targets, ACTION, async |job| {
                 job.context().notice(format!("run {line}"));
-                type_line(job, &line).await
+                type_line(run, job, &line).await
             })
             .await
         }
@@ -106,7 +106,7 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
                     ..Limits::default()
                 });
                 let work = run.on_targets(targets, ACTION, async |job| {
-                    type_line(job, &format!("{number} {}", job.target)).await
+                    type_line(&run, job, &format!("{number} {}", job.target)).await
                 });
                 let end = async {
                     if cancels {
@@ -193,7 +193,7 @@ async fn runs_at_once_reach_their_devices_over_ssh() {
     let runs: Vec<Run> = (0..runs).map(|_| bench.begin(Limits::default())).collect();
     let work = runs.iter().map(|run| async {
         run.on_targets(&targets, ACTION, async |job| {
-            session::within(job, Access::Read, async |ctx, transport| {
+            session::within(run.sessions(), job, Access::Read, async |ctx, transport| {
                 Ok(transport.verify(ctx).await?)
             })
             .await?;

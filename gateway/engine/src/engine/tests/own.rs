@@ -23,7 +23,7 @@ async fn slowly(run: &Run, targets: &[Arc<Target>]) -> RunSummary {
             () = pass(Duration::from_secs(60)) => {}
             () = job.stop().reaches(Stage::End) => return Err(job.interrupted(true)),
         }
-        type_line(job, "a").await
+        type_line(run, job, "a").await
     })
     .await
 }

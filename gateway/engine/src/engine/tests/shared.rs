@@ -9,7 +9,8 @@ use tokio::time::timeout;
 
 use super::counter::pass;
 use super::*;
-use crate::hosts::{Budget, Hosts};
+use crate::hosts::Budget;
+use crate::proxies::Hosts;
 use crate::run::RunSummary;
 use crate::session::Busy;
 use devgate_core::lock::locked;
@@ -37,6 +38,17 @@ fn a_device_is_one_however_its_address_is_spelled() {
     assert_eq!(different.len(), 5);
 }
 
+/// The hosts of a run.
+fn hosts<'v>(bench: &'v Bench, run: &'v Run) -> Hosts<'v> {
+    let services = &run.services;
+    Hosts::new(
+        &bench.inventory,
+        run.context(),
+        &services.loads,
+        &services.turns,
+    )
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_run_leaves_another_s_sessions_and_what_it_expects() {
     let bench = Bench::new(1, Counters::new());
@@ -45,7 +57,7 @@ async fn the_end_of_a_run_leaves_another_s_sessions_and_what_it_expects() {
     let (short, long) = (bench.begin(Limits::default()), bench.one_by_one());
     let short_work = short.on_targets(&targets, ACTION, async |job| {
         pass(Duration::from_secs(1)).await;
-        type_line(job, "a").await
+        type_line(&short, job, "a").await
     });
     // Between its two parts, the other run comes and ends.
     let first = Cell::new(true);
@@ -53,7 +65,7 @@ async fn the_end_of_a_run_leaves_another_s_sessions_and_what_it_expects() {
         if !first.replace(false) {
             pass(Duration::from_secs(5)).await;
         }
-        type_line(job, "b").await
+        type_line(&long, job, "b").await
     });
     let both = async { tokio::join!(short_work, long_work) };
     let (short, long) = bench.engine.drive(both).await;
@@ -73,7 +85,7 @@ async fn two_runs_do_not_type_on_one_device_at_once() {
     let runs: Vec<Run> = (0..5).map(|_| bench.begin(Limits::default())).collect();
     let work = runs
         .iter()
-        .map(|run| run.on_targets(&targets, ACTION, async |job| type_line(job, "a").await));
+        .map(|run| run.on_targets(&targets, ACTION, async |job| type_line(run, job, "a").await));
     let ran = bench.engine.drive(join_all(work)).await;
     assert!(ran.iter().all(RunSummary::is_well));
     assert_eq!(bench.counters.most_writers.load(Ordering::SeqCst), 1);
@@ -89,7 +101,7 @@ async fn tasks_of_two_runs_take_turns_at_a_device_and_on_a_proxy() {
         bench.begin(Limits::default()),
         bench.begin(Limits::default()),
     ];
-    let [one, other] = [0, 1].map(|at| Hosts::new(&bench.inventory, &runs[at]));
+    let [one, other] = [0, 1].map(|at| hosts(&bench, &runs[at]));
     let soon = Duration::from_secs(10);
     let turn = one.device(device, &Budget::default()).await;
     let waiting = timeout(soon, other.device(device, &Budget::default())).await;
@@ -98,7 +110,11 @@ async fn tasks_of_two_runs_take_turns_at_a_device_and_on_a_proxy() {
     let turn = timeout(soon, other.device(device, &Budget::default())).await;
     assert!(turn.is_ok());
     drop(turn);
-    assert_eq!(bench.engine.turns.len(), 0, "nobody is at a device");
+    assert_eq!(
+        bench.engine.services.turns.len(),
+        0,
+        "nobody is at a device"
+    );
 
     let pools = [one.pool(proxy).await, other.pool(proxy).await].map(|pool| pool.expect("a pool"));
     let seat = pools[0].seat().await.expect("a seat");
@@ -119,7 +135,7 @@ async fn runs_take_turns_on_a_proxy_that_has_room_for_one() {
     let runs = [bench.one_by_one(), bench.one_by_one()];
     let work = [("long", &many), ("short", &proxy)];
     let work = runs.iter().zip(work).map(async |(run, (name, targets))| {
-        let (hosts, order) = (&Hosts::new(&bench.inventory, run), &order);
+        let (hosts, order) = (&hosts(&bench, run), &order);
         let work = run.on_targets(targets, ACTION, async |job| {
             let seat = hosts.pool(job.target).await?.seat().await?;
             order.borrow_mut().push(name);
@@ -149,7 +165,7 @@ async fn a_device_that_a_run_changes_is_busy_for_another_of_this_process() {
     ];
     let [first, same, other] =
         [(0, 0), (0, 1), (1, 0)].map(|(run, at)| runs[run].job(&targets[at]));
-    let claims = &bench.engine.claims;
+    let claims = &bench.engine.services.claims;
     let claim = claims
         .take(&first, Busy::Refuse)
         .await
@@ -179,7 +195,7 @@ async fn who_is_refused_in_a_run_is_not_tried_again_there_and_may_be_in_another(
     let thrice = [target.clone(), target.clone(), target.clone()].concat();
     for logins in 1..3 {
         let run = bench.one_by_one();
-        let ran = run.on_targets(&thrice, ACTION, async |job| type_line(job, "a").await);
+        let ran = run.on_targets(&thrice, ACTION, async |job| type_line(&run, job, "a").await);
         assert!(!bench.engine.drive(ran).await.is_well());
         assert_eq!(bench.counters.counts(), [logins, 0]);
     }

@@ -73,7 +73,7 @@ impl<'v> Shell<'v> {
     ///
     /// # Errors
     /// Why no task can run there.
-    pub(super) async fn over_ssh(
+    pub(crate) async fn over_ssh(
         teller: Arc<Teller<'v>>,
         connection: HostSettings,
         settings: Settings,
@@ -88,7 +88,7 @@ impl<'v> Shell<'v> {
     ///
     /// # Errors
     /// The settings cannot be used.
-    pub(super) fn here(teller: Arc<Teller<'v>>, settings: Settings) -> Result<Self, Failure> {
+    pub(crate) fn here(teller: Arc<Teller<'v>>, settings: Settings) -> Result<Self, Failure> {
         Self::new(teller, Way::Here, settings)
     }
 
@@ -118,7 +118,7 @@ impl<'v> Shell<'v> {
     ///
     /// # Errors
     /// Why no task can run there; the connection is closed.
-    pub(super) async fn prepare(&mut self) -> Result<(), Failure> {
+    pub(crate) async fn prepare(&mut self) -> Result<(), Failure> {
         match self.ask(&Script::prepare(&self.dir), SHORT).await {
             Ok(features) => {
                 self.features = features.split(' ').map(str::to_owned).collect();

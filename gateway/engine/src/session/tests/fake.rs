@@ -15,8 +15,8 @@ use devgate_transports::{
 };
 use serde_json::json;
 
-use crate::engine::RunId;
 use crate::inventory::Target;
+use crate::job::RunId;
 use crate::registry::Serial;
 use crate::session::reach::{Key, Terms};
 use crate::session::{Bound, Lender, Pool, Reach};

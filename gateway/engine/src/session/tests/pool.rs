@@ -15,7 +15,9 @@ use futures_util::future::join_all;
 use tokio::time::{advance, timeout};
 
 use super::fake::{Deaf, Device};
-use crate::engine::{Engine, Means, RunId};
+use crate::engine::Engine;
+use crate::job::RunId;
+use crate::run::Means;
 use crate::session::device::Access;
 use crate::session::pool::Lease;
 use crate::session::{Pool, Reach};
@@ -246,7 +248,7 @@ async fn who_waits_behind_others_for_a_device_that_is_down_ends_soon_after_them(
 async fn idle_sessions_are_tested_and_closed_when_their_time_is_over() -> Result<(), Failure> {
     let (device, engine) = (Device::new(), Engine::new(Means::for_tests(Duration::ZERO)));
     let reach = device.reach("here", ConnectionInfo::default());
-    let lease = engine.sessions.lease(&reach);
+    let lease = engine.services.sessions.lease(&reach);
     let counted = async {
         well(&lease, "a").await?;
         pass(250).await;
@@ -293,7 +295,7 @@ async fn a_session_is_kept_for_the_targets_that_are_still_to_come_and_no_longer(
 #[tokio::test(start_paused = true)]
 async fn a_panic_and_work_that_is_dropped_leave_no_session_open() -> Result<(), Failure> {
     let (device, engine) = (Device::new(), Engine::new(Means::for_tests(Duration::ZERO)));
-    let pool = &engine.sessions;
+    let pool = &engine.services.sessions;
     let reach = device.reach("here", ConnectionInfo::default());
     let panics = async {
         let lease = pool.lease(&reach);
@@ -322,7 +324,7 @@ async fn an_engine_that_stays_keeps_sessions_for_the_next_run_and_not_for_ever()
 -> Result<(), Failure> {
     let device = Device::new();
     let engine = Engine::new(Means::for_tests(Duration::from_secs(120)));
-    let pool = &engine.sessions;
+    let pool = &engine.services.sessions;
     let reach = device.reach("here", ConnectionInfo::default());
     let runs = async {
         for _ in 0..3 {

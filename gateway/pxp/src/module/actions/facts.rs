@@ -37,7 +37,10 @@ impl Action for Facts {
     fn operation(self, context: &CommandContext) -> Result<(TargetSelection, Operation), Failure> {
         let seconds = self.cached.map(|seconds| seconds.get().into());
         let cached = seconds.map(Duration::from_secs);
-        let (project, store) = (&context.workspace.project().root, &*context.engine.store);
+        let (project, store) = (
+            &context.workspace.project().root,
+            &*context.engine.services.store,
+        );
         let facts = operations::Facts::of_age(cached, self.stale_ok, project, store)?;
         Ok((self.whom, Operation::Facts(facts)))
     }

@@ -9,11 +9,8 @@ use devgate_transports::HostSettings;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-use super::Host;
-use super::settings::{Budget, Settings};
-use super::shell::Shell;
-use super::teller::Teller;
-use crate::engine::{Load, Ticket};
+use super::loads::{Load, Ticket};
+use crate::hosts::{Budget, Host, Settings, Shell, Teller};
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 

@@ -15,11 +15,10 @@ use tokio::time::timeout;
 use super::member::{Access, Health, Member};
 use super::pool::Pool;
 use super::run_on;
-use super::settings::{Budget, Settings};
-use super::teller::Teller;
-use crate::engine;
+use super::{Loads, Turn, Turns};
+use crate::hosts::{Budget, Settings, Teller};
 use crate::inventory::{DeviceKey, Inventory, Kind, Target};
-use crate::run::Run;
+use crate::job::RunContext;
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 
@@ -28,7 +27,9 @@ const PREPARING: Duration = Duration::from_secs(10);
 
 /// The hosts that a run uses.
 pub(crate) struct Hosts<'v> {
-    run: &'v Run,
+    run: &'v RunContext,
+    loads: &'v Loads,
+    turns: &'v Turns,
     inventory: &'v Inventory,
     members: Mutex<HashMap<String, Arc<Member<'v>>>>,
     /// By what `run-on` says.
@@ -40,16 +41,23 @@ pub(crate) struct Hosts<'v> {
 
 impl<'v> Hosts<'v> {
     /// The hosts of one run on targets of this inventory.
-    pub(crate) fn new(inventory: &'v Inventory, run: &'v Run) -> Self {
+    pub(crate) fn new(
+        inventory: &'v Inventory,
+        run: &'v RunContext,
+        loads: &'v Loads,
+        turns: &'v Turns,
+    ) -> Self {
         let (opener, to_open) = mpsc::unbounded_channel();
         Self {
             run,
+            loads,
+            turns,
             inventory,
             members: Mutex::default(),
             pools: AsyncMutex::default(),
             opener,
             to_open: AsyncMutex::new(to_open),
-            changed: run.engine.loads.changed(),
+            changed: loads.changed(),
         }
     }
 
@@ -101,8 +109,7 @@ impl<'v> Hosts<'v> {
             Kind::Remote { run_on, .. } => run_on.as_str(),
             Kind::Local | Kind::Ssh => {
                 let members = vec![self.member(target)];
-                let loads = &self.run.engine.loads;
-                return Ok(Arc::new(Pool::new(String::new(), members, loads)));
+                return Ok(Arc::new(Pool::new(String::new(), members, self.loads)));
             }
             Kind::Other(_) => return Err(run_on::no_runner(target)),
         };
@@ -125,8 +132,7 @@ impl<'v> Hosts<'v> {
             [_] => String::new(),
             _ => format!("run-on {run_on}: "),
         };
-        let loads = &self.run.engine.loads;
-        Ok(Arc::new(Pool::new(label, members, loads)))
+        Ok(Arc::new(Pool::new(label, members, self.loads)))
     }
 
     fn member(&self, host: &Target) -> Arc<Member<'v>> {
@@ -134,11 +140,11 @@ impl<'v> Hosts<'v> {
         if let Some(member) = members.get(&host.name) {
             return Arc::clone(member);
         }
-        let retry_budget = self.run.limits().retry_budget;
+        let retry_budget = self.run.limits.retry_budget;
         let teller = Teller::new(&host.name, self.run.sink(), retry_budget);
-        let access = access(host, &teller, &self.run.engine.environment);
+        let access = access(host, &teller, &self.run.environment);
         let (opener, changed) = (self.opener.clone(), Arc::clone(&self.changed));
-        let load = self.run.engine.loads.of(self.run.registry.place(host));
+        let load = self.loads.of(self.run.registry.place(host));
         let member = Arc::new(Member::new(teller, access, load, opener, changed));
         members.insert(host.name.clone(), Arc::clone(&member));
         member
@@ -146,9 +152,9 @@ impl<'v> Hosts<'v> {
 
     /// The right to act on a remote target's device (its [`DeviceKey`]), of which there are as
     /// many as the `concurrency` of the first who asks, in whichever run; 1 where nothing is said.
-    pub(crate) async fn device(&self, place: DeviceKey, budget: &Budget) -> engine::Turn<'v> {
+    pub(crate) async fn device(&self, place: DeviceKey, budget: &Budget) -> Turn<'v> {
         let count = budget.concurrency.map_or(1, usize::from);
-        self.run.engine.turns.take(place, count).await
+        self.turns.take(place, count).await
     }
 }
 

@@ -9,8 +9,8 @@ use serde_json::json;
 use tokio::sync::{Mutex as Turn, Notify};
 use tokio::time::{Instant, timeout};
 
+use super::loads::{Loads, Ticket};
 use super::member::{Health, Member, Outlook, Seat};
-use crate::engine::{Loads, Ticket};
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 

@@ -42,7 +42,7 @@ impl Turns {
     }
 
     #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         locked(&self.0).len()
     }
 }

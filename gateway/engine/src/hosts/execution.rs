@@ -1,0 +1,53 @@
+//! What one task on a host is subject to, and what it gives.
+
+use devgate_schemas::Hash;
+use devgate_schemas::task::Exit;
+
+use crate::process::{Hear, Limits};
+use crate::tasks::TaskError;
+use devgate_core::cancel::CancelToken;
+use devgate_core::failure::Failure;
+
+/// Why a host gives no output of a task.
+#[derive(Debug)]
+pub enum Ended {
+    /// The host could not start it: nothing of it has run, and another host may.
+    NotStarted(Failure),
+    /// It cannot be run anywhere, or was ended, or what it did is not known.
+    Task(TaskError),
+}
+
+/// What one task on a host is subject to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Order<'a> {
+    /// How long it may take and how much it may write.
+    pub limits: &'a Limits,
+    /// How it learns that it is to end.
+    pub stop: &'a CancelToken,
+    /// Who hears its output while it runs.
+    pub hear: &'a dyn Hear,
+}
+
+/// What a task has given.
+#[derive(Debug)]
+pub(crate) struct TaskOutput {
+    /// The result; a failure is in its `_error`, what the task called `_sensitive` is hidden.
+    pub value: Hash,
+    /// How its process ended.
+    pub exit: Exit,
+    /// What it wrote to stderr, for the log. It has not been masked.
+    pub stderr: String,
+}
+
+impl From<TaskError> for Ended {
+    fn from(error: TaskError) -> Self {
+        Self::Task(error)
+    }
+}
+
+impl TaskOutput {
+    /// Whether the task failed (Task Specification, "Exitcode").
+    pub(crate) fn is_failure(&self) -> bool {
+        self.value.get("_error").is_some()
+    }
+}

@@ -1,0 +1,65 @@
+//! What all jobs of a run share.
+
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use devgate_transports::Environment;
+
+use super::failures::interrupted;
+use super::{Limits, RunId};
+use crate::registry::Registry;
+use devgate_core::cancel::CancelSource;
+use devgate_core::events::Events;
+use devgate_core::failure::Failure;
+use devgate_core::redactor::Sink;
+
+/// What all jobs of a run share.
+pub struct RunContext {
+    pub(crate) id: RunId,
+    /// The transports and types that the run knows.
+    pub registry: Rc<Registry>,
+    /// What is lent to it.
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) events: Arc<Events>,
+    pub(crate) limits: Limits,
+    pub(crate) cancel_source: CancelSource,
+}
+
+impl RunContext {
+    /// The context of a run that has not begun.
+    pub(crate) fn new(
+        id: RunId,
+        registry: Rc<Registry>,
+        environment: Arc<Environment>,
+        events: Arc<Events>,
+        limits: Limits,
+    ) -> Self {
+        Self {
+            id,
+            registry,
+            environment,
+            events,
+            limits,
+            cancel_source: CancelSource::within(limits.deadline),
+        }
+    }
+
+    /// Where what is said in the run goes.
+    pub(crate) fn sink(&self) -> &dyn Sink {
+        &*self.events
+    }
+
+    /// That the run was stopped before anything was begun.
+    pub(crate) fn interrupted(&self) -> Failure {
+        interrupted(&self.cancel_source.stop(), false)
+    }
+}
+
+impl fmt::Debug for RunContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunContext")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,13 @@
+//! One target's part of a run, and what it shares with the others.
+
+mod context;
+mod failures;
+mod limits;
+mod target_job;
+
+pub use context::RunContext;
+pub(crate) use failures::interrupted;
+pub use failures::panicked;
+pub(crate) use limits::RunId;
+pub use limits::{CONCURRENCY, Limits};
+pub use target_job::TargetJob;

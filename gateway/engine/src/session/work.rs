@@ -1,0 +1,41 @@
+//! A piece of work in a session that the pool lends.
+
+use devgate_transports::{Context, Transport};
+
+use super::device::Access;
+use super::pool::Pool;
+use super::reach::Reach;
+use crate::job::TargetJob;
+use devgate_core::cancel::Stage;
+use devgate_core::failure::Failure;
+
+/// Does the work in a session with the job's target, which the pool lends; gives it back in any
+/// case: also when the run is to end before the work is done.
+///
+/// # Errors
+/// Why the target cannot be reached, or what the work failed with.
+pub async fn within<T>(
+    pool: &Pool,
+    job: &TargetJob<'_>,
+    access: Access,
+    work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let ctx = job.context();
+    let reach = Reach::from_here(job)?;
+    let lease = pool.lease(&reach);
+    let working = async {
+        let turn = tokio::select! {
+            biased;
+            () = job.stop().reaches(Stage::Finish) => return Err(job.interrupted(false)),
+            turn = lease.turn(access) => turn,
+        };
+        tokio::select! {
+            outcome = turn.work(&ctx, work) => outcome,
+            // A session that is left in the middle of a command is only ever closed.
+            () = job.stop().reaches(Stage::End) => Err(job.interrupted(true)),
+        }
+    };
+    let outcome = working.await;
+    lease.end(&ctx).await;
+    outcome
+}
