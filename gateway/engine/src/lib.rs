@@ -3,6 +3,7 @@
 pub mod device_run;
 pub mod engine;
 mod external;
+mod family;
 pub mod hosts;
 pub mod inventory;
 pub mod job;

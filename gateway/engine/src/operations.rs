@@ -4,6 +4,7 @@ mod apply;
 mod command;
 mod facts;
 mod inspect;
+mod managed;
 mod reports;
 mod splay;
 mod task;
@@ -11,20 +12,15 @@ mod verify;
 
 use std::sync::Arc;
 
-use devgate_schemas::Level;
-
 use crate::inventory::{Inventory, Target};
-use crate::registry::{Family, Registry};
 use crate::run::{Run, RunSummary};
-use crate::session;
 use devgate_core::failure::Failure;
-use devgate_core::redactor::{Sink, say};
-use devgate_core::results::Action;
 
 pub use apply::{Apply, Changes, Rollback};
 pub use command::{Came, How, Typing, ended};
 pub use facts::{Facts, shown};
 pub use inspect::{Held, Inspect};
+pub use managed::nothing_to_do;
 pub use reports::{ReportFormat, Reports};
 pub use splay::Splay;
 pub use task::TaskOrder;
@@ -83,30 +79,4 @@ impl Operation {
         };
         Ok(Summary { ran, changes })
     }
-}
-
-/// What is done with the resources of devices.
-const DEVICE: Action = Action::new("device");
-
-/// The family of a target, which says what can be managed on it.
-fn family<'r>(registry: &'r Registry, target: &Target) -> Result<&'r Family, Failure> {
-    match target.remote_transport() {
-        Some(name) => registry.family(name),
-        None => Err(session::no_transport(target)),
-    }
-}
-
-/// Says why there is nothing to do.
-///
-/// # Errors
-/// That an operation which does nothing has not succeeded, unless it may be so.
-pub fn nothing_to_do(log: &dyn Sink, allowed: bool, why: &str) -> Result<(), Failure> {
-    if allowed {
-        say(log, Level::Warning, format!("{why}: nothing was done"));
-        return Ok(());
-    }
-    let message = format!(
-        "{why}: nothing was done; --allow-empty makes a success of a command that has nothing to do"
-    );
-    Err(Failure::new("devgate/no-targets", message))
 }

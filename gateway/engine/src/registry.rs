@@ -1,6 +1,5 @@
 //! Everything that can be reached and managed: the built-in parts, and those of the module path.
 
-mod family;
 mod found;
 mod options;
 mod vendors;
@@ -21,7 +20,7 @@ use crate::inventory::{DeviceKey, Kind, Target};
 use devgate_core::failure::Failure;
 use devgate_core::redactor::{Sink, say};
 
-pub use family::Family;
+pub use crate::family::Family;
 use found::{Code, Declared, Found};
 
 /// Protocols by name, families by name, and through them the resource types.

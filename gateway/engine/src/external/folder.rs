@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use devgate_devices::ResourceType;
 use devgate_schemas::{Hash, Problems, TransportSchema, TypeSchema, Value};
 use devgate_transports::{Connect, Error};
 use futures_util::future::join_all;
@@ -15,8 +16,8 @@ use super::program::Program;
 use super::resource_type::ExternalType;
 use super::results::Problem;
 use super::session::{Asked, Reaching, Way};
+use crate::family::Family;
 use crate::process::{GRACE, Limits};
-use crate::registry::Family;
 
 /// The programs of a family that have not been asked yet what they are.
 #[derive(Debug)]
@@ -144,7 +145,7 @@ impl Programs {
                 None
             }
         });
-        let types: Vec<ExternalType> = types.collect();
+        let types: Vec<Box<dyn ResourceType>> = types.collect();
         if !wrong.is_empty() {
             return Err(wrong.join("\n"));
         }
@@ -175,12 +176,12 @@ async fn transport_of(name: &str, program: &Program) -> Result<(TransportSchema,
 }
 
 /// A resource type as its program describes it.
-async fn type_of(name: &str, program: &Program) -> Result<ExternalType, String> {
+async fn type_of(name: &str, program: &Program) -> Result<Box<dyn ResourceType>, String> {
     let (definition, asked) = described(program).await?;
     let schema = TypeSchema::register(&definition);
     let schema = schema.map_err(|problems| unfit(program, &problems))?;
     check_name(program, schema.name(), name, "its file")?;
-    Ok(ExternalType { schema, asked })
+    Ok(Box::new(ExternalType { schema, asked }))
 }
 
 /// What a program says that it is.

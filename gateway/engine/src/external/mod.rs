@@ -12,5 +12,4 @@ mod session;
 mod talk;
 
 pub(crate) use folder::{Programs, name_of};
-pub(crate) use resource_type::ExternalType;
 pub(crate) use ruby::RubyTransport;

@@ -9,6 +9,7 @@ use std::slice;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use devgate_devices::ResourceType;
 use devgate_schemas::{Feature, Hash, TransportSchema, TypeSchema, Value};
 use devgate_transports::reading;
 use indexmap::IndexMap;
@@ -21,8 +22,8 @@ use super::program::Program;
 use super::resource_type::ExternalType;
 use super::results::Problem;
 use super::session::{Asked, Reaching, Way};
+use crate::family::Family;
 use crate::process::{GRACE, Limits};
-use crate::registry::Family;
 use devgate_core::trust;
 
 /// A transport in Ruby, which has not been asked yet what it is.
@@ -212,7 +213,7 @@ impl RubyTransport {
             match type_of(&name, described) {
                 Ok((schema, warned)) => {
                     let asked = asked.of_type(&name);
-                    types.push(ExternalType { schema, asked });
+                    types.push(Box::new(ExternalType { schema, asked }) as Box<dyn ResourceType>);
                     warnings.insert(name, warned);
                 }
                 Err(why) => drop(left_out.insert(name, why)),

@@ -12,9 +12,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::managed::{DEVICE, family, nothing_to_do};
 use super::reports::Reports;
 use super::splay::Splay;
-use super::{DEVICE, family, nothing_to_do};
+
 use crate::device_run::{self, Audited, Catalog, Options, Plan, Ref};
 use crate::inventory::Target;
 use crate::job::TargetJob;

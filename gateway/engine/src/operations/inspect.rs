@@ -9,8 +9,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
+use super::managed::{DEVICE, family};
 use super::splay::Splay;
-use super::{DEVICE, family};
+
 use crate::device_run::{Checked, Strict, Strictness};
 use crate::inventory::Target;
 use crate::job::TargetJob;

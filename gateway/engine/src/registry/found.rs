@@ -8,8 +8,8 @@ use futures_util::FutureExt;
 use tokio::sync::OnceCell;
 use tokio::task::unconstrained;
 
-use super::Family;
 use crate::external::{Programs, RubyTransport, name_of};
+use crate::family::Family;
 
 /// A family as its folder has it.
 #[derive(Debug)]

@@ -7,7 +7,6 @@ use devgate_schemas::TransportSchema;
 use devgate_transports::{Connect, Context};
 use indexmap::IndexMap;
 
-use crate::external::ExternalType;
 use devgate_core::lock::locked;
 
 /// A family: declared as data, programs of a module, or both.
@@ -15,7 +14,7 @@ use devgate_core::lock::locked;
 pub struct Family {
     connect: Arc<dyn Connect>,
     declared: Option<Arc<devgate_devices::Family>>,
-    programs: Vec<ExternalType>,
+    programs: Vec<Box<dyn ResourceType>>,
     /// Where no protocol reaches it: what does.
     by: &'static str,
     /// Types that are there and cannot be used, and why.
@@ -29,7 +28,7 @@ impl Family {
     pub(crate) fn new(
         connect: Arc<dyn Connect>,
         declared: Option<Arc<devgate_devices::Family>>,
-        programs: Vec<ExternalType>,
+        programs: Vec<Box<dyn ResourceType>>,
     ) -> Self {
         Self {
             connect,
@@ -45,7 +44,7 @@ impl Family {
     /// of those that can.
     pub(crate) fn of_ruby(
         connect: Arc<dyn Connect>,
-        types: Vec<ExternalType>,
+        types: Vec<Box<dyn ResourceType>>,
         left_out: IndexMap<String, String>,
         warnings: IndexMap<String, Vec<String>>,
     ) -> Self {
@@ -101,7 +100,7 @@ impl Family {
         let programs = self.programs.iter();
         declared
             .flat_map(devgate_devices::Family::types)
-            .chain(programs.map(|kind| kind as &dyn ResourceType))
+            .chain(programs.map(|kind| &**kind))
     }
 
     /// The commands whose outputs are read for facts.

@@ -1,0 +1,212 @@
+//! What a `bolt-project.yaml` says, key by key.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use devgate_schemas::yaml::{self, Node};
+use devgate_schemas::{Hash, Value, did_you_mean};
+
+use super::format::Format;
+
+pub(super) const FILE: &str = "bolt-project.yaml";
+
+/// What is read from a project's folder: where any of it is, the folder must be safe.
+pub(super) const READ: [&str; 4] = [FILE, INVENTORY, "modules", ".modules"];
+
+pub(super) const INVENTORY: &str = "inventory.yaml";
+
+/// Every key that Bolt knows; those that do not concern a gateway are accepted and not read.
+const KEYS: [&str; 27] = [
+    "analytics",
+    "apply-settings",
+    "color",
+    "compile-concurrency",
+    "concurrency",
+    "disable-warnings",
+    "format",
+    "future",
+    "hiera-config",
+    "log",
+    "modulepath",
+    "module-install",
+    "modules",
+    "name",
+    "plans",
+    "plugin-cache",
+    "plugin-hooks",
+    "plugins",
+    "policies",
+    "puppetdb",
+    "puppetdb-instances",
+    "rerunfile",
+    "save-rerun",
+    "spinner",
+    "stream",
+    "tasks",
+    "trusted-external-command",
+];
+
+pub(super) struct Reading<'n> {
+    pub(super) document: &'n Node,
+    pub(super) problems: Vec<yaml::Error>,
+    pub(super) warnings: Vec<yaml::Error>,
+}
+
+impl<'n> Reading<'n> {
+    pub(super) fn keys(&mut self) {
+        let Some(mapping) = self.document.as_mapping() else {
+            if !self.document.is_undef() {
+                let found = self.document.kind_name();
+                let message = format!("expected a mapping, found {found}");
+                self.problems.push(self.document.error(message));
+            }
+            return;
+        };
+        for (node, _) in mapping.iter() {
+            let Some(key) = node.as_str().filter(|key| !KEYS.contains(key)) else {
+                continue;
+            };
+            let hint = did_you_mean(key, KEYS);
+            self.warnings
+                .push(node.error(format!("unknown key `{key}`{hint}")));
+        }
+    }
+
+    fn said(&self, key: &str) -> Option<&'n Node> {
+        self.document.get(key).filter(|node| !node.is_undef())
+    }
+
+    fn wrong<T>(&mut self, node: &Node, expected: &str) -> Option<T> {
+        let message = format!("expected {expected}, found {}", node.kind_name());
+        self.problems.push(node.error(message));
+        None
+    }
+
+    pub(super) fn name(&mut self) -> Option<String> {
+        let node = self.said("name")?;
+        match node.as_str() {
+            Some(name) if is_module_name(name) => Some(name.to_owned()),
+            Some(_) => {
+                let message = "expected a name of small letters, digits and underscores that starts \
+                               with a letter";
+                self.problems.push(node.error(message));
+                None
+            }
+            None => self.wrong(node, "name to be a text"),
+        }
+    }
+
+    pub(super) fn modulepath(&mut self, root: &Path) -> Vec<PathBuf> {
+        let Some(node) = self.said("modulepath") else {
+            return vec![root.join("modules"), root.join(".modules")];
+        };
+        if let Some(text) = node.as_str() {
+            return std::env::split_paths(text)
+                .map(|path| root.join(path))
+                .collect();
+        }
+        let Some(items) = node.as_sequence() else {
+            return self
+                .wrong(node, "modulepath to be a text or a list of texts")
+                .unwrap_or_default();
+        };
+        let mut paths = Vec::new();
+        for item in items {
+            match item.as_str() {
+                Some(path) => paths.push(root.join(path)),
+                None => paths.extend(self.wrong(item, "modulepath to be a list of texts")),
+            }
+        }
+        paths
+    }
+
+    pub(super) fn concurrency(&mut self) -> Option<NonZeroUsize> {
+        let node = self.said("concurrency")?;
+        let number = node.as_scalar().and_then(Value::as_integer);
+        match number
+            .and_then(|number| usize::try_from(number).ok())
+            .and_then(NonZeroUsize::new)
+        {
+            Some(number) => Some(number),
+            None => self.wrong(node, "concurrency to be an integer from 1"),
+        }
+    }
+
+    pub(super) fn plugins(&mut self) -> HashMap<String, Hash> {
+        let mut plugins = HashMap::new();
+        let Some(node) = self.said("plugins") else {
+            return plugins;
+        };
+        let Some(mapping) = node.as_mapping() else {
+            self.wrong::<()>(node, "plugins to be a mapping");
+            return plugins;
+        };
+        for (plugin, node) in mapping.iter() {
+            match node.to_value() {
+                Value::Hash(config) => {
+                    plugins.insert(plugin.key.to_string(), config);
+                }
+                Value::Undef => {}
+                _ => {
+                    self.wrong::<()>(node, "the options of a plugin as a mapping");
+                }
+            }
+        }
+        plugins
+    }
+
+    pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
+        let node = self.said(key)?;
+        match node.as_scalar() {
+            Some(Value::Boolean(flag)) => Some(*flag),
+            _ => self.wrong(node, &format!("{key} to be true or false")),
+        }
+    }
+
+    pub(super) fn texts(&mut self, key: &str) -> Option<Vec<String>> {
+        let node = self.said(key)?;
+        let texts = node.as_sequence().map(|items| {
+            let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+            texts.collect::<Option<Vec<String>>>()
+        });
+        match texts.flatten() {
+            Some(texts) => Some(texts),
+            None => self.wrong(node, &format!("{key} to be a list of texts")),
+        }
+    }
+
+    /// In any folder at all, nothing is left behind without being asked.
+    pub(super) fn rerunfile(&mut self, root: &Path) -> Option<PathBuf> {
+        match self.said("rerunfile") {
+            Some(node) => match node.as_str() {
+                Some(path) => Some(root.join(path)),
+                None => self.wrong(node, "rerunfile to be a path"),
+            },
+            None => READ
+                .iter()
+                .any(|name| root.join(name).exists())
+                .then(|| root.join(".rerun.json")),
+        }
+    }
+
+    pub(super) fn format(&mut self) -> Option<Format> {
+        let node = self.said("format")?;
+        match node.as_str() {
+            // A rainbow is for people as well.
+            Some("human" | "rainbow") => Some(Format::Human),
+            Some("json") => Some(Format::Json),
+            Some("jsonl") => Some(Format::Jsonl),
+            Some(_) => self.wrong(node, "format to be human, rainbow, json or jsonl"),
+            None => self.wrong(node, "format to be a text"),
+        }
+    }
+}
+
+/// A module's name, as in the task specification.
+fn is_module_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
