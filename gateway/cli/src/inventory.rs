@@ -77,7 +77,7 @@ impl Inventory {
             .filter_map(|target| {
                 let fault = match &target.fault {
                     Some(fault) => Failure::from(&**fault),
-                    None => session::judged(registry, target)?,
+                    None => session::connection_problem(registry, target)?,
                 };
                 Some((target.name.as_str(), fault))
             })

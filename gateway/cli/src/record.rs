@@ -9,7 +9,7 @@ use devgate_devices::Refresh;
 use devgate_engine::record::{self, Recorded};
 use devgate_engine::registry::Family;
 use devgate_engine::run::TargetJob;
-use devgate_engine::session::{self, Access, Pool};
+use devgate_engine::session::{self, SessionAccess, SessionPool};
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::follow::exit_status;
@@ -76,13 +76,22 @@ impl Record {
         Ok(exit_status(&follow(context, &run, printer, ran).await?))
     }
 
-    async fn record(&self, sessions: &Pool, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
+    async fn record(
+        &self,
+        sessions: &SessionPool,
+        job: &TargetJob<'_>,
+    ) -> Result<TargetResult, Failure> {
         let registry = &job.run.registry;
         let name = job.target.remote_transport().unwrap_or_default();
         let family = registry.family(name).ok().and_then(Family::declared);
-        let recorded = session::within(sessions, job, Access::Read, async |ctx, transport| {
-            record::record(job, ctx, transport, family, &self.commands).await
-        });
+        let recorded = session::with_session(
+            sessions,
+            job,
+            SessionAccess::Read,
+            async |ctx, transport| {
+                record::record(job, ctx, transport, family, &self.commands).await
+            },
+        );
         let Recorded {
             mut recording,
             commands,

@@ -12,7 +12,7 @@ use clap::{Arg, Args, Command};
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_core::results::counted;
 use devgate_engine::inventory::{self, InventoryError, LOCALHOST, Overrides};
-use devgate_engine::workspace::{Chosen, no_target};
+use devgate_engine::workspace::{SelectedTargets, no_target};
 use devgate_front::command_context::CommandContext;
 use devgate_front::prompt;
 use devgate_schemas::{Level, Value};
@@ -123,7 +123,7 @@ impl Targets {
     pub async fn select_or_devices(
         &self,
         context: &CommandContext,
-    ) -> Result<Option<Chosen>, Failure> {
+    ) -> Result<Option<SelectedTargets>, Failure> {
         if !self.targets.is_empty() {
             return self.select(context).await.map(Some);
         }
@@ -150,7 +150,7 @@ impl Targets {
     ///
     /// # Errors
     /// What is wrong with the inventory, which name it does not know, or that there are none.
-    pub async fn select(&self, context: &CommandContext) -> Result<Chosen, Failure> {
+    pub async fn select(&self, context: &CommandContext) -> Result<SelectedTargets, Failure> {
         let overrides = self.overrides(None).await?;
         let (inventory, words) = (context.inventory().await?, words(&self.targets)?);
         let chosen = context.choose(inventory, &words, &overrides).await?;

@@ -8,7 +8,7 @@ use devgate_core::failure::Failure;
 use devgate_engine::operations::{Operation, Summary};
 use devgate_engine::project::Format;
 use devgate_engine::run::Run;
-use devgate_engine::workspace::Chosen;
+use devgate_engine::workspace::SelectedTargets;
 use devgate_front::command_context::CommandContext;
 use devgate_front::follow::{EventView, SIGNAL, follow_with, interruption, log_event};
 use devgate_front::logger::Logger;
@@ -45,7 +45,7 @@ pub(crate) async fn follow<T>(
 /// Why nothing could be begun.
 pub(crate) async fn run_operation(
     context: &CommandContext,
-    chosen: Chosen,
+    chosen: SelectedTargets,
     concurrency: Option<NonZeroUsize>,
     operation: Operation,
     printer: &Printer,

@@ -4,10 +4,10 @@
 //! the devices and this node are the same for all runs. Secrets, patience, limits, events and the end belong to each
 //! run ([`Run`]).
 
+mod active_runs;
 mod request;
 #[cfg(test)]
 mod tests;
-mod under_way;
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -24,10 +24,10 @@ use crate::run::{Run, Services};
 use devgate_core::events::Events;
 
 pub use crate::job::{CONCURRENCY, Limits};
-pub use crate::run::{Means, affordable};
-pub use request::Key;
-pub use request::{Principal, Request, RunHandle};
-use under_way::UnderWay;
+pub use crate::run::{EngineConfig, affordable};
+use active_runs::ActiveRuns;
+pub use request::IdempotencyKey;
+pub use request::{Principal, RunHandle, RunRequest};
 
 /// The runs of a process, and what they share.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct Engine {
     pub services: Rc<Services>,
     runs: Cell<u64>,
     /// The runs that were submitted.
-    under_way: UnderWay,
+    under_way: ActiveRuns,
     /// The runs that requests with a key have become.
     keys: RefCell<Keys>,
 }
@@ -46,16 +46,16 @@ type Keys = IndexMap<(Principal, String), ([u8; 32], RunHandle)>;
 
 impl Engine {
     /// An engine without runs.
-    pub fn new(means: Means) -> Rc<Self> {
+    pub fn new(means: EngineConfig) -> Rc<Self> {
         Self::with_room(means, affordable())
     }
 
     /// An engine that works on no more than so many targets at once, whichever runs they are of.
-    fn with_room(means: Means, targets: usize) -> Rc<Self> {
+    fn with_room(means: EngineConfig, targets: usize) -> Rc<Self> {
         Rc::new(Self {
             services: Rc::new(Services::new(means, targets)),
             runs: Cell::new(0),
-            under_way: UnderWay::default(),
+            under_way: ActiveRuns::default(),
             keys: RefCell::default(),
         })
     }

@@ -2,11 +2,11 @@
 //! with all that it has started.
 
 mod dialogue;
-mod excess;
 mod guard;
 mod identity;
 mod mark;
 mod output;
+mod output_limit;
 mod path;
 mod piped;
 mod program;
@@ -18,15 +18,15 @@ mod spawn;
 mod tree;
 
 pub(crate) use self::dialogue::{Broken, Dialogue};
-pub use self::excess::Excess;
 pub use self::guard::guard;
 pub use self::identity::Identity;
-pub use self::output::{Deaf, Hear, Stream};
+pub use self::output::{DiscardOutput, OutputSink, Stream};
+pub use self::output_limit::OutputLimit;
 pub use self::path::found;
-pub(crate) use self::piped::{Pieces, piped};
+pub(crate) use self::piped::{PipedChild, piped};
 pub use self::program::{Ended, Failure, GRACE, Limits, Program};
 pub use self::recorded::{Detached, Record, Recorded, begin_session};
-pub use self::reexec::{anew, own};
+pub use self::reexec::{own_executable, reexec};
 pub use self::run::{attached, run};
 pub use self::spawn::not_started;
 pub(crate) use self::spawn::writing_executables;

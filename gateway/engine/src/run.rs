@@ -18,7 +18,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::inventory::{DeviceKey, Target};
 use crate::job::{Limits, RunContext, RunId};
 use crate::registry::Registry;
-use crate::session::Pool;
+use crate::session::SessionPool;
 use devgate_core::cancel::{CancelToken, Reason, Stage};
 use devgate_core::events::{Event, Events};
 use devgate_core::failure::Failure;
@@ -27,7 +27,7 @@ use devgate_core::results::{Action, TargetResult};
 use progress::Progress;
 
 pub use crate::job::{TargetJob, panicked};
-pub use services::{Means, Services, affordable};
+pub use services::{EngineConfig, Services, affordable};
 pub use summary::RunSummary;
 
 /// One thing asked of the gateway.
@@ -75,7 +75,7 @@ impl Run {
     }
 
     /// The sessions that it uses.
-    pub fn sessions(&self) -> &Pool {
+    pub fn sessions(&self) -> &SessionPool {
         &self.services.sessions
     }
 

@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::job::TargetJob;
-use crate::process::{Hear, Stream};
+use crate::process::{OutputSink, Stream};
 
 /// So many bytes of a line are shown.
 const SHOWN: usize = 8 * 1024;
@@ -63,8 +63,8 @@ impl<'a> Streamed<'a> {
     }
 }
 
-impl Hear for Streamed<'_> {
-    fn hear(&self, stream: Stream, bytes: &[u8]) {
+impl OutputSink for Streamed<'_> {
+    fn write(&self, stream: Stream, bytes: &[u8]) {
         let lines = match stream {
             Stream::Stdout => &self.out,
             Stream::Stderr => &self.err,

@@ -9,12 +9,12 @@ use std::time::Duration;
 use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 
-use crate::hosts::{Budget, Ended, Order, TaskOutput};
+use crate::hosts::{Budget, TaskControl, TaskNotRun, TaskOutput};
 use crate::inventory::{Kind, Listed, Target};
 use crate::job::TargetJob;
-use crate::process::{Deaf, Limits};
-use crate::proxies::{Hosts, Seat};
-use crate::session::{Lender, Reach};
+use crate::process::{DiscardOutput, Limits};
+use crate::proxies::{Hosts, TaskSlot};
+use crate::session::{ConnectionSpec, SessionBroker};
 use crate::stream::Streamed;
 use crate::tasks::{Invocation, Parameters, Place, Task, TaskError};
 use devgate_core::cancel::Stage;
@@ -34,13 +34,13 @@ pub(crate) struct TaskRun<'a, 'v> {
     /// Where it runs.
     pub hosts: &'a Hosts<'v>,
     /// Who lends it the session with its target.
-    pub lender: &'a Lender<'a>,
+    pub lender: &'a SessionBroker<'a>,
     /// Transports of which it was told that nobody knows them: once is enough for ten thousand targets.
     pub unknown: &'a RefCell<BTreeSet<String>>,
 }
 
 /// A remote target's `_target`, and how it is reached where its transport is known.
-type Given<'r> = (Hash, Option<Reach<'r>>);
+type Given<'r> = (Hash, Option<ConnectionSpec<'r>>);
 
 impl TaskRun<'_, '_> {
     /// Runs the task on the job's target and gives its result.
@@ -59,11 +59,11 @@ impl TaskRun<'_, '_> {
             None => None,
         };
         loop {
-            let seat = not_begun(job, pool.seat()).await??;
-            match self.at(&seat, job, given.as_ref(), &budget).await {
+            let slot = not_begun(job, pool.slot()).await??;
+            match self.at(&slot, job, given.as_ref(), &budget).await {
                 Ok(output) => return Ok(self.answer(job, output)),
-                Err(Ended::NotStarted(why)) => seat.give_up(why),
-                Err(Ended::Task(error)) => return Err(error.into()),
+                Err(TaskNotRun::NotStarted(why)) => slot.give_up(why),
+                Err(TaskNotRun::Task(error)) => return Err(error.into()),
             }
         }
     }
@@ -96,15 +96,15 @@ impl TaskRun<'_, '_> {
     /// Runs the task at a seat.
     async fn at(
         &self,
-        seat: &Seat<'_>,
+        slot: &TaskSlot<'_>,
         job: &TargetJob<'_>,
         given: Option<&Given<'_>>,
         budget: &Budget,
-    ) -> Result<TaskOutput, Ended> {
-        let (target, host, ctx) = (job.target, seat.host(), job.context());
+    ) -> Result<TaskOutput, TaskNotRun> {
+        let (target, host, ctx) = (job.target, slot.host(), job.context());
         let mut features = host.features().clone();
         features.extend(target.features.iter().cloned());
-        let place = place(job, seat.name(), &features);
+        let place = place(job, slot.name(), &features);
         let mut invocation = Invocation::new(self.task, place, self.parameters.clone(), self.mode)?;
         if let Some((info, _)) = given {
             invocation = invocation.with_target(info.clone());
@@ -112,13 +112,15 @@ impl TaskRun<'_, '_> {
         ctx.debug(format!(
             "running task {} on {}",
             self.task.name,
-            seat.name()
+            slot.name()
         ));
         let streamed = self.stream.then(|| Streamed::new(job));
-        let order = Order {
+        let order = TaskControl {
             limits: &limits([host.budget(), budget], self.timeout),
             stop: job.stop(),
-            hear: streamed.as_ref().map_or(&Deaf, |streamed| streamed),
+            sink: streamed
+                .as_ref()
+                .map_or(&DiscardOutput, |streamed| streamed),
         };
         let run = async |socket: Option<&str>| {
             let invocation = invocation.with_session(socket);
@@ -165,7 +167,7 @@ impl TaskRun<'_, '_> {
             .map(|name| job.run.registry.known(name));
         match known.transpose()?.flatten() {
             Some(connect) => {
-                let reach = Reach::by(connect, job)?;
+                let reach = ConnectionSpec::by(connect, job)?;
                 Ok((connect.schema().target(raw), Some(reach)))
             }
             None => {

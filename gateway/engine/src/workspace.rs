@@ -73,14 +73,14 @@ pub struct Workspace {
 
 /// Targets, and the inventory that has them.
 #[derive(Clone)]
-pub struct Chosen {
+pub struct SelectedTargets {
     /// The inventory that they are of.
     pub inventory: Rc<Inventory>,
     /// The targets.
     pub targets: Vec<Arc<Target>>,
 }
 
-impl fmt::Debug for Chosen {
+impl fmt::Debug for SelectedTargets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
             .entries(self.targets.iter().map(|target| &target.name))
@@ -249,7 +249,7 @@ impl Workspace {
         inventory: Rc<Inventory>,
         words: &[String],
         overrides: &Overrides,
-    ) -> Result<Chosen, Failure> {
+    ) -> Result<SelectedTargets, Failure> {
         let targets = inventory.select(words, overrides).await?;
         let chosen: HashSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
         for (name, problems) in inventory.faults() {
@@ -272,7 +272,7 @@ impl Workspace {
         if targets.iter().any(|target| target.listed == Listed::No) {
             self.tell_missing(&inventory);
         }
-        Ok(Chosen { inventory, targets })
+        Ok(SelectedTargets { inventory, targets })
     }
 
     /// Says that a target cannot be used: nobody may wonder why it is not among the others.

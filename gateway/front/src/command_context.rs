@@ -10,13 +10,15 @@ use std::time::Duration;
 use devgate_core::budget;
 use devgate_core::failure::Failure;
 use devgate_core::redactor::Sink;
-use devgate_engine::engine::{self, Engine, Limits, Means, Principal, Request, RunHandle};
+use devgate_engine::engine::{
+    self, Engine, EngineConfig, Limits, Principal, RunHandle, RunRequest,
+};
 use devgate_engine::inventory::{Inventory, Overrides, Source, default_file};
 use devgate_engine::operations::{self, Operation};
 use devgate_engine::project::Project;
 use devgate_engine::run::Run;
 use devgate_engine::store::Files;
-use devgate_engine::workspace::{Chosen, DeviceFile, Settings, Workspace};
+use devgate_engine::workspace::{DeviceFile, SelectedTargets, Settings, Workspace};
 use devgate_schemas::Level;
 use devgate_transports::{Environment, RetryBudget};
 use futures_util::FutureExt;
@@ -89,7 +91,7 @@ impl CommandContext {
         let log: Arc<dyn Sink> = Arc::new(logger.clone());
         Ok(Self {
             workspace: Workspace::load(settings, Arc::clone(&log))?,
-            engine: Engine::new(Means {
+            engine: Engine::new(EngineConfig {
                 log,
                 // Nobody comes after this command.
                 idle: Duration::ZERO,
@@ -135,7 +137,7 @@ impl CommandContext {
         inventory: Rc<Inventory>,
         words: &[String],
         overrides: &Overrides,
-    ) -> Result<Chosen, Failure> {
+    ) -> Result<SelectedTargets, Failure> {
         or_interrupted(self.workspace.choose(inventory, words, overrides)).await
     }
 
@@ -159,11 +161,11 @@ impl CommandContext {
     /// Why it cannot be asked for.
     pub fn submit(
         &self,
-        chosen: Chosen,
+        chosen: SelectedTargets,
         concurrency: Option<NonZeroUsize>,
         operation: Operation,
     ) -> Result<RunHandle, Failure> {
-        self.engine.submit(Request {
+        self.engine.submit(RunRequest {
             principal: Principal(format!("uid {}", Uid::current())),
             key: None,
             registry: Rc::clone(&self.workspace.registry),

@@ -13,7 +13,7 @@ use devgate_engine::device_run::{Options, Strict};
 use devgate_engine::manifest::Manifest;
 use devgate_engine::operations::{self, Apply, Inspect, Operation, Rollback, Splay};
 use devgate_engine::project::Format;
-use devgate_engine::session::Busy;
+use devgate_engine::session::BusyPolicy;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::follow::exit_status;
@@ -82,7 +82,7 @@ pub struct Device {
         default_value = "wait",
         conflicts_with_all = ["facts", "resource"]
     )]
-    busy: Busy,
+    busy: BusyPolicy,
     /// Begin each device at its own moment within so many seconds, the same in each run
     #[arg(
         long,

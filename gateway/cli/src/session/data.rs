@@ -3,7 +3,7 @@
 use clap::Args;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_engine::operations;
-use devgate_engine::session::Asked;
+use devgate_engine::session::SessionHandle;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::options::GlobalOptions;
 use devgate_front::printer::Printer;
@@ -64,7 +64,7 @@ impl Get {
         printer: &Printer,
     ) -> Result<ExitStatus, Failure> {
         let Self { source, what } = self;
-        let get = async |session: &mut Asked<'_>| {
+        let get = async |session: &mut SessionHandle<'_>| {
             let document = session.get(what.clone()).await?;
             print(json!({ "what": what }), document, printer);
             Ok(())
@@ -97,7 +97,7 @@ impl Set {
             method: self.method,
             body: body.map(read),
         };
-        let set = async |session: &mut Asked<'_>| {
+        let set = async |session: &mut SessionHandle<'_>| {
             let said = json!({ "what": change.what, "method": change.method });
             if self.noop {
                 let body = change.body.as_ref();

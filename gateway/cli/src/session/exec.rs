@@ -7,7 +7,7 @@ use clap::Args;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_engine::operations::{Came, How, Operation, Typing};
 use devgate_engine::project::Format;
-use devgate_engine::session::Asked;
+use devgate_engine::session::SessionHandle;
 use devgate_engine::tasks::SESSION_VARIABLE;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
@@ -111,7 +111,7 @@ impl Exec {
             let done = run_operation(context, chosen, concurrency, operation, printer);
             return Ok(exit_status(&done.await?.ran));
         }
-        let work = async |session: &mut Asked<'_>| {
+        let work = async |session: &mut SessionHandle<'_>| {
             let print = &mut |(value, text): Came| match printer.format() {
                 // What a program reads is the device's output and nothing else.
                 Format::Human => printer.exact(&text),

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_engine::process::{self, Program};
-use devgate_engine::session::{Bound, Lender, Reach};
+use devgate_engine::session::{ConnectionSpec, RetryScope, SessionBroker};
 use devgate_engine::tasks::SESSION_VARIABLE;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
@@ -66,10 +66,10 @@ impl Run {
                 .await
                 .map_err(|error| Failure::other(format!("cannot run {shown}: {error}")))
         };
-        let lender = Lender::new(&context.engine.services.sessions, Bound::Request);
+        let lender = SessionBroker::new(&context.engine.services.sessions, RetryScope::Request);
         let lending = async {
             job.prepare().await?;
-            let reach = Reach::from_here(&job)?;
+            let reach = ConnectionSpec::from_here(&job)?;
             lender.lend(&ctx, &reach, mode, lent).await
         };
         let shown = &mut TerminalView::new(&context.logger, printer);

@@ -8,7 +8,7 @@ use devgate_core::cancel::{GRACE, Stage};
 use devgate_core::failure::Failure;
 use devgate_engine::inventory::Target;
 use devgate_engine::run::TargetJob;
-use devgate_engine::session::{self, Asked, Borrowed};
+use devgate_engine::session::{self, SessionHandle, BorrowedSession};
 use devgate_engine::workspace::missing;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
@@ -39,7 +39,7 @@ impl SessionSource {
         &self,
         global: &GlobalOptions,
         printer: &Printer,
-        work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<(), Failure>,
+        work: impl AsyncFnOnce(&mut SessionHandle<'_>) -> Result<(), Failure>,
     ) -> Result<ExitStatus, Failure> {
         let Some(target) = &self.target else {
             return lent(work).await;
@@ -52,9 +52,9 @@ impl SessionSource {
 
 /// Does `work` with the session that is lent to this program. It needs no project: a task may run anywhere.
 pub(super) async fn lent(
-    work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<(), Failure>,
+    work: impl AsyncFnOnce(&mut SessionHandle<'_>) -> Result<(), Failure>,
 ) -> Result<ExitStatus, Failure> {
-    let mut lent = Asked::Lent(Borrowed::from_environment(&Environment::of_process()).await?);
+    let mut lent = SessionHandle::Lent(BorrowedSession::from_environment(&Environment::of_process()).await?);
     work(&mut lent).await.map(|()| ExitStatus::Success)
 }
 
@@ -63,7 +63,7 @@ pub(super) async fn alone(
     context: &CommandContext,
     target: &Target,
     printer: &Printer,
-    work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<(), Failure>,
+    work: impl AsyncFnOnce(&mut SessionHandle<'_>) -> Result<(), Failure>,
 ) -> Result<ExitStatus, Failure> {
     let run = context.begin(None);
     let job = run.job(target);
@@ -72,7 +72,7 @@ pub(super) async fn alone(
             Some(fault) => Err(Failure::from(&**fault)),
             None => {
                 job.prepare().await?;
-                session::own(run.sessions(), &job, work).await
+                session::with_handle(run.sessions(), &job, work).await
             }
         }
     };

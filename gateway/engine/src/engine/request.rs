@@ -12,7 +12,7 @@ use crate::job::{Limits, panicked};
 use crate::operations::{Operation, Summary};
 use crate::registry::Registry;
 use crate::run::Run;
-use crate::workspace::Chosen;
+use crate::workspace::SelectedTargets;
 use devgate_core::events::{Events, RUN};
 use devgate_core::failure::Failure;
 
@@ -21,15 +21,15 @@ const KEYS: usize = 10_000;
 
 /// What somebody asks.
 #[derive(Debug)]
-pub struct Request {
+pub struct RunRequest {
     /// Who asks.
     pub principal: Principal,
     /// The key under which whoever asks may ask for it again.
-    pub key: Option<Key>,
+    pub key: Option<IdempotencyKey>,
     /// The transports and types that the run knows.
     pub registry: Rc<Registry>,
     /// The targets.
-    pub chosen: Chosen,
+    pub chosen: SelectedTargets,
     /// What is done with them.
     pub operation: Operation,
     /// How much the run may take.
@@ -42,7 +42,7 @@ pub struct Principal(pub String);
 
 /// What a request is called by whoever asks it: asked again, it is the run that it became.
 #[derive(Clone, Debug)]
-pub struct Key {
+pub struct IdempotencyKey {
     /// What it is called.
     pub name: String,
     /// The digest of the request: a different one needs a different name.
@@ -64,7 +64,7 @@ impl Engine {
     ///
     /// # Errors
     /// Another request has the same key, there are too many, or the engine is about to end.
-    pub fn submit(self: &Rc<Self>, request: Request) -> Result<RunHandle, Failure> {
+    pub fn submit(self: &Rc<Self>, request: RunRequest) -> Result<RunHandle, Failure> {
         if let Some(known) = self.known(&request)? {
             return Ok(known);
         }
@@ -75,7 +75,7 @@ impl Engine {
         if request.key.is_some() {
             self.forget_a_key()?;
         }
-        let Request {
+        let RunRequest {
             principal,
             key,
             registry,
@@ -101,7 +101,7 @@ impl Engine {
             end.tell(done.unwrap_or_else(|_| Err(panicked())));
         });
         self.under_way.begin(&handle.run, work);
-        if let Some(Key { name, digest }) = key {
+        if let Some(IdempotencyKey { name, digest }) = key {
             let called = (handle.principal.clone(), name);
             let known = (digest, handle.clone());
             self.keys.borrow_mut().insert(called, known);
@@ -132,8 +132,8 @@ impl Engine {
     }
 
     /// The run that a request has become which was asked for before.
-    fn known(&self, request: &Request) -> Result<Option<RunHandle>, Failure> {
-        let Some(Key { name, digest }) = &request.key else {
+    fn known(&self, request: &RunRequest) -> Result<Option<RunHandle>, Failure> {
+        let Some(IdempotencyKey { name, digest }) = &request.key else {
             return Ok(None);
         };
         let keys = self.keys.borrow();

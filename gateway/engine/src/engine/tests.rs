@@ -16,13 +16,13 @@ use futures_util::FutureExt;
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use super::{Engine, Limits, Means};
+use super::{Engine, EngineConfig, Limits};
 use crate::inventory::{Inventory, Overrides, Target};
 use crate::plugins::Plugins;
 use crate::project::Project;
 use crate::registry::Registry;
 use crate::run::{Run, TargetJob};
-use crate::session::{self, Access};
+use crate::session::{self, SessionAccess};
 use counter::{Counters, Factory};
 use devgate_core::cancel::Reason;
 use devgate_core::events::{self, Event, Heard};
@@ -71,7 +71,7 @@ impl Bench {
         let counters = Arc::new(counters);
         registry.know(Arc::new(Factory(Arc::clone(&counters))));
         Self {
-            engine: Engine::new(Means::for_tests(Duration::ZERO)),
+            engine: Engine::new(EngineConfig::for_tests(Duration::ZERO)),
             registry: Rc::new(registry),
             inventory: Rc::new(inventory.unwrap_or_else(|error| panic!("{error}"))),
             counters,
@@ -101,7 +101,7 @@ impl Bench {
 /// Types a line on the device of a job.
 async fn type_line(run: &Run, job: &TargetJob<'_>, line: &str) -> Result<TargetResult, Failure> {
     let lines = [Line::new(line)];
-    session::within(run.sessions(), job, Access::Write, async |ctx, _| {
+    session::with_session(run.sessions(), job, SessionAccess::Write, async |ctx, _| {
         let command_line = ctx.command_line().expect("it has one");
         Ok(command_line.configure(ctx, &lines).await?)
     })

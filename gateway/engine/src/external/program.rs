@@ -11,7 +11,7 @@ use devgate_transports::error::ProgramProblem;
 
 use super::action::Action;
 use super::results::{self, Problem};
-use crate::process::{self, Excess, Failure, Limits};
+use crate::process::{self, Failure, Limits, OutputLimit};
 use devgate_core::cancel::CancelSource;
 
 /// A program that is a transport, or manages a type of resource.
@@ -85,7 +85,7 @@ impl Program {
         };
         // Who does not want to wait any longer drops this future, and the process is killed.
         let cancel_source = CancelSource::default();
-        let excess = Excess::over(limits.stdout);
+        let excess = OutputLimit::over(limits.stdout);
         let stop = cancel_source.stop();
         let run = tokio::select! {
             run = process::run(&program, limits, &stop, &excess) => run,

@@ -3,14 +3,14 @@
 use devgate_schemas::Hash;
 use devgate_schemas::task::Exit;
 
-use crate::process::{Hear, Limits};
+use crate::process::{Limits, OutputSink};
 use crate::tasks::TaskError;
 use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
 
 /// Why a host gives no output of a task.
 #[derive(Debug)]
-pub enum Ended {
+pub enum TaskNotRun {
     /// The host could not start it: nothing of it has run, and another host may.
     NotStarted(Failure),
     /// It cannot be run anywhere, or was ended, or what it did is not known.
@@ -19,13 +19,13 @@ pub enum Ended {
 
 /// What one task on a host is subject to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Order<'a> {
+pub(crate) struct TaskControl<'a> {
     /// How long it may take and how much it may write.
     pub limits: &'a Limits,
     /// How it learns that it is to end.
     pub stop: &'a CancelToken,
     /// Who hears its output while it runs.
-    pub hear: &'a dyn Hear,
+    pub sink: &'a dyn OutputSink,
 }
 
 /// What a task has given.
@@ -39,7 +39,7 @@ pub(crate) struct TaskOutput {
     pub stderr: String,
 }
 
-impl From<TaskError> for Ended {
+impl From<TaskError> for TaskNotRun {
     fn from(error: TaskError) -> Self {
         Self::Task(error)
     }

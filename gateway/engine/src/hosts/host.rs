@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::local::Local;
 use super::shell::Shell;
-use super::{Budget, Ended, Order, Settings, TaskOutput};
+use super::{Budget, Settings, TaskControl, TaskNotRun, TaskOutput};
 use crate::tasks::Invocation;
 
 /// A place that runs tasks, for as long as one run of devgate.
@@ -53,8 +53,8 @@ impl Host<'_> {
     pub(crate) async fn run(
         &self,
         invocation: Invocation,
-        order: Order<'_>,
-    ) -> Result<TaskOutput, Ended> {
+        order: TaskControl<'_>,
+    ) -> Result<TaskOutput, TaskNotRun> {
         match self {
             Self::Local(local) => Ok(local.run(invocation, order).await?),
             // Boxed, so that a task of this node does not carry the room for one behind a shell.

@@ -10,7 +10,7 @@ use nix::errno::Errno;
 
 use super::stage::{Cleanup, Stages};
 use super::words::{PWSH, words};
-use super::{Budget, Order, Settings, TaskOutput};
+use super::{Budget, Settings, TaskControl, TaskOutput};
 use crate::process::{self, Ended, Failure, Program, found};
 use crate::tasks::{Invocation, Said, TaskError};
 use devgate_core::cancel::CancelToken;
@@ -59,7 +59,7 @@ impl Local {
     pub(super) async fn run(
         &self,
         invocation: Invocation,
-        order: Order<'_>,
+        order: TaskControl<'_>,
     ) -> Result<TaskOutput, TaskError> {
         let task = invocation.task();
         let base = self
@@ -102,8 +102,8 @@ impl Local {
                 problems: vec![problem],
             })?;
         }
-        let Order { limits, stop, hear } = order;
-        let mut ended = process::run(&program, limits, stop, hear).await;
+        let TaskControl { limits, stop, sink } = order;
+        let mut ended = process::run(&program, limits, stop, sink).await;
         if let Err(Failure::Start(error)) = &ended
             && Errno::from_raw(error.raw_os_error().unwrap_or_default()) == Errno::ENOEXEC
             && program.words.len() == 1
@@ -112,7 +112,7 @@ impl Local {
             // A script without a first line that names its interpreter is the shell's, as it would
             // be had a shell been asked to run it.
             program.words.insert(0, OsString::from("/bin/sh"));
-            ended = process::run(&program, limits, stop, hear).await;
+            ended = process::run(&program, limits, stop, sink).await;
         }
         let outcome = ended.map_err(|failure| match failure {
             Failure::Start(error) => {

@@ -3,17 +3,17 @@
 
 mod execution;
 mod host;
+mod host_context;
 mod local;
 mod settings;
 mod shell;
 mod stage;
-mod teller;
 mod words;
 
-pub use execution::Ended;
-pub(crate) use execution::{Order, TaskOutput};
+pub use execution::TaskNotRun;
+pub(crate) use execution::{TaskControl, TaskOutput};
 pub(crate) use host::Host;
+pub(crate) use host_context::HostContext;
 pub(crate) use settings::Budget;
 pub use settings::Settings;
 pub(crate) use shell::Shell;
-pub(crate) use teller::Teller;

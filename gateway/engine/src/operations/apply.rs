@@ -22,7 +22,7 @@ use crate::job::TargetJob;
 use crate::manifest::Manifest;
 use crate::registry::Family;
 use crate::run::{Run, RunSummary};
-use crate::session::{self, Access, Busy};
+use crate::session::{self, BusyPolicy, SessionAccess};
 use crate::store::{Kept, Kind, Owner};
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_core::redactor::say;
@@ -42,7 +42,7 @@ pub struct Apply {
     /// Whether every change is shown.
     pub diff: bool,
     /// What becomes of it where another run changes the device.
-    pub busy: Busy,
+    pub busy: BusyPolicy,
     /// How long it waits before each target.
     pub splay: Splay,
     /// Where reports are kept, if anywhere.
@@ -232,8 +232,8 @@ impl Apply {
             .safety()
             .filter(|_| self.rollback == Rollback::OnError);
         let access = match options.mode {
-            Mode::Enforce => Access::Write,
-            Mode::Noop => Access::Read,
+            Mode::Enforce => SessionAccess::Write,
+            Mode::Noop => SessionAccess::Read,
         };
         let unusable = |error: String| Failure::new("devgate/cannot-audit", error);
         let store = &*run.services.store;
@@ -252,11 +252,11 @@ impl Apply {
                 });
         }
         let _claim = match access {
-            Access::Write => Some(run.services.claims.take(job, self.busy).await?),
-            Access::Read => None,
+            SessionAccess::Write => Some(run.services.device_locks.take(job, self.busy).await?),
+            SessionAccess::Read => None,
         };
         let mut audited = kept.map_or_else(Audited::default, |kept| Audited::of(kept.what));
-        session::within(run.sessions(), job, access, async |ctx, _| {
+        session::with_session(run.sessions(), job, access, async |ctx, _| {
             // A run that is stopped has the time to come to the end of what it does, to go back, and to save.
             let _held = safety.map(|_| job.stop().hold());
             let report =

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use crate::inventory::Target;
 use crate::job::TargetJob;
 use crate::run::{Run, RunSummary};
-use crate::session::{self, Asked, Pool};
+use crate::session::{self, SessionHandle, SessionPool};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Action, Status, TargetResult};
 
@@ -52,7 +52,7 @@ impl Typing {
     /// What the device or the gateway says; what came before was given.
     pub async fn with(
         &self,
-        session: &mut Asked<'_>,
+        session: &mut SessionHandle<'_>,
         give: &mut impl FnMut(Came),
     ) -> Result<(), Failure> {
         match &self.how {
@@ -100,14 +100,18 @@ impl Typing {
     }
 
     /// What comes of it on one of many targets.
-    async fn on(&self, sessions: &Pool, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
+    async fn on(
+        &self,
+        sessions: &SessionPool,
+        job: &TargetJob<'_>,
+    ) -> Result<TargetResult, Failure> {
         let (mut values, mut text) = (Vec::new(), String::new());
         let give = &mut |(value, said): Came| {
             values.push(value);
             text.push_str(&said);
         };
-        let work = async |session: &mut Asked<'_>| self.with(session, give).await;
-        let outcome = session::own(sessions, job, work).await;
+        let work = async |session: &mut SessionHandle<'_>| self.with(session, give).await;
+        let outcome = session::with_handle(sessions, job, work).await;
         // The form is that of what was asked, however far it came.
         let value = match &self.how {
             How::Commands { .. } if self.commands().count() != 1 => json!({ "commands": values }),

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use crate::inventory::Target;
 use crate::job::TargetJob;
 use crate::run::{Run, RunSummary};
-use crate::session::{self, Access, Pool};
+use crate::session::{self, SessionAccess, SessionPool};
 use crate::store::{Kept, Kind, Owner, Store};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Action, Collected, Origin, TargetResult};
@@ -69,7 +69,7 @@ impl Facts {
 
     async fn answer(
         &self,
-        sessions: &Pool,
+        sessions: &SessionPool,
         store: &dyn Store,
         owner: &Owner,
         job: &TargetJob<'_>,
@@ -105,13 +105,16 @@ impl Facts {
 }
 
 /// What the target tells of itself now.
-async fn ask(sessions: &Pool, job: &TargetJob<'_>) -> Result<Json, Failure> {
+async fn ask(sessions: &SessionPool, job: &TargetJob<'_>) -> Result<Json, Failure> {
     let (target, address) = (job.target, job.target.address());
     job.context()
         .info(format!("retrieving facts from {target} at {address}"));
-    let facts = session::within(sessions, job, Access::Read, async |ctx, transport| {
-        Ok(transport.facts(ctx).await?)
-    });
+    let facts = session::with_session(
+        sessions,
+        job,
+        SessionAccess::Read,
+        async |ctx, transport| Ok(transport.facts(ctx).await?),
+    );
     Ok(Value::Hash(facts.await?.into_hash()).to_json())
 }
 

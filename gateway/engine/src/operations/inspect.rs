@@ -17,7 +17,7 @@ use crate::inventory::Target;
 use crate::job::TargetJob;
 use crate::manifest;
 use crate::run::{Run, RunSummary};
-use crate::session::{self, Access, Pool};
+use crate::session::{self, SessionAccess, SessionPool};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Status, TargetResult};
 
@@ -53,7 +53,11 @@ impl Inspect {
         .await
     }
 
-    async fn on(&self, sessions: &Pool, job: &TargetJob<'_>) -> Result<TargetResult, Failure> {
+    async fn on(
+        &self,
+        sessions: &SessionPool,
+        job: &TargetJob<'_>,
+    ) -> Result<TargetResult, Failure> {
         let (type_name, registry) = (&self.type_name, &job.run.registry);
         let family = family(registry, job.target)?;
         let kind = registry.resource_type(family.name(), &type_name.to_lowercase());
@@ -65,7 +69,7 @@ impl Inspect {
         let what = format!("retrieving resource: {type_name} from {}", job.target);
         job.context()
             .info(format!("{what} at {}", job.target.address()));
-        let shown = session::within(sessions, job, Access::Read, async |ctx, _| {
+        let shown = session::with_session(sessions, job, SessionAccess::Read, async |ctx, _| {
             look(ctx, kind, self.title.as_deref(), self.strict).await
         });
         let Shown { rows, wrong } = shown.await?;

@@ -9,7 +9,7 @@ use devgate_transports::Mode;
 use crate::inventory::{Inventory, Target};
 use crate::proxies::Hosts;
 use crate::run::{Run, RunSummary, Services};
-use crate::session::{Bound, Lender};
+use crate::session::{RetryScope, SessionBroker};
 use crate::task_run::TaskRun;
 use crate::tasks::{Parameters, Task};
 use devgate_core::results::{Action, EXPLAIN};
@@ -48,7 +48,7 @@ impl TaskOrder {
         let hosts = Hosts::new(inventory, run.context(), loads, turns);
         let task = TaskRun {
             hosts: &hosts,
-            lender: &Lender::new(sessions, Bound::Run),
+            lender: &SessionBroker::new(sessions, RetryScope::Run),
             unknown: &RefCell::default(),
             task: &self.task,
             parameters: &self.parameters,

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::inventory::Target;
 use crate::run::{Run, RunSummary};
-use crate::session::{self, Access};
+use crate::session::{self, SessionAccess};
 use devgate_core::results::{Action, TargetResult};
 
 /// That a target can be reached: there is nothing to say of it.
@@ -18,10 +18,15 @@ pub struct Reached {}
 /// Says of every target whether it can be reached.
 pub(crate) async fn verify(run: &Run, targets: &[Arc<Target>]) -> RunSummary {
     run.on_targets(targets, Action::new("verify"), async |job| {
-        let open = session::within(run.sessions(), job, Access::Read, async |ctx, transport| {
-            transport.verify(ctx).await?;
-            Ok(transport.leaves_credentials_open())
-        })
+        let open = session::with_session(
+            run.sessions(),
+            job,
+            SessionAccess::Read,
+            async |ctx, transport| {
+                transport.verify(ctx).await?;
+                Ok(transport.leaves_credentials_open())
+            },
+        )
         .await?;
         let text = match open {
             None => "It can be reached, and takes the credentials.".to_owned(),

@@ -8,9 +8,9 @@ use devgate_transports::Mode;
 use serde::Deserialize;
 
 use super::options::{Options, read};
-use crate::hosts::{Ended, Host, Order};
+use crate::hosts::{Host, TaskControl, TaskNotRun};
 use crate::inventory::PluginError;
-use crate::process::{Deaf, Limits};
+use crate::process::{DiscardOutput, Limits};
 use crate::tasks::{Catalogue, Invocation, Place, Task, TaskError};
 use devgate_core::cancel::CancelSource;
 
@@ -126,15 +126,15 @@ async fn value(
     };
     // Who does not want to wait any longer drops this future, and the task is killed.
     let cancel_source = CancelSource::default();
-    let order = Order {
+    let order = TaskControl {
         limits: &Limits::default(),
         stop: &cancel_source.stop(),
-        hear: &Deaf,
+        sink: &DiscardOutput,
     };
     let output = host.run(invocation, order).await;
     let output = output.map_err(|ended| match ended {
-        Ended::Task(error) => failed(error),
-        Ended::NotStarted(why) => options.failed(format!("task {}: {why}", task.name)),
+        TaskNotRun::Task(error) => failed(error),
+        TaskNotRun::NotStarted(why) => options.failed(format!("task {}: {why}", task.name)),
     })?;
     let mut result = output.value;
     if let Some(error) = result.get("_error") {

@@ -12,16 +12,16 @@ use tokio::process::ChildStdin;
 use tokio::time::timeout;
 
 use super::guard::Guarded;
-use super::tree::Kin;
-use super::{GRACE, Limits, Pieces, Program, piped};
+use super::tree::ProcessTree;
+use super::{GRACE, Limits, PipedChild, Program, piped};
 use devgate_core::cancel::CancelSource;
 
 /// A child that waits for what it is asked. Dropped, it is killed with all that it has started.
 pub(crate) struct Dialogue {
     stdin: ChildStdin,
     // Before the pieces: its mark is looked for while the child is there.
-    kin: Kin,
-    pieces: Pieces,
+    tree: ProcessTree,
+    pieces: PipedChild,
     heard: Heard,
 }
 
@@ -55,7 +55,7 @@ impl Dialogue {
         let (stdin, mut pieces) = piped::marked(program, guarded.mark()).await?;
         Ok(Self {
             stdin,
-            kin: Kin::of(pieces.child(), guarded),
+            tree: ProcessTree::of(pieces.child(), guarded),
             pieces,
             heard: Heard::default(),
         })
@@ -65,7 +65,7 @@ impl Dialogue {
     pub(crate) fn has_ended(&mut self) -> bool {
         let ended = !matches!(self.pieces.child().try_wait(), Ok(None));
         if ended {
-            self.kin.ended();
+            self.tree.ended();
         }
         ended
     }
@@ -83,7 +83,7 @@ impl Dialogue {
     ) -> Result<T, Broken> {
         let Self {
             stdin,
-            kin,
+            tree,
             pieces,
             heard,
         } = self;
@@ -112,7 +112,7 @@ impl Dialogue {
             };
             match piece {
                 Piece::Ended(exit) => {
-                    kin.ended();
+                    tree.ended();
                     // What it wrote at last may still be in its pipes.
                     let drained = async { while !heard.take(pieces.next().await, limits) {} };
                     drop(timeout(limits.drain, drained).await);
@@ -135,22 +135,22 @@ impl Dialogue {
     pub(crate) async fn end(self) {
         let Self {
             stdin,
-            mut kin,
+            mut tree,
             mut pieces,
             ..
         } = self;
         drop(stdin);
         let ended = async { while !matches!(pieces.next().await, Piece::Ended(_)) {} };
         if timeout(GRACE, ended).await.is_ok() {
-            kin.ended();
+            tree.ended();
         } else {
-            kin.end(&CancelSource::default().stop(), GRACE).await;
+            tree.end(&CancelSource::default().stop(), GRACE).await;
         }
     }
 
     /// Ends it, whatever it does.
     pub(crate) async fn kill(mut self) {
-        self.kin.end(&CancelSource::default().stop(), GRACE).await;
+        self.tree.end(&CancelSource::default().stop(), GRACE).await;
     }
 }
 
@@ -186,7 +186,7 @@ impl Heard {
 
 impl std::fmt::Debug for Dialogue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Dialogue with {:?}", self.kin)
+        write!(f, "Dialogue with {:?}", self.tree)
     }
 }
 

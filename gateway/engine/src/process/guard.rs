@@ -12,9 +12,9 @@ use futures_util::future::join_all;
 use nix::unistd::Pid;
 
 use super::mark;
-use super::reexec::own;
+use super::reexec::own_executable;
 use super::spawn::{bare, spawn};
-use super::tree::Kin;
+use super::tree::ProcessTree;
 use devgate_core::cancel::CancelSource;
 
 /// The word that starts a guard.
@@ -78,7 +78,7 @@ fn start() -> io::Result<PipeWriter> {
     let (reader, writer) = io::pipe()?;
     // One that is stopped must not hold us up.
     rustix::io::ioctl_fionbio(&writer, true)?;
-    let mut command = bare(&[own(), WORD.into()])?;
+    let mut command = bare(&[own_executable(), WORD.into()])?;
     // It keeps no folder in use, no signal to our group reaches it, and by another name it would be a module.
     command
         .arg0("devgate")
@@ -106,12 +106,12 @@ pub async fn guard() {
     let nobody = CancelSource::default();
     let stop = nobody.stop();
     let left = running.into_iter().map(|(mark, leader)| {
-        let mut kin = Kin::of_other(leader, mark);
+        let mut tree = ProcessTree::of_other(leader, mark);
         let looks = if leader.is_some() { 1 } else { LOOKS };
         let stop = &stop;
         async move {
             for _ in 0..looks {
-                kin.end(stop, GRACE).await;
+                tree.end(stop, GRACE).await;
             }
         }
     });

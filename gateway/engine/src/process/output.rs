@@ -15,9 +15,9 @@ pub enum Stream {
 }
 
 /// Hears what a process writes while it runs.
-pub trait Hear: std::fmt::Debug {
+pub trait OutputSink: std::fmt::Debug {
     /// Some bytes came: not a line, and perhaps not whole characters.
-    fn hear(&self, stream: Stream, bytes: &[u8]);
+    fn write(&self, stream: Stream, bytes: &[u8]);
 
     /// Waits until more can be heard; nothing, where that is always.
     fn room(&self) -> Option<BoxFuture<'_, ()>> {
@@ -27,10 +27,10 @@ pub trait Hear: std::fmt::Debug {
 
 /// Hears nothing.
 #[derive(Clone, Copy, Debug)]
-pub struct Deaf;
+pub struct DiscardOutput;
 
-impl Hear for Deaf {
-    fn hear(&self, _: Stream, _: &[u8]) {}
+impl OutputSink for DiscardOutput {
+    fn write(&self, _: Stream, _: &[u8]) {}
 }
 
 /// How much of an output is read at once: at first, and when there is more.
@@ -38,11 +38,11 @@ const SMALL_READ: usize = 4 * 1024;
 const LARGE_READ: usize = 64 * 1024;
 
 /// Reads an output to its end and keeps its first bytes: a child waits for no reader, unless nobody takes what it says.
-pub(super) async fn capture<H: Hear + ?Sized>(
+pub(super) async fn capture<H: OutputSink + ?Sized>(
     from: Option<impl AsyncRead + Unpin>,
     limit: usize,
     into: &mut Captured,
-    mut ear: Ear<'_, H>,
+    mut ear: OutputTap<'_, H>,
 ) {
     let Some(mut from) = from else { return };
     // Most tasks say little, and many run at once; who says much is read in larger pieces.
@@ -50,7 +50,7 @@ pub(super) async fn capture<H: Hear + ?Sized>(
     // A pipe that cannot be read any more has ended.
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
         into.keep(&buffer[..read], limit);
-        ear.hear(&buffer[..read]).await;
+        ear.write(&buffer[..read]).await;
         if read == buffer.len() {
             buffer.resize(LARGE_READ, 0);
         }
@@ -58,19 +58,19 @@ pub(super) async fn capture<H: Hear + ?Sized>(
 }
 
 /// Hears one output of a process.
-pub(super) struct Ear<'h, H: ?Sized> {
-    pub(super) hear: &'h H,
+pub(super) struct OutputTap<'h, H: ?Sized> {
+    pub(super) sink: &'h H,
     pub(super) stream: Stream,
     /// Whether the process has ended.
     pub(super) over: watch::Receiver<bool>,
 }
 
-impl<H: Hear + ?Sized> Ear<'_, H> {
+impl<H: OutputSink + ?Sized> OutputTap<'_, H> {
     /// Hears some bytes, and waits until more can be heard. When the process has ended, nothing is waited for: what it
     /// has left would be lost.
-    async fn hear(&mut self, bytes: &[u8]) {
-        self.hear.hear(self.stream, bytes);
-        if let Some(room) = self.hear.room() {
+    async fn write(&mut self, bytes: &[u8]) {
+        self.sink.write(self.stream, bytes);
+        if let Some(room) = self.sink.room() {
             tokio::select! {
                 () = room => {}
                 _ = self.over.wait_for(|over| *over) => {}

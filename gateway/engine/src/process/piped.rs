@@ -19,7 +19,7 @@ use devgate_core::cancel::CancelSource;
 
 /// What a child writes, and how it ends, told as of a program behind SSH. Dropped before the child's
 /// end, it kills the child's process group, as far as we may: another user's is not ours.
-pub(crate) struct Pieces {
+pub(crate) struct PipedChild {
     child: Child,
     _running: room::Running,
     stdout: Output<ChildStdout>,
@@ -40,7 +40,7 @@ const PIECE: usize = 16 * 1024;
 ///
 /// # Errors
 /// It cannot be started.
-pub(crate) async fn piped(words: Vec<OsString>) -> io::Result<(ChildStdin, Pieces)> {
+pub(crate) async fn piped(words: Vec<OsString>) -> io::Result<(ChildStdin, PipedChild)> {
     let program = Program {
         words,
         environment: Vec::new(),
@@ -53,7 +53,7 @@ pub(crate) async fn piped(words: Vec<OsString>) -> io::Result<(ChildStdin, Piece
 ///
 /// # Errors
 /// It cannot be started.
-pub(super) async fn marked(program: &Program, mark: &str) -> io::Result<(ChildStdin, Pieces)> {
+pub(super) async fn marked(program: &Program, mark: &str) -> io::Result<(ChildStdin, PipedChild)> {
     let start = || {
         let mut command = command(program, mark)?;
         command
@@ -68,7 +68,7 @@ pub(super) async fn marked(program: &Program, mark: &str) -> io::Result<(ChildSt
     let (mut child, running) =
         started.map_err(|error| error.unwrap_or_else(|| io::ErrorKind::Interrupted.into()))?;
     let stdin = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
-    let pieces = Pieces {
+    let pieces = PipedChild {
         stdout: Output::new(child.stdout.take()),
         stderr: Output::new(child.stderr.take()),
         child,
@@ -78,7 +78,7 @@ pub(super) async fn marked(program: &Program, mark: &str) -> io::Result<(ChildSt
     Ok((stdin, pieces))
 }
 
-impl Pieces {
+impl PipedChild {
     /// The child, as long as nobody has waited for it.
     pub(super) fn child(&mut self) -> &mut Child {
         &mut self.child
@@ -110,7 +110,7 @@ impl Pieces {
     }
 }
 
-impl Drop for Pieces {
+impl Drop for PipedChild {
     fn drop(&mut self) {
         // It has none any more when it was waited for.
         let id = self.child.id().and_then(|id| i32::try_from(id).ok());
@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    async fn shell(script: &str) -> (ChildStdin, Pieces) {
+    async fn shell(script: &str) -> (ChildStdin, PipedChild) {
         let words = ["sh", "-c", script].map(OsString::from).to_vec();
         piped(words).await.expect("a shell")
     }

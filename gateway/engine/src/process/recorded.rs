@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use super::mark;
 use super::run::feed;
 use super::spawn::{command, exit, spawn};
-use super::tree::{self, Kin};
+use super::tree::{self, ProcessTree};
 use super::{Identity, Program, room};
 use devgate_core::cancel::{CancelSource, CancelToken};
 
@@ -26,7 +26,7 @@ use devgate_core::cancel::{CancelSource, CancelToken};
 pub struct Recorded {
     child: Child,
     _running: room::Running,
-    kin: Kin,
+    kin: ProcessTree,
     stdin: Option<ChildStdin>,
     input: Option<Sensitive<Vec<u8>>>,
 }
@@ -126,7 +126,7 @@ impl Recorded {
             stdin: child.stdin.take(),
             input: program.stdin,
             // Where we are killed it goes on: it is written down, and somebody else finds it.
-            kin: Kin::of_other(tree::leader(&child), mark.clone()),
+            kin: ProcessTree::of_other(tree::leader(&child), mark.clone()),
             _running: running,
             child,
         };
@@ -170,7 +170,7 @@ impl Record {
     /// Whether it, or something that it has started, lives, in a moment.
     pub async fn lives_on(&self) -> bool {
         self.leader.lives()
-            || !Kin::of_other(None, self.mark.clone())
+            || !ProcessTree::of_other(None, self.mark.clone())
                 .left()
                 .await
                 .is_empty()
@@ -180,7 +180,7 @@ impl Record {
     pub async fn end(&self, grace: Duration) -> BTreeSet<i32> {
         // Its number may be another's by now.
         let leader = self.leader.lives().then_some(self.leader.pid);
-        let mut kin = Kin::of_other(leader, self.mark.clone());
+        let mut kin = ProcessTree::of_other(leader, self.mark.clone());
         let nobody_stops_it = CancelSource::default();
         kin.end(&nobody_stops_it.stop(), grace).await
     }

@@ -17,7 +17,7 @@ use devgate_core::budget;
 ///
 /// # Errors
 /// Why it cannot be; else this does not return.
-pub fn anew(arguments: &[OsString], stdin: &Sensitive<Vec<u8>>) -> io::Result<()> {
+pub fn reexec(arguments: &[OsString], stdin: &Sensitive<Vec<u8>>) -> io::Result<()> {
     // In memory: on a disk it would be in clear.
     let mut file = File::from(memfd_create("stdin", MemfdFlags::CLOEXEC)?);
     file.write_all(stdin.reveal())?;
@@ -27,14 +27,14 @@ pub fn anew(arguments: &[OsString], stdin: &Sensitive<Vec<u8>>) -> io::Result<()
     let [name, arguments @ ..] = arguments else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    let mut command = bare(&[own()])?.into_std();
+    let mut command = bare(&[own_executable()])?.into_std();
     command.arg0(name).args(arguments).stdin(Stdio::from(file));
     Err(command.exec())
 }
 
 /// This program. By its own path, it keeps its name in the list of processes; it may have been replaced by a newer
 /// one there.
-pub fn own() -> OsString {
-    let own = std::env::current_exe().ok().filter(|own| own.exists());
-    own.map_or_else(|| "/proc/self/exe".into(), OsString::from)
+pub fn own_executable() -> OsString {
+    let path = std::env::current_exe().ok().filter(|path| path.exists());
+    path.map_or_else(|| "/proc/self/exe".into(), OsString::from)
 }

@@ -14,9 +14,9 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::guard::Guarded;
-use super::output::{Ear, Hear, Stream, capture};
+use super::output::{OutputSink, OutputTap, Stream, capture};
 use super::spawn::{command, exit, spawn};
-use super::tree::Kin;
+use super::tree::ProcessTree;
 use super::{Ended, Failure, GRACE, Limits, Program, room};
 use devgate_core::cancel::{CancelToken, Stage};
 
@@ -27,11 +27,11 @@ const PIPE: usize = 4096;
 ///
 /// # Errors
 /// The program could not be started, took longer than it may, or was stopped.
-pub async fn run<H: Hear + ?Sized>(
+pub async fn run<H: OutputSink + ?Sized>(
     program: &Program,
     limits: &Limits,
     stop: &CancelToken,
-    hear: &H,
+    sink: &H,
 ) -> Result<Outcome, Failure> {
     let guarded = Guarded::new();
     let started = room::wait(|| start(program, guarded.mark()), stop).await;
@@ -39,12 +39,12 @@ pub async fn run<H: Hear + ?Sized>(
         Some(error) => Failure::Start(error),
         None => Failure::Ended(Box::default()),
     })?;
-    let mut kin = Kin::of(&child, guarded).with_respite(limits.respite);
+    let mut tree = ProcessTree::of(&child, guarded).with_respite(limits.respite);
     let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
     let over = watch::Sender::new(false);
-    let heard_as = |stream| Ear {
-        hear,
+    let heard_as = |stream| OutputTap {
+        sink,
         stream,
         over: over.subscribe(),
     };
@@ -74,7 +74,7 @@ pub async fn run<H: Hear + ?Sized>(
         };
         match ended {
             Ok(status) => {
-                kin.ended();
+                tree.ended();
                 over.send_replace(true);
                 if talking && timeout(limits.drain, talk).await.is_err() {
                     // What else comes is of processes that outlive this one.
@@ -84,7 +84,7 @@ pub async fn run<H: Hear + ?Sized>(
             }
             Err(limit) => {
                 // What it says while it ends is read, so that it does not wait for a reader.
-                let end = kin.end(stop, limits.grace);
+                let end = tree.end(stop, limits.grace);
                 tokio::pin!(end);
                 let left = tokio::select! {
                     left = &mut end => {
@@ -142,12 +142,12 @@ pub async fn attached(
     let Some(leader) = id.map(Pid::from_raw) else {
         return child.wait().await.map(|status| (exit(status), None));
     };
-    let mut kin = (!at_terminal).then(|| Kin::of(&child, guarded));
+    let mut tree = (!at_terminal).then(|| ProcessTree::of(&child, guarded));
     loop {
         let signal = tokio::select! {
             status = child.wait() => {
-                if let Some(kin) = &mut kin {
-                    kin.ended();
+                if let Some(tree) = &mut tree {
+                    tree.ended();
                 }
                 return status.map(|status| (exit(status), None));
             }
@@ -164,7 +164,7 @@ pub async fn attached(
         if let Err(error) = asked {
             tracing::debug!("process {leader} took no SIGTERM: {error}");
         }
-        // What is left of it, `kin` kills when dropped.
+        // What is left of it, `tree` kills when dropped.
         if timeout(GRACE, child.wait()).await.is_err() {
             child.start_kill()?;
         }

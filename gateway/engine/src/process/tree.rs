@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// A child's kin: killed when this is dropped before the child has ended by itself.
 #[derive(Debug)]
-pub(super) struct Kin {
+pub(super) struct ProcessTree {
     leader: Option<Pid>,
     mark: String,
     /// Ends it should we be killed.
@@ -58,15 +58,15 @@ pub(super) fn leader(child: &Child) -> Option<i32> {
     child.id().and_then(|id| i32::try_from(id).ok())
 }
 
-impl Kin {
+impl ProcessTree {
     /// The kin of a child that leads a process group, which ends with us, also where we are killed.
     pub(super) fn of(child: &Child, guarded: Guarded) -> Self {
-        let mut kin = Self::of_other(leader(child), guarded.mark().to_owned());
-        if let Some(leader) = kin.leader {
+        let mut tree = Self::of_other(leader(child), guarded.mark().to_owned());
+        if let Some(leader) = tree.leader {
             guarded.led_by(leader);
-            kin.guarded = Some(guarded);
+            tree.guarded = Some(guarded);
         }
-        kin
+        tree
     }
 
     /// The kin of a process that leads a process group, if it still lives, and is not our child, or is to outlive us.
@@ -162,8 +162,8 @@ impl Kin {
                 .contains(&self.leader)
                 || process.mark.contains(&self.mark)
         };
-        let kin = snapshot.processes.iter().filter(of_us);
-        kin.map(|process| process.pid.as_raw()).collect()
+        let tree = snapshot.processes.iter().filter(of_us);
+        tree.map(|process| process.pid.as_raw()).collect()
     }
 
     fn group(&self, signal: Signal) {
@@ -175,7 +175,7 @@ impl Kin {
     }
 }
 
-impl Drop for Kin {
+impl Drop for ProcessTree {
     fn drop(&mut self) {
         if self.leader.is_none() {
             return;

@@ -12,11 +12,11 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::{Mutex as AsyncMutex, Notify, mpsc};
 use tokio::time::timeout;
 
-use super::member::{Access, Health, Member};
-use super::pool::Pool;
+use super::pool::HostPool;
+use super::run_host::{Health, HostAccess, RunHost};
 use super::run_on;
-use super::{Loads, Turn, Turns};
-use crate::hosts::{Budget, Settings, Teller};
+use super::{DeviceTurn, DeviceTurns, ProxyLoads};
+use crate::hosts::{Budget, HostContext, Settings};
 use crate::inventory::{DeviceKey, Inventory, Kind, Target};
 use crate::job::RunContext;
 use devgate_core::failure::Failure;
@@ -28,14 +28,14 @@ const PREPARING: Duration = Duration::from_secs(10);
 /// The hosts that a run uses.
 pub(crate) struct Hosts<'v> {
     run: &'v RunContext,
-    loads: &'v Loads,
-    turns: &'v Turns,
+    loads: &'v ProxyLoads,
+    turns: &'v DeviceTurns,
     inventory: &'v Inventory,
-    members: Mutex<HashMap<String, Arc<Member<'v>>>>,
+    members: Mutex<HashMap<String, Arc<RunHost<'v>>>>,
     /// By what `run-on` says.
-    pools: AsyncMutex<HashMap<String, Result<Arc<Pool<'v>>, Failure>>>,
-    opener: mpsc::UnboundedSender<Arc<Member<'v>>>,
-    to_open: AsyncMutex<mpsc::UnboundedReceiver<Arc<Member<'v>>>>,
+    pools: AsyncMutex<HashMap<String, Result<Arc<HostPool<'v>>, Failure>>>,
+    opener: mpsc::UnboundedSender<Arc<RunHost<'v>>>,
+    to_open: AsyncMutex<mpsc::UnboundedReceiver<Arc<RunHost<'v>>>>,
     changed: Arc<Notify>,
 }
 
@@ -44,8 +44,8 @@ impl<'v> Hosts<'v> {
     pub(crate) fn new(
         inventory: &'v Inventory,
         run: &'v RunContext,
-        loads: &'v Loads,
-        turns: &'v Turns,
+        loads: &'v ProxyLoads,
+        turns: &'v DeviceTurns,
     ) -> Self {
         let (opener, to_open) = mpsc::unbounded_channel();
         Self {
@@ -79,7 +79,7 @@ impl<'v> Hosts<'v> {
         let members: Vec<_> = locked(&self.members).values().cloned().collect();
         // A directory that is being made has to be there before it can be removed.
         let prepared = async {
-            let is_preparing = |member: &Arc<Member<'_>>| member.health() == Health::Preparing;
+            let is_preparing = |member: &Arc<RunHost<'_>>| member.health() == Health::Preparing;
             while members.iter().any(is_preparing) && opening.next().await.is_some() {}
         };
         let in_time = timeout(PREPARING, prepared).await.is_ok();
@@ -104,12 +104,12 @@ impl<'v> Hosts<'v> {
     ///
     /// # Errors
     /// What `run-on` names is no host that can run tasks, or the target is none.
-    pub(crate) async fn pool(&self, target: &Target) -> Result<Arc<Pool<'v>>, Failure> {
+    pub(crate) async fn pool(&self, target: &Target) -> Result<Arc<HostPool<'v>>, Failure> {
         let key = match &target.kind {
             Kind::Remote { run_on, .. } => run_on.as_str(),
             Kind::Local | Kind::Ssh => {
                 let members = vec![self.member(target)];
-                return Ok(Arc::new(Pool::new(String::new(), members, self.loads)));
+                return Ok(Arc::new(HostPool::new(String::new(), members, self.loads)));
             }
             Kind::Other(_) => return Err(run_on::no_runner(target)),
         };
@@ -125,34 +125,34 @@ impl<'v> Hosts<'v> {
         known.map_err(|why| run_on::of_target(why, target))
     }
 
-    async fn gather(&self, run_on: &str) -> Result<Arc<Pool<'v>>, Failure> {
+    async fn gather(&self, run_on: &str) -> Result<Arc<HostPool<'v>>, Failure> {
         let hosts = run_on::hosts(self.inventory, run_on).await?;
         let members = hosts.iter().map(|host| self.member(host)).collect();
         let label = match hosts.as_slice() {
             [_] => String::new(),
             _ => format!("run-on {run_on}: "),
         };
-        Ok(Arc::new(Pool::new(label, members, self.loads)))
+        Ok(Arc::new(HostPool::new(label, members, self.loads)))
     }
 
-    fn member(&self, host: &Target) -> Arc<Member<'v>> {
+    fn member(&self, host: &Target) -> Arc<RunHost<'v>> {
         let mut members = locked(&self.members);
         if let Some(member) = members.get(&host.name) {
             return Arc::clone(member);
         }
         let retry_budget = self.run.limits.retry_budget;
-        let teller = Teller::new(&host.name, self.run.sink(), retry_budget);
+        let teller = HostContext::new(&host.name, self.run.sink(), retry_budget);
         let access = access(host, &teller, &self.run.environment);
         let (opener, changed) = (self.opener.clone(), Arc::clone(&self.changed));
         let load = self.loads.of(self.run.registry.place(host));
-        let member = Arc::new(Member::new(teller, access, load, opener, changed));
+        let member = Arc::new(RunHost::new(teller, access, load, opener, changed));
         members.insert(host.name.clone(), Arc::clone(&member));
         member
     }
 
     /// The right to act on a remote target's device (its [`DeviceKey`]), of which there are as
     /// many as the `concurrency` of the first who asks, in whichever run; 1 where nothing is said.
-    pub(crate) async fn device(&self, place: DeviceKey, budget: &Budget) -> Turn<'v> {
+    pub(crate) async fn device(&self, place: DeviceKey, budget: &Budget) -> DeviceTurn<'v> {
         let count = budget.concurrency.map_or(1, usize::from);
         self.turns.take(place, count).await
     }
@@ -161,9 +161,9 @@ impl<'v> Hosts<'v> {
 /// What a host's own options say of how to use it.
 fn access(
     host: &Target,
-    teller: &Teller<'_>,
+    teller: &HostContext<'_>,
     environment: &Environment,
-) -> Result<Access, Failure> {
+) -> Result<HostAccess, Failure> {
     let ctx = teller.ctx();
     let tell = |level: Level, message: String| ctx.say(level, message);
     let invalid = |why| crate::inventory::invalid_connection_info(host, &why);
@@ -171,13 +171,13 @@ fn access(
         Kind::Local => {
             let settings = Settings::local(host, environment, tell).map_err(invalid)?;
             teller.hide(settings.secrets());
-            Ok(Access::Local(settings))
+            Ok(HostAccess::Local(settings))
         }
         Kind::Ssh => {
             let (settings, info) = Settings::ssh(host, tell).map_err(invalid)?;
             teller.hide(info.secrets());
             let connection = HostSettings::read(&info, environment, tell)?;
-            Ok(Access::Ssh(Box::new(connection), settings))
+            Ok(HostAccess::Ssh(Box::new(connection), settings))
         }
         Kind::Remote { .. } | Kind::Other(_) => Err(run_on::no_runner(host)),
     }

@@ -11,7 +11,7 @@ use devgate_core::lock::locked;
 
 /// The proxies that some run knows.
 #[derive(Debug, Default)]
-pub(crate) struct Loads {
+pub(crate) struct ProxyLoads {
     proxies: Mutex<Proxies>,
     /// Wakes those who wait for room on one.
     changed: Arc<Notify>,
@@ -21,14 +21,14 @@ pub(crate) struct Loads {
 
 #[derive(Debug, Default)]
 struct Proxies {
-    known: HashMap<DeviceKey, Weak<Load>>,
+    known: HashMap<DeviceKey, Weak<ProxyLoad>>,
     /// At this many, those that nobody has any more are taken out.
     many: usize,
 }
 
 /// How many tasks run on one proxy, and who waits for room there.
 #[derive(Debug, Default)]
-pub(crate) struct Load {
+pub(crate) struct ProxyLoad {
     tasks: AtomicUsize,
     /// The tickets of those who wait, of each run one.
     queue: Mutex<BTreeSet<u64>>,
@@ -40,13 +40,13 @@ pub(crate) struct Load {
 pub(crate) struct Ticket {
     number: u64,
     /// Where it waits.
-    queues: Mutex<Vec<Arc<Load>>>,
+    queues: Mutex<Vec<Arc<ProxyLoad>>>,
     changed: Arc<Notify>,
 }
 
-impl Loads {
+impl ProxyLoads {
     /// The load of a proxy: one for all who ask, as long as somebody has it.
-    pub(crate) fn of(&self, place: DeviceKey) -> Arc<Load> {
+    pub(crate) fn of(&self, place: DeviceKey) -> Arc<ProxyLoad> {
         let mut proxies = locked(&self.proxies);
         if let Some(load) = proxies.known.get(&place).and_then(Weak::upgrade) {
             return load;
@@ -75,7 +75,7 @@ impl Loads {
     }
 }
 
-impl Load {
+impl ProxyLoad {
     /// How many tasks run there.
     pub(crate) fn tasks(&self) -> usize {
         self.tasks.load(Ordering::Relaxed)
@@ -94,7 +94,7 @@ impl Load {
 
 impl Ticket {
     /// Waits for room on this proxy from now on; whether nobody came before who still waits for it.
-    pub(crate) fn is_next_for(&self, load: &Arc<Load>) -> bool {
+    pub(crate) fn is_next_for(&self, load: &Arc<ProxyLoad>) -> bool {
         let mut queue = locked(&load.queue);
         if queue.insert(self.number) {
             locked(&self.queues).push(Arc::clone(load));
@@ -103,7 +103,7 @@ impl Ticket {
     }
 
     /// Waits no more for room on this proxy: its run cannot use it.
-    pub(crate) fn leave(&self, load: &Arc<Load>) {
+    pub(crate) fn leave(&self, load: &Arc<ProxyLoad>) {
         locked(&self.queues).retain(|queue| !Arc::ptr_eq(queue, load));
         locked(&load.queue).remove(&self.number);
     }

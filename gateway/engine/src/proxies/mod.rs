@@ -2,12 +2,12 @@
 
 mod hosts;
 mod loads;
-mod member;
 mod pool;
+mod run_host;
 mod run_on;
 mod turns;
 
 pub(crate) use hosts::Hosts;
-pub(crate) use loads::Loads;
-pub(crate) use member::{Outlook, Seat};
-pub(crate) use turns::{Turn, Turns};
+pub(crate) use loads::ProxyLoads;
+pub(crate) use run_host::{HostPreview, TaskSlot};
+pub(crate) use turns::{DeviceTurn, DeviceTurns};

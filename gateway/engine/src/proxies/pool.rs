@@ -9,17 +9,17 @@ use serde_json::json;
 use tokio::sync::{Mutex as Turn, Notify};
 use tokio::time::{Instant, timeout};
 
-use super::loads::{Loads, Ticket};
-use super::member::{Health, Member, Outlook, Seat};
+use super::loads::{ProxyLoads, Ticket};
+use super::run_host::{Health, HostPreview, RunHost, TaskSlot};
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 
 /// One or more hosts, of which each task takes the one with the most room.
 #[derive(Debug)]
-pub(crate) struct Pool<'v> {
+pub(crate) struct HostPool<'v> {
     /// What stands before the members in an error: `run-on: proxies`.
     label: String,
-    members: Vec<Arc<Member<'v>>>,
+    members: Vec<Arc<RunHost<'v>>>,
     /// Whose turn it is to take a seat: who waits longest.
     turn: Turn<()>,
     waiting: AtomicUsize,
@@ -28,7 +28,7 @@ pub(crate) struct Pool<'v> {
     told: Mutex<HashSet<usize>>,
     changed: Arc<Notify>,
     /// Whose turn it is among the runs.
-    loads: &'v Loads,
+    loads: &'v ProxyLoads,
 }
 
 /// How long those who are being connected to are waited for before another is tried beside them.
@@ -39,15 +39,19 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// What a look at the members gives.
 enum Look<'v> {
-    Seat(Seat<'v>),
+    TaskSlot(TaskSlot<'v>),
     /// Someone will have room.
     Wait,
     /// Nobody will: each has failed.
     Down,
 }
 
-impl<'v> Pool<'v> {
-    pub(super) fn new(label: String, members: Vec<Arc<Member<'v>>>, loads: &'v Loads) -> Self {
+impl<'v> HostPool<'v> {
+    pub(super) fn new(
+        label: String,
+        members: Vec<Arc<RunHost<'v>>>,
+        loads: &'v ProxyLoads,
+    ) -> Self {
         Self {
             label,
             members,
@@ -61,8 +65,8 @@ impl<'v> Pool<'v> {
     }
 
     /// What is known of the members before anybody connects to them.
-    pub(crate) fn outlooks(&self) -> Vec<Outlook> {
-        self.members.iter().map(|member| member.outlook()).collect()
+    pub(crate) fn previews(&self) -> Vec<HostPreview> {
+        self.members.iter().map(|member| member.preview()).collect()
     }
 
     /// Room for one task, on the host that has the most; who waits longest is served first.
@@ -73,7 +77,7 @@ impl<'v> Pool<'v> {
     ///
     /// # Errors
     /// None of the hosts can be used: each is named with its cause.
-    pub(crate) async fn seat(&self) -> Result<Seat<'v>, Failure> {
+    pub(crate) async fn slot(&self) -> Result<TaskSlot<'v>, Failure> {
         let _waiting = Waiting::new(&self.waiting);
         // Whose turn it is may have more hosts opened for one more.
         self.changed.notify_waiters();
@@ -84,7 +88,7 @@ impl<'v> Pool<'v> {
         loop {
             let changed = self.changed.notified();
             match self.look(hedged, &ticket) {
-                Look::Seat(seat) => return Ok(seat),
+                Look::TaskSlot(slot) => return Ok(slot),
                 Look::Down => return Err(self.down()),
                 Look::Wait => {}
             }
@@ -115,7 +119,7 @@ impl<'v> Pool<'v> {
         for member in untried.take(wanted.saturating_sub(up + opening)) {
             member.open();
         }
-        let is_up = |member: &Member<'_>| member.health() == Health::Up;
+        let is_up = |member: &RunHost<'_>| member.health() == Health::Up;
         let mut by_share: Vec<_> = in_turn().map(|member| (member.share(), member)).collect();
         by_share.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         // Who is up first is not to get all: what is more than its part waits a moment for the others.
@@ -125,11 +129,11 @@ impl<'v> Pool<'v> {
         {
             return Look::Wait;
         }
-        if let Some(seat) = by_share.iter().find_map(|(_, member)| member.seat(ticket)) {
+        if let Some(slot) = by_share.iter().find_map(|(_, member)| member.slot(ticket)) {
             self.first.store((first + 1) % count, Ordering::Relaxed);
-            return Look::Seat(seat);
+            return Look::TaskSlot(slot);
         }
-        let is_down = |member: &Arc<Member<'_>>| matches!(member.health(), Health::Down(_));
+        let is_down = |member: &Arc<RunHost<'_>>| matches!(member.health(), Health::Down(_));
         if self.members.iter().all(is_down) {
             Look::Down
         } else {

@@ -10,28 +10,28 @@ use devgate_core::lock::locked;
 
 /// The devices that somebody acts on, or waits for.
 #[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<HashMap<DeviceKey, Arc<Semaphore>>>);
+pub(crate) struct DeviceTurns(Mutex<HashMap<DeviceKey, Arc<Semaphore>>>);
 
 /// The right to act on a device, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Turn<'t> {
-    turns: &'t Turns,
+pub(crate) struct DeviceTurn<'t> {
+    turns: &'t DeviceTurns,
     place: DeviceKey,
     /// There until it is given back.
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Turns {
+impl DeviceTurns {
     /// Waits for a turn at a device, first come, first served. `at_once` can have one at a time; while there are
     /// others, what the first of them said counts.
-    pub(crate) async fn take(&self, place: DeviceKey, at_once: usize) -> Turn<'_> {
+    pub(crate) async fn take(&self, place: DeviceKey, at_once: usize) -> DeviceTurn<'_> {
         let semaphore = Arc::clone(
             locked(&self.0)
                 .entry(place)
                 .or_insert_with(|| Arc::new(Semaphore::new(at_once.min(Semaphore::MAX_PERMITS)))),
         );
         // There from here on: who stops waiting leaves nothing behind either.
-        let mut turn = Turn {
+        let mut turn = DeviceTurn {
             turns: self,
             place,
             permit: None,
@@ -47,7 +47,7 @@ impl Turns {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for DeviceTurn<'_> {
     fn drop(&mut self) {
         self.permit = None;
         let mut devices = locked(&self.turns.0);

@@ -6,8 +6,8 @@ use std::time::Duration;
 use devgate_transports::Environment;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::proxies::{Loads, Turns};
-use crate::session::{Claims, Pool};
+use crate::proxies::{DeviceTurns, ProxyLoads};
+use crate::session::{DeviceLocks, SessionPool};
 use crate::store::Store;
 use devgate_core::budget;
 use devgate_core::cancel::Reason;
@@ -22,7 +22,7 @@ const OWN_FILES: usize = 20;
 
 /// What an engine is given.
 #[derive(Debug)]
-pub struct Means {
+pub struct EngineConfig {
     /// Hears what is said of sessions that no run uses.
     pub log: Arc<dyn Sink>,
     /// How long a session is kept that nobody is known to come for.
@@ -39,13 +39,13 @@ pub struct Means {
 #[derive(Debug)]
 pub struct Services {
     /// The sessions with devices.
-    pub sessions: Pool,
+    pub sessions: SessionPool,
     /// Which devices this process has claimed.
-    pub(crate) claims: Claims,
+    pub(crate) device_locks: DeviceLocks,
     /// Whose turn it is at a device.
-    pub(crate) turns: Turns,
+    pub(crate) turns: DeviceTurns,
     /// How many tasks run on a proxy.
-    pub(crate) loads: Loads,
+    pub(crate) loads: ProxyLoads,
     /// What is lent to all runs.
     pub environment: Arc<Environment>,
     /// What is kept beyond a run.
@@ -60,8 +60,8 @@ pub struct Services {
 
 impl Services {
     /// Those of an engine that works on no more than so many targets at once, whichever runs they are of.
-    pub(crate) fn new(means: Means, targets: usize) -> Self {
-        let Means {
+    pub(crate) fn new(means: EngineConfig, targets: usize) -> Self {
+        let EngineConfig {
             log,
             idle,
             environment,
@@ -69,10 +69,10 @@ impl Services {
             asked,
         } = means;
         Self {
-            sessions: Pool::keeping(idle),
-            claims: Claims::default(),
-            turns: Turns::default(),
-            loads: Loads::default(),
+            sessions: SessionPool::keeping(idle),
+            device_locks: DeviceLocks::default(),
+            turns: DeviceTurns::default(),
+            loads: ProxyLoads::default(),
             environment,
             store,
             room: Arc::new(Semaphore::new(targets.min(Semaphore::MAX_PERMITS))),
@@ -94,7 +94,7 @@ impl Services {
 }
 
 #[cfg(test)]
-impl Means {
+impl EngineConfig {
     /// Nothing is lent, nothing is heard, and what is kept is gone with the engine.
     pub(crate) fn for_tests(idle: Duration) -> Self {
         Self {

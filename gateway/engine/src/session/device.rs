@@ -10,8 +10,8 @@ use futures_util::future::join_all;
 use tokio::sync::{Mutex, MutexGuard, Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
-use super::kept::Session;
-use super::reach::{Key, Reach};
+use super::connection_spec::{ConnectionSpec, SessionKey};
+use super::idle::Session;
 use crate::job::RunId;
 use devgate_core::failure::Failure;
 use devgate_core::redactor::Sink;
@@ -25,7 +25,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
 /// What a session is wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum SessionAccess {
     /// To look at the device: several may at once.
     Read,
     /// To change it, or nobody can know: one at a time.
@@ -40,25 +40,25 @@ pub(super) struct Device {
     limit: usize,
     room: Semaphore,
     writer: Mutex<()>,
-    kept: RefCell<Kept>,
+    kept: RefCell<IdleSessions>,
     /// How long it was waited for in vain, by one after the other, since it last answered.
     in_vain: Cell<Duration>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct IdleSessions {
     idle: Vec<Session>,
     /// Left in the middle of something: only to be closed.
     left: Vec<Session>,
     /// Why nobody is let in with these credentials. It is not tried again in the same run: that might
     /// lock an account.
-    refused: Vec<(RunId, Rc<Key>, Failure)>,
+    refused: Vec<(RunId, Rc<SessionKey>, Failure)>,
 }
 
 /// The turn of one who asked for a session.
-pub(super) struct Turn<'d> {
+pub(super) struct SessionTurn<'d> {
     device: &'d Device,
-    reach: &'d Reach<'d>,
+    reach: &'d ConnectionSpec<'d>,
     asked: Instant,
     /// How long the device had been waited for in vain by then.
     in_vain: Duration,
@@ -67,16 +67,16 @@ pub(super) struct Turn<'d> {
 }
 
 /// A session in use; it counts as left in the middle unless it is put back or closed.
-struct InUse<'d> {
+struct SessionInUse<'d> {
     device: &'d Device,
     session: Option<Session>,
 }
 
 /// What becomes of a session after something went wrong in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum SessionFate {
     /// The device said no, and goes on.
-    Kept,
+    IdleSessions,
     Lost,
     /// The credentials are not taken, or it is not the device that it should be.
     Refused,
@@ -96,14 +96,18 @@ impl Device {
     }
 
     /// Waits until there is room for one more, and for those who write also until nobody else does.
-    pub(super) async fn turn<'d>(&'d self, reach: &'d Reach<'d>, access: Access) -> Turn<'d> {
+    pub(super) async fn turn<'d>(
+        &'d self,
+        reach: &'d ConnectionSpec<'d>,
+        access: SessionAccess,
+    ) -> SessionTurn<'d> {
         let (asked, in_vain) = (Instant::now(), self.in_vain.get());
         let _writer = match access {
-            Access::Read => None,
-            Access::Write => Some(self.writer.lock().await),
+            SessionAccess::Read => None,
+            SessionAccess::Write => Some(self.writer.lock().await),
         };
         let _room = self.room.acquire().await;
-        Turn {
+        SessionTurn {
             device: self,
             reach,
             asked,
@@ -173,24 +177,24 @@ impl Device {
     }
 
     /// The idle session of this kind that was used last.
-    fn take_idle(&self, is_meant: impl Fn(&Session) -> bool) -> Option<InUse<'_>> {
+    fn take_idle(&self, is_meant: impl Fn(&Session) -> bool) -> Option<SessionInUse<'_>> {
         let mut kept = self.kept.borrow_mut();
         let at = kept.idle.iter().rposition(is_meant)?;
         let session = Some(kept.idle.remove(at));
-        Some(InUse {
+        Some(SessionInUse {
             device: self,
             session,
         })
     }
 
-    fn refusal(&self, reach: &Reach<'_>) -> Option<Failure> {
+    fn refusal(&self, reach: &ConnectionSpec<'_>) -> Option<Failure> {
         let kept = self.kept.borrow();
         let mut refused = kept.refused.iter();
         let (_, _, why) = refused.find(|(run, key, _)| *run == reach.run && *key == reach.key)?;
         Some(why.clone())
     }
 
-    fn refuse(&self, reach: &Reach<'_>, why: Failure) {
+    fn refuse(&self, reach: &ConnectionSpec<'_>, why: Failure) {
         let mut kept = self.kept.borrow_mut();
         kept.refused.push((reach.run, Rc::clone(&reach.key), why));
     }
@@ -209,7 +213,7 @@ impl Device {
     }
 }
 
-impl Turn<'_> {
+impl SessionTurn<'_> {
     /// Does the work in a session: in an idle one that is sound, or in a new one.
     ///
     /// Who had to wait behind others while they waited for a device that is down has waited for it,
@@ -224,7 +228,7 @@ impl Turn<'_> {
     ) -> Result<T, Failure>
     where
         E: Into<Failure>,
-        for<'e> Fate: From<&'e E>,
+        for<'e> SessionFate: From<&'e E>,
     {
         let (device, retry_budget) = (self.device, ctx.retry_budget());
         let waited = device.in_vain.get().saturating_sub(self.in_vain);
@@ -256,7 +260,7 @@ impl Turn<'_> {
     ) -> Result<T, Failure>
     where
         E: Into<Failure>,
-        for<'e> Fate: From<&'e E>,
+        for<'e> SessionFate: From<&'e E>,
     {
         let (device, reach) = (self.device, self.reach);
         while let Some(left) = device.take_left() {
@@ -277,13 +281,13 @@ impl Turn<'_> {
             }
             Err(error) => error,
         };
-        let fate = Fate::from(&error);
+        let fate = SessionFate::from(&error);
         let failure = error.into();
-        if fate == Fate::Kept {
+        if fate == SessionFate::IdleSessions {
             used.put_back(|session| session.was_used(ctx));
             return Err(failure);
         }
-        if fate == Fate::Refused {
+        if fate == SessionFate::Refused {
             device.refuse(reach, failure.clone());
         }
         used.take().transport.close(ctx).await;
@@ -292,7 +296,7 @@ impl Turn<'_> {
 
     /// An idle session with the same credentials that answers, if there is one. If one is lost, that
     /// is known now, and what is asked for goes to another instead of into the dark.
-    async fn sound(&self, ctx: &Context<'_>) -> Option<InUse<'_>> {
+    async fn sound(&self, ctx: &Context<'_>) -> Option<SessionInUse<'_>> {
         let is_ours = |session: &Session| session.key == self.reach.key;
         while let Some(mut idle) = self.device.take_idle(is_ours) {
             let session = idle.session();
@@ -309,7 +313,7 @@ impl Turn<'_> {
         None
     }
 
-    async fn open(&self, ctx: &Context<'_>) -> Result<InUse<'_>, Failure> {
+    async fn open(&self, ctx: &Context<'_>) -> Result<SessionInUse<'_>, Failure> {
         while let Some(surplus) = self.device.take_surplus() {
             surplus.transport.close(ctx).await;
         }
@@ -332,16 +336,16 @@ impl Turn<'_> {
             target: ctx.target().to_owned(),
             used: now,
             tested: now,
-            idle: reach.terms.idle,
+            idle: reach.limits.idle,
         };
-        Ok(InUse {
+        Ok(SessionInUse {
             device: self.device,
             session: Some(session),
         })
     }
 }
 
-impl InUse<'_> {
+impl SessionInUse<'_> {
     fn session(&mut self) -> &mut Session {
         self.session.as_mut().expect("it was not taken yet")
     }
@@ -360,7 +364,7 @@ impl InUse<'_> {
     }
 }
 
-impl Drop for InUse<'_> {
+impl Drop for SessionInUse<'_> {
     fn drop(&mut self) {
         self.device
             .kept
@@ -370,23 +374,25 @@ impl Drop for InUse<'_> {
     }
 }
 
-impl From<&Error> for Fate {
+impl From<&Error> for SessionFate {
     fn from(error: &Error) -> Self {
         match error {
             Error::Authentication(_) | Error::HostKey(_) => Self::Refused,
-            Error::CommandFailed { .. } | Error::Configuration(_) | Error::Refused(_) => Self::Kept,
-            Error::ControlCharacter { .. } | Error::Unsupported(_) => Self::Kept,
+            Error::CommandFailed { .. } | Error::Configuration(_) | Error::Refused(_) => {
+                Self::IdleSessions
+            }
+            Error::ControlCharacter { .. } | Error::Unsupported(_) => Self::IdleSessions,
             _ => Self::Lost,
         }
     }
 }
 
-impl From<&Failure> for Fate {
+impl From<&Failure> for SessionFate {
     fn from(failure: &Failure) -> Self {
         if failure.is_of_connection() {
             Self::Lost
         } else {
-            Self::Kept
+            Self::IdleSessions
         }
     }
 }

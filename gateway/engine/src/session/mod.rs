@@ -1,27 +1,27 @@
 //! Sessions with devices: lent by one pool, to a piece of work of ours, or to a program for as long
 //! as that runs.
 
-mod ask;
-mod borrow;
-mod claim;
+mod borrowed;
+mod broker;
+mod connection_spec;
 mod device;
-mod kept;
-mod lend;
+mod device_lock;
+mod handle;
+mod idle;
 mod pool;
-mod reach;
 mod socket;
 #[cfg(test)]
 mod tests;
 mod wire;
 mod work;
 
-pub use ask::{Asked, own};
-pub use borrow::Borrowed;
-pub use claim::Busy;
-pub(crate) use claim::Claims;
-pub use device::Access;
-pub use lend::{Bound, Lender};
-pub use pool::Pool;
-pub(crate) use reach::no_transport;
-pub use reach::{Reach, judged};
-pub use work::within;
+pub use borrowed::BorrowedSession;
+pub use broker::{RetryScope, SessionBroker};
+pub(crate) use connection_spec::no_transport;
+pub use connection_spec::{ConnectionSpec, connection_problem};
+pub use device::SessionAccess;
+pub use device_lock::BusyPolicy;
+pub(crate) use device_lock::DeviceLocks;
+pub use handle::{SessionHandle, with_handle};
+pub use pool::SessionPool;
+pub use work::with_session;

@@ -3,7 +3,7 @@
 //! A session is opened for one target and its credentials, and lent to one at a time; names in an
 //! inventory that mean the same share it. Who may come again holds a [`Lease`]. A session that nobody
 //! can come for any more is closed at once, so that a run over ten thousand targets holds open only
-//! what it works on. Those that are idle are looked after by [`Pool::keep`], a future beside the
+//! what it works on. Those that are idle are looked after by [`SessionPool::keep`], a future beside the
 //! work: no process and no task of its own is behind it.
 
 use std::cell::RefCell;
@@ -17,8 +17,8 @@ use devgate_transports::Context;
 use futures_util::future::join_all;
 use tokio::time::timeout;
 
-use super::Reach;
-use super::device::{Access, Device, Turn};
+use super::ConnectionSpec;
+use super::device::{Device, SessionAccess, SessionTurn};
 use crate::inventory::DeviceKey;
 use crate::job::RunId;
 use devgate_core::redactor::Sink;
@@ -31,7 +31,7 @@ const GOODBYE: Duration = Duration::from_secs(5);
 
 /// Lends sessions, for as long as its process lives.
 #[derive(Default)]
-pub struct Pool {
+pub struct SessionPool {
     devices: RefCell<HashMap<DeviceKey, Rc<Device>>>,
     /// How many targets of each run are still to be done, where it has several in one place.
     coming: RefCell<HashMap<DeviceKey, HashMap<RunId, usize>>>,
@@ -43,7 +43,7 @@ pub struct Pool {
 /// it is dropped.
 #[derive(Debug)]
 pub(crate) struct Expected<'p> {
-    pool: &'p Pool,
+    pool: &'p SessionPool,
     run: RunId,
     /// Where they are.
     places: HashSet<DeviceKey>,
@@ -52,15 +52,15 @@ pub(crate) struct Expected<'p> {
 /// The right to ask for sessions with one target: as long as it is held, those of its device are
 /// kept.
 pub(super) struct Lease<'p> {
-    pool: &'p Pool,
+    pool: &'p SessionPool,
     device: Held,
-    reach: &'p Reach<'p>,
+    reach: &'p ConnectionSpec<'p>,
 }
 
 /// A device that stays in the pool, as long as this is there: it is used, looked after, or its sessions are closed.
 struct Held(Rc<Device>);
 
-impl Pool {
+impl SessionPool {
     /// A pool that keeps a session which nobody is known to come for at most for `idle`, and no longer than its target
     /// allows.
     pub(crate) fn keeping(idle: Duration) -> Self {
@@ -91,10 +91,10 @@ impl Pool {
     }
 
     /// The right to ask for sessions with a target.
-    pub(super) fn lease<'p>(&'p self, reach: &'p Reach<'p>) -> Lease<'p> {
+    pub(super) fn lease<'p>(&'p self, reach: &'p ConnectionSpec<'p>) -> Lease<'p> {
         let mut devices = self.devices.borrow_mut();
         let device = devices.entry(reach.place);
-        let device = device.or_insert_with(|| Rc::new(Device::new(reach.terms.limit)));
+        let device = device.or_insert_with(|| Rc::new(Device::new(reach.limits.limit)));
         Lease {
             pool: self,
             device: Held::new(device),
@@ -146,7 +146,7 @@ impl Pool {
     }
 
     /// Closes the sessions of a place, if nobody but the target that asks can come for them.
-    async fn release(&self, reach: &Reach<'_>, ctx: &Context<'_>) {
+    async fn release(&self, reach: &ConnectionSpec<'_>, ctx: &Context<'_>) {
         let place = reach.place;
         let is_last = |device: &&Rc<Device>| {
             let coming = self.coming.borrow();
@@ -237,12 +237,12 @@ async fn close_all(devices: impl Iterator<Item = &Rc<Device>>, log: &dyn Sink) {
 
 impl Lease<'_> {
     /// How the target is reached.
-    pub(super) fn reach(&self) -> &Reach<'_> {
+    pub(super) fn reach(&self) -> &ConnectionSpec<'_> {
         self.reach
     }
 
     /// Waits for a turn with a session: first come, first served.
-    pub(super) async fn turn(&self, access: Access) -> Turn<'_> {
+    pub(super) async fn turn(&self, access: SessionAccess) -> SessionTurn<'_> {
         self.device.0.turn(self.reach, access).await
     }
 
@@ -254,8 +254,8 @@ impl Lease<'_> {
     }
 }
 
-impl std::fmt::Debug for Pool {
+impl std::fmt::Debug for SessionPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pool").finish_non_exhaustive()
+        f.debug_struct("SessionPool").finish_non_exhaustive()
     }
 }

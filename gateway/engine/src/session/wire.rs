@@ -41,7 +41,7 @@ pub(super) const LONGEST_ANSWER: usize = 400 * 1024 * 1024;
 
 /// What a client asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Request {
+pub(crate) enum SessionRequest {
     Hello,
     /// A command, and what is answered to the questions that it asks.
     Exec(String, Vec<String>),
@@ -54,7 +54,7 @@ pub(crate) enum Request {
 /// What an answer holds, its version apart.
 pub(super) type Answer = Map<String, Json>;
 
-impl Request {
+impl SessionRequest {
     /// Reads a request.
     ///
     /// # Errors
@@ -114,14 +114,14 @@ impl Request {
 }
 
 /// A command with answers, unless something in it is not understood.
-fn answering(mut said: Map<String, Json>) -> Option<Request> {
+fn answering(mut said: Map<String, Json>) -> Option<SessionRequest> {
     match (
         said.remove("command"),
         said.remove("answers"),
         said.is_empty(),
     ) {
         (Some(Json::String(command)), Some(Json::Array(answers)), true) => {
-            Some(Request::Exec(command, texts(answers)?))
+            Some(SessionRequest::Exec(command, texts(answers)?))
         }
         _ => None,
     }
@@ -232,26 +232,26 @@ mod tests {
     #[test]
     fn requests_are_read_as_they_are_written() {
         for request in [
-            Request::Hello,
-            Request::Exec("show \"x\"\nÿ".to_owned(), Vec::new()),
-            Request::Exec("reload".to_owned(), vec!["no".to_owned(), String::new()]),
-            Request::Configure(vec!["interface swp1".to_owned(), " shutdown".to_owned()]),
-            Request::Save,
-            Request::Get("/api/v1/servers".to_owned()),
-            Request::Set(transports::Request::default()),
-            Request::Set(transports::Request {
+            SessionRequest::Hello,
+            SessionRequest::Exec("show \"x\"\nÿ".to_owned(), Vec::new()),
+            SessionRequest::Exec("reload".to_owned(), vec!["no".to_owned(), String::new()]),
+            SessionRequest::Configure(vec!["interface swp1".to_owned(), " shutdown".to_owned()]),
+            SessionRequest::Save,
+            SessionRequest::Get("/api/v1/servers".to_owned()),
+            SessionRequest::Set(transports::Request::default()),
+            SessionRequest::Set(transports::Request {
                 what: "/zones".to_owned(),
                 method: Some("PATCH".to_owned()),
                 body: Some(Value::from(json!({"name": "a.", "ttl": [1, 2.5, null]}))),
             }),
-            Request::Set(transports::Request {
+            SessionRequest::Set(transports::Request {
                 body: Some(Value::Undef),
                 ..Default::default()
             }),
         ] {
             let line = request.to_line();
             assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
-            assert_eq!(Request::parse(&line), Ok(request));
+            assert_eq!(SessionRequest::parse(&line), Ok(request));
         }
     }
 
@@ -288,7 +288,7 @@ mod tests {
                 "one of `hello`",
             ),
         ] {
-            let failure = Request::parse(said.as_bytes()).expect_err(said);
+            let failure = SessionRequest::parse(said.as_bytes()).expect_err(said);
             assert!(failure.msg.contains(why), "{said}: {failure}");
             assert!(!failure.msg.contains("canary"), "{failure}");
         }

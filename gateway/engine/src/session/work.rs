@@ -2,9 +2,9 @@
 
 use devgate_transports::{Context, Transport};
 
-use super::device::Access;
-use super::pool::Pool;
-use super::reach::Reach;
+use super::connection_spec::ConnectionSpec;
+use super::device::SessionAccess;
+use super::pool::SessionPool;
 use crate::job::TargetJob;
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
@@ -14,14 +14,14 @@ use devgate_core::failure::Failure;
 ///
 /// # Errors
 /// Why the target cannot be reached, or what the work failed with.
-pub async fn within<T>(
-    pool: &Pool,
+pub async fn with_session<T>(
+    pool: &SessionPool,
     job: &TargetJob<'_>,
-    access: Access,
+    access: SessionAccess,
     work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let ctx = job.context();
-    let reach = Reach::from_here(job)?;
+    let reach = ConnectionSpec::from_here(job)?;
     let lease = pool.lease(&reach);
     let working = async {
         let turn = tokio::select! {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{TaskRun, limits, not_begun, place};
 use crate::job::TargetJob;
 use crate::process::Limits;
-use crate::proxies::Outlook;
+use crate::proxies::HostPreview;
 use crate::tasks::{Implementation, Invocation};
 use devgate_core::failure::Failure;
 use devgate_core::results::TargetResult;
@@ -38,9 +38,9 @@ impl TaskRun<'_, '_> {
         let (given, budget) = self.given(job)?;
         self.admit(job)?;
         let pool = not_begun(job, self.hosts.pool(target)).await??;
-        let outlooks = pool.outlooks();
-        let Some(first) = outlooks.iter().find(|outlook| outlook.fault.is_none()) else {
-            let fault = outlooks.into_iter().find_map(|outlook| outlook.fault);
+        let previews = pool.previews();
+        let Some(first) = previews.iter().find(|outlook| outlook.fault.is_none()) else {
+            let fault = previews.into_iter().find_map(|outlook| outlook.fault);
             return Err(fault.unwrap_or_else(|| Failure::new("devgate/no-proxy", "no host")));
         };
         let mut features = first.features.clone();
@@ -74,7 +74,7 @@ impl TaskRun<'_, '_> {
             "passed_over": passed_over,
             "features": features,
             "features_assumed": !first.is_local,
-            "hosts": outlooks.iter().map(host_json).collect::<Vec<_>>(),
+            "hosts": previews.iter().map(host_json).collect::<Vec<_>>(),
             "layout": layout_json(implementation),
             "stdin": input.stdin.is_some(),
             "environment": environment,
@@ -114,7 +114,7 @@ fn implementation_json(implementation: &Implementation) -> Json {
     })
 }
 
-fn host_json(host: &Outlook) -> Json {
+fn host_json(host: &HostPreview) -> Json {
     json!({
         "name": host.name,
         "address": host.address,

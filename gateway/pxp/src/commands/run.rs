@@ -131,7 +131,7 @@ fn hide_input(input: &str) -> Result<(), Failure> {
         }
     }
     let stdin = Sensitive::new(input.as_bytes().to_vec());
-    process::anew(&words, &stdin)
+    process::reexec(&words, &stdin)
         .context("--input cannot be taken from the command line: give it as @FILE")
 }
 

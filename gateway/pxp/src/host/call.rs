@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
-use devgate_engine::process::{self, Deaf, Limits};
+use devgate_engine::process::{self, DiscardOutput, Limits};
 use devgate_schemas::pxp::{Action, JsonSchema, OutputFiles, Request};
 use devgate_schemas::{Mask, Value, nearest};
 use serde_json::{Map, Value as Json};
@@ -81,7 +81,7 @@ impl Call {
         };
         let request = self.request(None).to_stdin();
         let program = describe::program(&self.module.file, Some(&self.action.name), Some(request));
-        match process::run(&program, &limits, stop, &Deaf).await {
+        match process::run(&program, &limits, stop, &DiscardOutput).await {
             Ok(outcome) => Verdict::of(&self.action.results, outcome),
             Err(process::Failure::Start(error)) => {
                 let why = Failure::new(NOT_AVAILABLE, process::not_started(&error));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use devgate_core::cancel::CancelToken;
-use devgate_engine::process::{self, Excess, Limits, Program};
+use devgate_engine::process::{self, Limits, OutputLimit, Program};
 use devgate_schemas::Sensitive;
 use devgate_schemas::pxp::Metadata;
 use devgate_schemas::task::{Exit, Outcome};
@@ -65,7 +65,7 @@ async fn told(file: &Path, word: Option<&str>, stop: &CancelToken) -> Result<Met
         stdout: LARGEST,
         ..Limits::default()
     };
-    let excess = Excess::over(LARGEST);
+    let excess = OutputLimit::over(LARGEST);
     let outcome = tokio::select! {
         outcome = process::run(&program, &limits, stop, &excess) => outcome,
         // Some never stop: what is not awaited any more is ended.

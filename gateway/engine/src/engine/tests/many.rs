@@ -193,9 +193,12 @@ async fn runs_at_once_reach_their_devices_over_ssh() {
     let runs: Vec<Run> = (0..runs).map(|_| bench.begin(Limits::default())).collect();
     let work = runs.iter().map(|run| async {
         run.on_targets(&targets, ACTION, async |job| {
-            session::within(run.sessions(), job, Access::Read, async |ctx, transport| {
-                Ok(transport.verify(ctx).await?)
-            })
+            session::with_session(
+                run.sessions(),
+                job,
+                SessionAccess::Read,
+                async |ctx, transport| Ok(transport.verify(ctx).await?),
+            )
             .await?;
             Ok(TargetResult::success(json!({})))
         })

@@ -8,10 +8,10 @@ use tokio::time::timeout;
 
 use super::counter::pass;
 use super::*;
-use crate::engine::{Key, Principal, Request};
+use crate::engine::{IdempotencyKey, Principal, RunRequest};
 use crate::operations::{How, Operation, Typing};
 use crate::run::RunSummary;
-use crate::workspace::Chosen;
+use crate::workspace::SelectedTargets;
 use devgate_core::cancel::Stage;
 use devgate_core::lock::locked;
 use devgate_core::results::Status;
@@ -102,9 +102,9 @@ async fn what_one_target_shows_of_another_s_secrets_is_hidden() {
 async fn a_wish_that_came_unheard_is_why_a_run_has_failed_and_is_told_once() {
     for (fails, expected) in [(true, Some(Reason::Signal(Signal::SIGINT))), (false, None)] {
         let mut bench = Bench::new(1, Counters::new());
-        bench.engine = Engine::new(Means {
+        bench.engine = Engine::new(EngineConfig {
             asked: || Some(Reason::Signal(Signal::SIGINT)),
-            ..Means::for_tests(Duration::ZERO)
+            ..EngineConfig::for_tests(Duration::ZERO)
         });
         let run = bench.begin(Limits::default());
         let mut heard = run.events().follow(0);
@@ -222,11 +222,11 @@ async fn the_end_of_an_engine_ends_the_runs_that_are_under_way_and_waits_for_the
     };
     let bench = Bench::new(1, counters);
     let submit = || {
-        let request = Request {
+        let request = RunRequest {
             principal: Principal("somebody".to_owned()),
             key: None,
             registry: Rc::clone(&bench.registry),
-            chosen: Chosen {
+            chosen: SelectedTargets {
                 inventory: Rc::clone(&bench.inventory),
                 targets: bench.targets(&["d0"]),
             },
@@ -308,14 +308,14 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
     local
         .run_until(async {
             let bench = Bench::new(1, Counters::new());
-            let request = |digest, name: &str| Request {
+            let request = |digest, name: &str| RunRequest {
                 principal: Principal("somebody".to_owned()),
-                key: Some(Key {
+                key: Some(IdempotencyKey {
                     name: name.to_owned(),
                     digest: [digest; 32],
                 }),
                 registry: Rc::clone(&bench.registry),
-                chosen: Chosen {
+                chosen: SelectedTargets {
                     inventory: Rc::clone(&bench.inventory),
                     targets: bench.targets(&["d0"]),
                 },
@@ -335,7 +335,7 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
                 .submit(request(2, "a"))
                 .expect_err("another request");
             assert_eq!(other.kind, "devgate/key-in-use");
-            let elses = Request {
+            let elses = RunRequest {
                 principal: Principal("somebody else".to_owned()),
                 ..request(2, "a")
             };
@@ -359,7 +359,7 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
             };
             assert!(number > 2 && matches!(*last, Event::Ended { reason: None }));
             // And so it does without a key, and without anybody who waits.
-            let alone = Request {
+            let alone = RunRequest {
                 key: None,
                 ..request(3, "c")
             };

@@ -12,7 +12,7 @@ use super::*;
 use crate::hosts::Budget;
 use crate::proxies::Hosts;
 use crate::run::RunSummary;
-use crate::session::Busy;
+use crate::session::BusyPolicy;
 use devgate_core::lock::locked;
 
 #[test]
@@ -117,13 +117,13 @@ async fn tasks_of_two_runs_take_turns_at_a_device_and_on_a_proxy() {
     );
 
     let pools = [one.pool(proxy).await, other.pool(proxy).await].map(|pool| pool.expect("a pool"));
-    let seat = pools[0].seat().await.expect("a seat");
+    let slot = pools[0].slot().await.expect("a seat");
     assert!(
-        timeout(soon, pools[1].seat()).await.is_err(),
+        timeout(soon, pools[1].slot()).await.is_err(),
         "it has room for one"
     );
-    drop(seat);
-    assert!(timeout(soon, pools[1].seat()).await.is_ok());
+    drop(slot);
+    assert!(timeout(soon, pools[1].slot()).await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]
@@ -137,10 +137,10 @@ async fn runs_take_turns_on_a_proxy_that_has_room_for_one() {
     let work = runs.iter().zip(work).map(async |(run, (name, targets))| {
         let (hosts, order) = (&hosts(&bench, run), &order);
         let work = run.on_targets(targets, ACTION, async |job| {
-            let seat = hosts.pool(job.target).await?.seat().await?;
+            let slot = hosts.pool(job.target).await?.slot().await?;
             order.borrow_mut().push(name);
             pass(Duration::from_secs(1)).await;
-            drop(seat);
+            drop(slot);
             Ok(TargetResult::success(json!({})))
         });
         assert!(hosts.serve(work).await.is_well());
@@ -165,23 +165,26 @@ async fn a_device_that_a_run_changes_is_busy_for_another_of_this_process() {
     ];
     let [first, same, other] =
         [(0, 0), (0, 1), (1, 0)].map(|(run, at)| runs[run].job(&targets[at]));
-    let claims = &bench.engine.services.claims;
-    let claim = claims
-        .take(&first, Busy::Refuse)
+    let device_locks = &bench.engine.services.device_locks;
+    let claim = device_locks
+        .take(&first, BusyPolicy::Refuse)
         .await
         .expect("nobody has it");
     // Targets of one run in one place take turns in the pool.
-    let shared = claims
-        .take(&same, Busy::Refuse)
+    let shared = device_locks
+        .take(&same, BusyPolicy::Refuse)
         .await
         .expect("it is the run's");
-    let refused = claims
-        .take(&other, Busy::Refuse)
+    let refused = device_locks
+        .take(&other, BusyPolicy::Refuse)
         .await
         .expect_err("it is busy");
     assert_eq!(refused.kind, "devgate/busy");
     drop((claim, shared));
-    claims.take(&other, Busy::Refuse).await.expect("it is free");
+    device_locks
+        .take(&other, BusyPolicy::Refuse)
+        .await
+        .expect("it is free");
 }
 
 #[tokio::test(start_paused = true)]
@@ -204,7 +207,7 @@ async fn who_is_refused_in_a_run_is_not_tried_again_there_and_may_be_in_another(
 #[tokio::test(start_paused = true)]
 async fn no_more_targets_are_worked_on_at_once_than_there_are_files_for_in_all_runs() {
     let bench = Bench::new(20, Counters::new());
-    let engine = Engine::with_room(Means::for_tests(Duration::ZERO), 7);
+    let engine = Engine::with_room(EngineConfig::for_tests(Duration::ZERO), 7);
     let targets = bench.targets(&["all"]);
     let (now, most) = (Cell::new(0), Cell::new(0));
     let runs: Vec<Run> = (0..5)

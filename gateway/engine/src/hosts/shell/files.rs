@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::script::Script;
 use super::way::Way;
 use super::{SHORT, Shell};
-use crate::hosts::Ended;
+use crate::hosts::TaskNotRun;
 use crate::tasks::{Implementation, TaskError};
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
@@ -24,7 +24,7 @@ impl Shell<'_> {
         &self,
         task: &str,
         implementation: &Implementation,
-    ) -> Result<String, Ended> {
+    ) -> Result<String, TaskNotRun> {
         let layout = &implementation.layout;
         let unreadable = |error| TaskError::Copy {
             task: task.to_owned(),
@@ -46,7 +46,7 @@ impl Shell<'_> {
                     mode: layout.mode(file).map_err(unreadable)?,
                 });
             }
-            self.put(&files).await.map_err(Ended::NotStarted)
+            self.put(&files).await.map_err(TaskNotRun::NotStarted)
         };
         upload.get_or_try_init(|| bring).await?;
         Ok(dir)

@@ -29,10 +29,10 @@ use self::running::Running;
 use self::script::Script;
 use self::talk::{Stuck, Talk};
 use self::way::Way;
+use super::host_context::HostContext;
 use super::settings::{Budget, Settings};
-use super::teller::Teller;
 use super::words::words;
-use super::{Ended, Order, TaskOutput};
+use super::{TaskControl, TaskNotRun, TaskOutput};
 use crate::process::Stream;
 use crate::tasks::{Invocation, Said, TaskError};
 use devgate_core::cancel::Stage;
@@ -41,7 +41,7 @@ use devgate_core::lock::locked;
 
 /// A host that is open, with the run's own directory.
 pub(crate) struct Shell<'v> {
-    teller: Arc<Teller<'v>>,
+    teller: Arc<HostContext<'v>>,
     settings: Settings,
     way: Way,
     /// The run's directory there.
@@ -74,7 +74,7 @@ impl<'v> Shell<'v> {
     /// # Errors
     /// Why no task can run there.
     pub(crate) async fn over_ssh(
-        teller: Arc<Teller<'v>>,
+        teller: Arc<HostContext<'v>>,
         connection: HostSettings,
         settings: Settings,
     ) -> Result<Self, Failure> {
@@ -88,11 +88,11 @@ impl<'v> Shell<'v> {
     ///
     /// # Errors
     /// The settings cannot be used.
-    pub(crate) fn here(teller: Arc<Teller<'v>>, settings: Settings) -> Result<Self, Failure> {
+    pub(crate) fn here(teller: Arc<HostContext<'v>>, settings: Settings) -> Result<Self, Failure> {
         Self::new(teller, Way::Here, settings)
     }
 
-    fn new(teller: Arc<Teller<'v>>, way: Way, settings: Settings) -> Result<Self, Failure> {
+    fn new(teller: Arc<HostContext<'v>>, way: Way, settings: Settings) -> Result<Self, Failure> {
         let base = settings
             .tmpdir
             .as_deref()
@@ -153,8 +153,8 @@ impl<'v> Shell<'v> {
     pub(super) async fn run(
         &self,
         invocation: &Invocation,
-        order: Order<'_>,
-    ) -> Result<TaskOutput, Ended> {
+        order: TaskControl<'_>,
+    ) -> Result<TaskOutput, TaskNotRun> {
         let task = invocation.task();
         let implementation = invocation.implementation();
         let dir = self.upload(task, implementation).await?;
@@ -181,7 +181,7 @@ impl<'v> Shell<'v> {
             Ok(Ok(talk)) => talk,
             Ok(Err(Stuck::NotBegun(why))) => {
                 running.is_over();
-                return Err(Ended::NotStarted(why));
+                return Err(TaskNotRun::NotStarted(why));
             }
             Ok(Err(Stuck::Lost(error))) => {
                 return Err(self.lost(task, &error, Said::default()).into());
@@ -194,7 +194,7 @@ impl<'v> Shell<'v> {
         running.in_group(&talk.first);
         let outcome = running.watch(&mut talk, task, order).await?;
         if let Some(reason) = refused(&outcome, &script.mark) {
-            return Err(Ended::Task(TaskError::Unexecutable {
+            return Err(TaskNotRun::Task(TaskError::Unexecutable {
                 task: task.to_owned(),
                 file: implementation.file_name().to_owned(),
                 reason,

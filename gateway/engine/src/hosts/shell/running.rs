@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Shell;
 use super::talk::Talk;
-use crate::hosts::Order;
+use crate::hosts::TaskControl;
 use crate::process::{GRACE, Stream};
 use crate::tasks::{Said, TaskError};
 use devgate_core::cancel::Stage;
@@ -47,12 +47,12 @@ impl<'a, 'v> Running<'a, 'v> {
         &self,
         talk: &mut Talk<'_>,
         task: &str,
-        order: Order<'_>,
+        order: TaskControl<'_>,
     ) -> Result<Outcome, TaskError> {
-        let Order { limits, stop, hear } = order;
+        let TaskControl { limits, stop, sink } = order;
         let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
         let listen = talk.end(limits.drain, |stream, bytes| {
-            hear.hear(stream, bytes);
+            sink.write(stream, bytes);
             match stream {
                 Stream::Stdout => stdout.keep(bytes, limits.stdout),
                 Stream::Stderr => stderr.keep(bytes, limits.stderr),
@@ -106,7 +106,7 @@ impl<'a, 'v> Running<'a, 'v> {
         &self,
         task: &str,
         limit: Option<Duration>,
-        order: Order<'_>,
+        order: TaskControl<'_>,
     ) -> impl FnOnce(Said) -> TaskError + use<> {
         let grace = if order.stop.stage() == Stage::Kill {
             Duration::ZERO

@@ -11,7 +11,7 @@ use tokio::process::ChildStdin;
 use super::lines::{Lease, Lines};
 use super::script::Script;
 use super::talk::SILENT;
-use crate::process::{self, Pieces};
+use crate::process::{self, PipedChild};
 use devgate_core::failure::Failure;
 
 /// How a host's shell is reached.
@@ -34,7 +34,7 @@ pub(super) enum Output<'a> {
         output: ssh_host::Output,
         _lease: Lease<'a>,
     },
-    Here(Box<Pieces>),
+    Here(Box<PipedChild>),
 }
 
 impl Way {

@@ -18,8 +18,8 @@ use serde_json::json;
 use crate::inventory::Target;
 use crate::job::RunId;
 use crate::registry::Serial;
-use crate::session::reach::{Key, Terms};
-use crate::session::{Bound, Lender, Pool, Reach};
+use crate::session::connection_spec::{SessionKey, SessionLimits};
+use crate::session::{ConnectionSpec, RetryScope, SessionBroker, SessionPool};
 
 /// A device that answers with what it was asked, and counts who comes.
 #[derive(Debug)]
@@ -70,19 +70,19 @@ impl Device {
     }
 
     /// How it is reached, by one who logs in with `info`.
-    pub(super) fn reach(&self, name: &str, info: ConnectionInfo) -> Reach<'_> {
+    pub(super) fn reach(&self, name: &str, info: ConnectionInfo) -> ConnectionSpec<'_> {
         let mut target = Target::default();
         name.clone_into(&mut target.name);
         let transport = self.schema.name().to_owned();
-        Reach {
+        ConnectionSpec {
             connect: self,
-            key: Rc::new(Key {
+            key: Rc::new(SessionKey {
                 transport,
                 info,
                 registry: Serial::default(),
             }),
             place: target.place(None),
-            terms: Terms {
+            limits: SessionLimits {
                 limit: NonZeroUsize::MIN,
                 idle: Duration::from_secs(300),
             },
@@ -92,22 +92,25 @@ impl Device {
 
     /// Lends a session with it to `work`, as to a task.
     pub(super) async fn lend<T>(&self, mode: Mode, work: impl AsyncFnOnce(String) -> T) -> T {
-        self.lend_for(mode, Bound::Run, work).await
+        self.lend_for(mode, RetryScope::Run, work).await
     }
 
     /// Lends a session with it to `work`.
     pub(super) async fn lend_for<T>(
         &self,
         mode: Mode,
-        bound: Bound,
+        bound: RetryScope,
         work: impl AsyncFnOnce(String) -> T,
     ) -> T {
         let (listen, retry_budget) = (Deaf, RetryBudget::new());
         let ctx = Context::new("r1", &listen, &retry_budget);
-        let (pool, reach) = (Pool::default(), self.reach("r1", ConnectionInfo::default()));
+        let (pool, reach) = (
+            SessionPool::default(),
+            self.reach("r1", ConnectionInfo::default()),
+        );
         let lent =
             async |socket: Option<&str>| work(socket.expect("there is a socket").to_owned()).await;
-        Lender::new(&pool, bound)
+        SessionBroker::new(&pool, bound)
             .lend(&ctx, &reach, mode, lent)
             .await
     }

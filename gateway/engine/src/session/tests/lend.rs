@@ -11,17 +11,17 @@ use tokio::net::UnixStream;
 use tokio::sync::oneshot;
 
 use super::fake::{Device, Has};
-use crate::session::Bound;
-use crate::session::ask::Asked;
-use crate::session::borrow::Borrowed;
+use crate::session::RetryScope;
+use crate::session::borrowed::BorrowedSession;
+use crate::session::handle::SessionHandle;
 use devgate_core::failure::Failure;
 
 async fn exec(socket: &str, command: &str) -> Result<String, Failure> {
     at(socket).await?.exec(command, &[]).await
 }
 
-async fn at(socket: &str) -> Result<Asked<'static>, Failure> {
-    Ok(Asked::Lent(Borrowed::at(socket).await?))
+async fn at(socket: &str) -> Result<SessionHandle<'static>, Failure> {
+    Ok(SessionHandle::Lent(BorrowedSession::at(socket).await?))
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn who_is_refused_is_not_sent_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_device_that_is_down_is_waited_for_once_in_a_run_or_at_each_request() {
-    for (bound, again) in [(Bound::Run, false), (Bound::Request, true)] {
+    for (bound, again) in [(RetryScope::Run, false), (RetryScope::Request, true)] {
         let device = Device {
             is_down: true,
             ..Device::new()

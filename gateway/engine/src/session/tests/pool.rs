@@ -17,10 +17,10 @@ use tokio::time::{advance, timeout};
 use super::fake::{Deaf, Device};
 use crate::engine::Engine;
 use crate::job::RunId;
-use crate::run::Means;
-use crate::session::device::Access;
+use crate::run::EngineConfig;
+use crate::session::device::SessionAccess;
 use crate::session::pool::Lease;
-use crate::session::{Pool, Reach};
+use crate::session::{ConnectionSpec, SessionPool};
 use devgate_core::events;
 use devgate_core::failure::Failure;
 
@@ -37,7 +37,7 @@ fn with_password(password: &str) -> ConnectionInfo {
 async fn use_once(
     lease: &Lease<'_>,
     target: &str,
-    access: Access,
+    access: SessionAccess,
     work: impl AsyncFnOnce() -> Result<(), Error>,
 ) -> Result<(), Failure> {
     let (listen, retry_budget) = (Deaf, RetryBudget::new());
@@ -47,7 +47,7 @@ async fn use_once(
 }
 
 async fn well(lease: &Lease<'_>, target: &str) -> Result<(), Failure> {
-    use_once(lease, target, Access::Read, async || Ok(())).await
+    use_once(lease, target, SessionAccess::Read, async || Ok(())).await
 }
 
 async fn end(lease: Lease<'_>) {
@@ -60,9 +60,9 @@ async fn pass(seconds: u64) {
     let _ = timeout(Duration::from_secs(seconds), pending::<()>()).await;
 }
 
-fn up_to(reach: Reach<'_>, sessions: usize) -> Reach<'_> {
+fn up_to(reach: ConnectionSpec<'_>, sessions: usize) -> ConnectionSpec<'_> {
     let mut reach = reach;
-    reach.terms.limit = NonZeroUsize::new(sessions).expect("some");
+    reach.limits.limit = NonZeroUsize::new(sessions).expect("some");
     reach
 }
 
@@ -78,7 +78,7 @@ fn lost() -> Error {
 
 #[tokio::test(start_paused = true)]
 async fn names_with_the_same_credentials_share_a_session_and_others_never() -> Result<(), Failure> {
-    let (device, pool) = (Device::new(), Pool::default());
+    let (device, pool) = (Device::new(), SessionPool::default());
     let [first, same, other] = ["canary-1", "canary-1", "canary-2"]
         .map(|password| device.reach("here", with_password(password)));
     let leases = [&first, &same, &other].map(|reach| pool.lease(reach));
@@ -103,7 +103,7 @@ async fn names_with_the_same_credentials_share_a_session_and_others_never() -> R
 
 #[tokio::test(start_paused = true)]
 async fn turns_are_taken_first_come_first_served_by_one_writer_and_several_readers() {
-    let (device, pool) = (Device::new(), Pool::default());
+    let (device, pool) = (Device::new(), SessionPool::default());
     let reach = up_to(device.reach("here", ConnectionInfo::default()), 3);
     let lease = pool.lease(&reach);
     let order = RefCell::new(Vec::new());
@@ -115,7 +115,7 @@ async fn turns_are_taken_first_come_first_served_by_one_writer_and_several_reade
         };
         use_once(&lease, "a", access, work).await
     };
-    let (read, write) = (Access::Read, Access::Write);
+    let (read, write) = (SessionAccess::Read, SessionAccess::Write);
     let asked = [
         ("w1", write),
         ("w2", write),
@@ -135,7 +135,7 @@ async fn turns_are_taken_first_come_first_served_by_one_writer_and_several_reade
 
 #[tokio::test(start_paused = true)]
 async fn never_more_sessions_are_open_than_the_limit() {
-    let (device, pool) = (Device::new(), Pool::default());
+    let (device, pool) = (Device::new(), SessionPool::default());
     let reaches: Vec<_> = (0..20)
         .map(|who| {
             up_to(
@@ -153,7 +153,7 @@ async fn never_more_sessions_are_open_than_the_limit() {
             pass(1).await;
             Ok(())
         };
-        let done = use_once(&lease, "a", Access::Read, work).await;
+        let done = use_once(&lease, "a", SessionAccess::Read, work).await;
         end(lease).await;
         done
     };
@@ -171,17 +171,17 @@ async fn never_more_sessions_are_open_than_the_limit() {
 #[tokio::test(start_paused = true)]
 async fn a_session_that_is_lost_is_replaced_and_one_in_which_the_device_says_no_is_kept()
 -> Result<(), Failure> {
-    let (device, pool) = (Device::new(), Pool::default());
+    let (device, pool) = (Device::new(), SessionPool::default());
     let reach = device.reach("here", ConnectionInfo::default());
     let lease = pool.lease(&reach);
     let no = async || Err(Error::Unsupported("no".to_owned()));
-    use_once(&lease, "a", Access::Write, no)
+    use_once(&lease, "a", SessionAccess::Write, no)
         .await
         .expect_err("it says no");
     well(&lease, "a").await?;
     assert_eq!(device.counts(), [1, 0]);
     let lose = async || Err(lost());
-    use_once(&lease, "a", Access::Write, lose)
+    use_once(&lease, "a", SessionAccess::Write, lose)
         .await
         .expect_err("it is lost");
     assert_eq!(device.counts(), [1, 1]);
@@ -197,7 +197,7 @@ async fn a_session_that_is_lost_is_replaced_and_one_in_which_the_device_says_no_
 
 #[tokio::test(start_paused = true)]
 async fn who_is_refused_is_not_tried_again_under_any_name() {
-    let (mut device, pool) = (Device::new(), Pool::default());
+    let (mut device, pool) = (Device::new(), SessionPool::default());
     device.refuses = true;
     let [one, same, other] = ["canary-1", "canary-1", "canary-2"]
         .map(|password| device.reach("here", with_password(password)));
@@ -213,7 +213,7 @@ async fn who_is_refused_is_not_tried_again_under_any_name() {
 
 #[tokio::test(start_paused = true)]
 async fn who_waits_behind_others_for_a_device_that_is_down_ends_soon_after_them() {
-    let (mut device, pool) = (Device::new(), Pool::default());
+    let (mut device, pool) = (Device::new(), SessionPool::default());
     device.is_down = true;
     let reaches: Vec<_> = (0..3)
         .map(|who| device.reach("here", with_password(&format!("canary-{who}"))))
@@ -246,7 +246,10 @@ async fn who_waits_behind_others_for_a_device_that_is_down_ends_soon_after_them(
 
 #[tokio::test(start_paused = true)]
 async fn idle_sessions_are_tested_and_closed_when_their_time_is_over() -> Result<(), Failure> {
-    let (device, engine) = (Device::new(), Engine::new(Means::for_tests(Duration::ZERO)));
+    let (device, engine) = (
+        Device::new(),
+        Engine::new(EngineConfig::for_tests(Duration::ZERO)),
+    );
     let reach = device.reach("here", ConnectionInfo::default());
     let lease = engine.services.sessions.lease(&reach);
     let counted = async {
@@ -268,7 +271,7 @@ async fn idle_sessions_are_tested_and_closed_when_their_time_is_over() -> Result
 #[tokio::test(start_paused = true)]
 async fn a_session_is_kept_for_the_targets_that_are_still_to_come_and_no_longer()
 -> Result<(), Failure> {
-    let (device, pool) = (Device::new(), Pool::default());
+    let (device, pool) = (Device::new(), SessionPool::default());
     let reach = device.reach("here", ConnectionInfo::default());
     let place = reach.place;
     let run = pool.expect(RunId::default(), &[place, place, place]);
@@ -294,20 +297,23 @@ async fn a_session_is_kept_for_the_targets_that_are_still_to_come_and_no_longer(
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_and_work_that_is_dropped_leave_no_session_open() -> Result<(), Failure> {
-    let (device, engine) = (Device::new(), Engine::new(Means::for_tests(Duration::ZERO)));
+    let (device, engine) = (
+        Device::new(),
+        Engine::new(EngineConfig::for_tests(Duration::ZERO)),
+    );
     let pool = &engine.services.sessions;
     let reach = device.reach("here", ConnectionInfo::default());
     let panics = async {
         let lease = pool.lease(&reach);
         let work = async || panic!("it is meant to");
-        use_once(&lease, "a", Access::Write, work).await
+        use_once(&lease, "a", SessionAccess::Write, work).await
     };
     let panicked = AssertUnwindSafe(engine.drive(panics)).catch_unwind();
     assert!(panicked.await.is_err());
     assert_eq!(device.counts(), [1, 1]);
 
     let lease = pool.lease(&reach);
-    let hangs = use_once(&lease, "a", Access::Write, async || pending().await);
+    let hangs = use_once(&lease, "a", SessionAccess::Write, async || pending().await);
     assert!(timeout(Duration::from_secs(1), hangs).await.is_err());
     assert_eq!(device.counts(), [2, 1]);
     // The next does not use what was left in the middle.
@@ -323,7 +329,7 @@ async fn a_panic_and_work_that_is_dropped_leave_no_session_open() -> Result<(), 
 async fn an_engine_that_stays_keeps_sessions_for_the_next_run_and_not_for_ever()
 -> Result<(), Failure> {
     let device = Device::new();
-    let engine = Engine::new(Means::for_tests(Duration::from_secs(120)));
+    let engine = Engine::new(EngineConfig::for_tests(Duration::from_secs(120)));
     let pool = &engine.services.sessions;
     let reach = device.reach("here", ConnectionInfo::default());
     let runs = async {

@@ -16,8 +16,8 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::hosts::{Ended, Host, Order, Settings, TaskOutput};
-use crate::process::{Deaf, Limits};
+use crate::hosts::{Host, Settings, TaskControl, TaskNotRun, TaskOutput};
+use crate::process::{DiscardOutput, Limits};
 use devgate_core::cancel::{CancelSource, CancelToken};
 
 /// A module path of one directory.
@@ -160,17 +160,17 @@ impl Run {
             invocation =
                 invocation.with_target(hash(target.clone()).into_iter().map(secret).collect());
         }
-        let order = Order {
+        let order = TaskControl {
             limits: &self.limits,
             stop: &stop,
-            hear: &Deaf,
+            sink: &DiscardOutput,
         };
         let output = host.run(invocation, order).await;
         drop(host);
         assert_eq!(self.left_behind(), 0, "the task's directory is gone");
         output.map_err(|ended| match ended {
-            Ended::Task(error) => error,
-            Ended::NotStarted(why) => panic!("this node is always there: {why}"),
+            TaskNotRun::Task(error) => error,
+            TaskNotRun::NotStarted(why) => panic!("this node is always there: {why}"),
         })
     }
 

@@ -19,7 +19,12 @@ impl Transaction {
     /// Why it was not.
     pub(crate) async fn start(&self, call: &Call) -> Result<(), Failure> {
         let folder = self.folder.clone().into();
-        let words = vec![process::own(), "pxp".into(), "attend".into(), folder];
+        let words = vec![
+            process::own_executable(),
+            "pxp".into(),
+            "attend".into(),
+            folder,
+        ];
         let attendant = Detached::start(words);
         let attendant = attendant.map_err(|error| self.not_started(&error.to_string()))?;
         let answer = self.hand_over(call, attendant, PATIENCE).await;

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use devgate_core::failure::Failure;
 use devgate_engine::inventory::Overrides;
-use devgate_engine::workspace::Chosen;
+use devgate_engine::workspace::SelectedTargets;
 use devgate_front::command_context::CommandContext;
 use devgate_schemas::derived::each;
 use schemars::JsonSchema;
@@ -47,7 +47,7 @@ impl TargetSelection {
     ///
     /// # Errors
     /// What is wrong with the inventory, or which word it does not know.
-    pub(super) async fn choose(&self, work: &ActionContext<'_>) -> Result<Chosen, Failure> {
+    pub(super) async fn choose(&self, work: &ActionContext<'_>) -> Result<SelectedTargets, Failure> {
         let words = match &self.targets {
             Words::One(word) => std::slice::from_ref(word),
             Words::Many(words) => words,

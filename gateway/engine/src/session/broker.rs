@@ -20,12 +20,12 @@ use tokio::net::UnixStream;
 use tokio::sync::{OnceCell, watch};
 use tokio::time::timeout;
 
-use super::Reach;
-use super::borrow::Outer;
-use super::device::Access;
-use super::pool::{Lease, Pool};
+use super::ConnectionSpec;
+use super::borrowed::OuterSession;
+use super::device::SessionAccess;
+use super::pool::{Lease, SessionPool};
 use super::socket::{Socket, Sockets, is_trusted};
-use super::wire::{LONGEST_REQUEST, Request, answer_line, read_line, write_line};
+use super::wire::{LONGEST_REQUEST, SessionRequest, answer_line, read_line, write_line};
 use devgate_core::failure::Failure;
 
 /// How many clients are heard at once; those behind them wait until there is room.
@@ -42,17 +42,17 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// Lends sessions, each with one target, for as long as one run of devgate.
 #[derive(Debug)]
-pub struct Lender<'p> {
-    pool: &'p Pool,
-    bound: Bound,
+pub struct SessionBroker<'p> {
+    pool: &'p SessionPool,
+    bound: RetryScope,
     /// Made for the first that is lent: to remove a folder may cost more than a hundred sockets.
     sockets: OnceLock<Result<Sockets, String>>,
-    outer: OnceCell<Option<Outer>>,
+    outer: OnceCell<Option<OuterSession>>,
 }
 
 /// For how long the 30 seconds are that a target may be waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
+pub enum RetryScope {
     /// A run, whatever is asked in it.
     Run,
     /// A request: who asks may do so for hours, and each time as if it were a run of its own.
@@ -60,11 +60,11 @@ pub enum Bound {
 }
 
 /// A session that is lent.
-pub struct Lending<'a> {
+pub struct LentSession<'a> {
     ctx: Context<'a>,
     lease: Lease<'a>,
     mode: Mode,
-    bound: Bound,
+    bound: RetryScope,
 }
 
 /// Whether a client waits for room.
@@ -94,9 +94,9 @@ impl Room {
     }
 }
 
-impl<'p> Lender<'p> {
+impl<'p> SessionBroker<'p> {
     /// Who lends the sessions of a pool.
-    pub fn new(pool: &'p Pool, bound: Bound) -> Self {
+    pub fn new(pool: &'p SessionPool, bound: RetryScope) -> Self {
         Self {
             pool,
             bound,
@@ -113,12 +113,12 @@ impl<'p> Lender<'p> {
     pub async fn lend<T>(
         &self,
         ctx: &Context<'_>,
-        reach: &Reach<'_>,
+        reach: &ConnectionSpec<'_>,
         mode: Mode,
         work: impl AsyncFnOnce(Option<&str>) -> T,
     ) -> T {
-        let lending = Lending::new(ctx, self.pool.lease(reach), mode, self.bound);
-        let outer = self.outer.get_or_init(|| Outer::find(ctx)).await;
+        let lending = LentSession::new(ctx, self.pool.lease(reach), mode, self.bound);
+        let outer = self.outer.get_or_init(|| OuterSession::find(ctx)).await;
         if let Some(outer) = outer
             && outer.identity == lending.identity()
         {
@@ -153,9 +153,9 @@ impl<'p> Lender<'p> {
     }
 }
 
-impl<'a> Lending<'a> {
+impl<'a> LentSession<'a> {
     /// A session that is opened when it is first asked for.
-    pub(super) fn new(ctx: &Context<'a>, lease: Lease<'a>, mode: Mode, bound: Bound) -> Self {
+    pub(super) fn new(ctx: &Context<'a>, lease: Lease<'a>, mode: Mode, bound: RetryScope) -> Self {
         Self {
             ctx: *ctx,
             lease,
@@ -249,57 +249,59 @@ impl<'a> Lending<'a> {
     }
 
     async fn answer_line(&self, line: &[u8]) -> Result<Json, Failure> {
-        self.answer(Request::parse(line)?).await
+        self.answer(SessionRequest::parse(line)?).await
     }
 
     /// Waits for its turn, and does what is asked for.
-    pub(super) async fn answer(&self, request: Request) -> Result<Json, Failure> {
+    pub(super) async fn answer(&self, request: SessionRequest) -> Result<Json, Failure> {
         match request {
-            Request::Hello => Ok(json!({ "session": self.identity() })),
-            Request::Configure(_) | Request::Save | Request::Set(_) if self.mode == Mode::Noop => {
+            SessionRequest::Hello => Ok(json!({ "session": self.identity() })),
+            SessionRequest::Configure(_) | SessionRequest::Save | SessionRequest::Set(_)
+                if self.mode == Mode::Noop =>
+            {
                 Err(noop())
             }
-            Request::Exec(command, answers) => {
+            SessionRequest::Exec(command, answers) => {
                 let command = Line::new(command).answering(answers);
                 let exec = async |ctx: &Context<'_>| {
                     self.command_line(ctx)?.exec_once(ctx, &command).await
                 };
-                let output = self.turn(Access::Write, exec).await?;
+                let output = self.turn(SessionAccess::Write, exec).await?;
                 Ok(json!({ "output": output }))
             }
-            Request::Configure(lines) => {
+            SessionRequest::Configure(lines) => {
                 let lines: Vec<Line> = lines.into_iter().map(Line::new).collect();
                 let configure =
                     async |ctx: &Context<'_>| self.command_line(ctx)?.configure(ctx, &lines).await;
-                self.turn(Access::Write, configure).await?;
+                self.turn(SessionAccess::Write, configure).await?;
                 Ok(json!({ "configured": lines.len() }))
             }
-            Request::Save => {
+            SessionRequest::Save => {
                 let save = async |ctx: &Context<'_>| self.command_line(ctx)?.save(ctx).await;
-                self.turn(Access::Write, save).await?;
+                self.turn(SessionAccess::Write, save).await?;
                 Ok(json!({ "saved": true }))
             }
-            Request::Get(what) => {
+            SessionRequest::Get(what) => {
                 let get = async |ctx: &Context<'_>| self.data_store(ctx)?.get(ctx, &what).await;
-                Ok(told(self.turn(Access::Read, get).await?))
+                Ok(told(self.turn(SessionAccess::Read, get).await?))
             }
-            Request::Set(change) => {
+            SessionRequest::Set(change) => {
                 let set = async |ctx: &Context<'_>| self.data_store(ctx)?.set(ctx, &change).await;
-                Ok(told(self.turn(Access::Write, set).await?))
+                Ok(told(self.turn(SessionAccess::Write, set).await?))
             }
         }
     }
 
     async fn turn<T>(
         &self,
-        access: Access,
+        access: SessionAccess,
         work: impl AsyncFnOnce(&Context<'_>) -> devgate_transports::Result<T>,
     ) -> Result<T, Failure> {
         let turn = self.lease.turn(access).await;
         let own = self.ctx.retry_budget().afresh();
         let ctx = match self.bound {
-            Bound::Run => self.ctx,
-            Bound::Request => self.ctx.as_patient_as(&own),
+            RetryScope::Run => self.ctx,
+            RetryScope::Request => self.ctx.as_patient_as(&own),
         };
         turn.work(&ctx, async |ctx, _| work(ctx).await).await
     }

@@ -9,19 +9,19 @@ use devgate_transports::HostSettings;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-use super::loads::{Load, Ticket};
-use crate::hosts::{Budget, Host, Settings, Shell, Teller};
+use super::loads::{ProxyLoad, Ticket};
+use crate::hosts::{Budget, Host, HostContext, Settings, Shell};
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 
 /// A host that a run may use.
-pub(super) struct Member<'v> {
-    pub(super) teller: Arc<Teller<'v>>,
-    access: Option<Access>,
+pub(super) struct RunHost<'v> {
+    pub(super) teller: Arc<HostContext<'v>>,
+    access: Option<HostAccess>,
     /// How many tasks may run there at once.
     limit: Option<NonZeroUsize>,
     /// How many run there, of all runs.
-    load: Arc<Load>,
+    load: Arc<ProxyLoad>,
     state: Mutex<State<'v>>,
     opener: mpsc::UnboundedSender<Arc<Self>>,
     changed: Arc<Notify>,
@@ -52,7 +52,7 @@ pub(super) enum Health {
 
 /// How a host is opened.
 #[derive(Debug)]
-pub(super) enum Access {
+pub(super) enum HostAccess {
     /// As this node.
     Local(Settings),
     /// Over SSH.
@@ -60,14 +60,14 @@ pub(super) enum Access {
 }
 
 /// Room for one task on a host, until it is dropped.
-pub(crate) struct Seat<'v> {
-    member: Arc<Member<'v>>,
+pub(crate) struct TaskSlot<'v> {
+    member: Arc<RunHost<'v>>,
     host: Arc<Host<'v>>,
 }
 
 /// What is known of a host before anybody connects to it.
 #[derive(Debug)]
-pub(crate) struct Outlook {
+pub(crate) struct HostPreview {
     /// Its name.
     pub name: String,
     /// Where it is.
@@ -97,11 +97,11 @@ const USUAL: f64 = 10.0;
 /// How long connecting takes where all is well.
 const ARRIVING: Duration = Duration::from_secs(1);
 
-impl<'v> Member<'v> {
+impl<'v> RunHost<'v> {
     pub(super) fn new(
-        teller: Teller<'v>,
-        access: Result<Access, Failure>,
-        load: Arc<Load>,
+        teller: HostContext<'v>,
+        access: Result<HostAccess, Failure>,
+        load: Arc<ProxyLoad>,
         opener: mpsc::UnboundedSender<Arc<Self>>,
         changed: Arc<Notify>,
     ) -> Self {
@@ -137,25 +137,25 @@ impl<'v> Member<'v> {
     }
 
     /// What is known before anybody connects to it.
-    pub(super) fn outlook(&self) -> Outlook {
+    pub(super) fn preview(&self) -> HostPreview {
         let fault = match self.health() {
             Health::Down(why) => Some(why),
             Health::Untried | Health::Opening | Health::Preparing | Health::Up => None,
         };
-        let settings = self.access.as_ref().map(Access::settings);
+        let settings = self.access.as_ref().map(HostAccess::settings);
         let settings = settings.cloned().unwrap_or_default();
         let (is_local, address, features) = match &self.access {
-            Some(Access::Local(settings)) => {
+            Some(HostAccess::Local(settings)) => {
                 let host = Host::local(settings.clone());
                 (true, "this node".to_owned(), host.features().clone())
             }
-            Some(Access::Ssh(connection, _)) => {
+            Some(HostAccess::Ssh(connection, _)) => {
                 let address = format!("ssh {}@{}", connection.user(), connection.peer());
                 (false, address, BTreeSet::from(["shell".to_owned()]))
             }
             None => (false, "unknown".to_owned(), BTreeSet::new()),
         };
-        Outlook {
+        HostPreview {
             name: self.name().to_owned(),
             address,
             is_local,
@@ -173,7 +173,7 @@ impl<'v> Member<'v> {
     pub(super) fn open(self: &Arc<Self>) {
         let mut state = self.state();
         match (&self.access, &state.health) {
-            (Some(Access::Local(settings)), Health::Untried) if settings.run_as.is_none() => {
+            (Some(HostAccess::Local(settings)), Health::Untried) if settings.run_as.is_none() => {
                 state.host = Some(Arc::new(Host::local(settings.clone())));
                 state.health = Health::Up;
             }
@@ -192,11 +192,11 @@ impl<'v> Member<'v> {
         let teller = Arc::clone(&self.teller);
         let opened = async {
             let mut shell = match &self.access {
-                Some(Access::Ssh(connection, settings)) => {
+                Some(HostAccess::Ssh(connection, settings)) => {
                     let connection = HostSettings::clone(connection);
                     Shell::over_ssh(teller, connection, settings.clone()).await?
                 }
-                Some(Access::Local(settings)) => Shell::here(teller, settings.clone())?,
+                Some(HostAccess::Local(settings)) => Shell::here(teller, settings.clone())?,
                 None => return Ok(None),
             };
             self.state().health = Health::Preparing;
@@ -219,7 +219,7 @@ impl<'v> Member<'v> {
 
     /// Room for one more task, where the host is up; `None` where there is none, or another run waits for it since
     /// before this ticket.
-    pub(super) fn seat(self: &Arc<Self>, ticket: &Ticket) -> Option<Seat<'v>> {
+    pub(super) fn slot(self: &Arc<Self>, ticket: &Ticket) -> Option<TaskSlot<'v>> {
         let state = self.state();
         if state.health != Health::Up {
             ticket.leave(&self.load);
@@ -234,7 +234,7 @@ impl<'v> Member<'v> {
         drop(state);
         self.load.add();
         let member = Arc::clone(self);
-        Some(Seat { member, host })
+        Some(TaskSlot { member, host })
     }
 
     /// How much of the host is in use: what is compared when one of several is chosen.
@@ -263,7 +263,7 @@ impl<'v> Member<'v> {
     }
 }
 
-impl Access {
+impl HostAccess {
     fn settings(&self) -> &Settings {
         match self {
             Self::Local(settings) | Self::Ssh(_, settings) => settings,
@@ -271,7 +271,7 @@ impl Access {
     }
 }
 
-impl<'v> Seat<'v> {
+impl<'v> TaskSlot<'v> {
     /// The host's name.
     pub(crate) fn name(&self) -> &str {
         self.member.name()
@@ -288,16 +288,16 @@ impl<'v> Seat<'v> {
     }
 }
 
-impl Drop for Seat<'_> {
+impl Drop for TaskSlot<'_> {
     fn drop(&mut self) {
         self.member.load.take_off();
         self.member.changed.notify_waiters();
     }
 }
 
-impl std::fmt::Debug for Member<'_> {
+impl std::fmt::Debug for RunHost<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Member")
+        f.debug_struct("RunHost")
             .field("name", &self.name())
             .finish_non_exhaustive()
     }

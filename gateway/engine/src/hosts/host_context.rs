@@ -9,13 +9,13 @@ use devgate_core::redactor::{Redactor, Sink};
 
 /// What calls on a host need to know of the run.
 #[derive(Debug)]
-pub(crate) struct Teller<'v> {
+pub(crate) struct HostContext<'v> {
     name: String,
     listener: Redactor<'v>,
     retry_budget: RetryBudget,
 }
 
-impl<'v> Teller<'v> {
+impl<'v> HostContext<'v> {
     pub(crate) fn new(name: &str, sink: &'v dyn Sink, retry_budget: Duration) -> Self {
         Self {
             name: name.to_owned(),

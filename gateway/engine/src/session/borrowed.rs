@@ -9,9 +9,9 @@ use tokio::io::BufReader;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use super::lend::Lending;
+use super::broker::LentSession;
 use super::socket::is_trusted;
-use super::wire::{Answer, LONGEST_ANSWER, Request, parse_answer, read_line, write_line};
+use super::wire::{Answer, LONGEST_ANSWER, SessionRequest, parse_answer, read_line, write_line};
 use crate::tasks::SESSION_VARIABLE;
 use devgate_core::failure::Failure;
 
@@ -20,19 +20,19 @@ const HELLO: Duration = Duration::from_secs(5);
 
 /// A session that is lent to this process.
 #[derive(Debug)]
-pub struct Borrowed {
+pub struct BorrowedSession {
     stream: BufReader<UnixStream>,
 }
 
 /// The session that was lent to this process, which may hand it on.
 #[derive(Debug)]
-pub(super) struct Outer {
+pub(super) struct OuterSession {
     pub(super) socket: String,
     /// Whose it is, as told by who lends it: names alone are not to be trusted.
     pub(super) identity: Json,
 }
 
-impl Borrowed {
+impl BorrowedSession {
     /// The session that the environment names.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ impl Borrowed {
     ///
     /// # Errors
     /// What the device or the gateway says.
-    pub(super) async fn ask(&mut self, request: &Request) -> Result<Answer, Failure> {
+    pub(super) async fn ask(&mut self, request: &SessionRequest) -> Result<Answer, Failure> {
         // The gateway may have said why it refuses, and gone: then its word counts.
         let _ = write_line(&mut self.stream, &request.to_line()).await;
         match read_line(&mut self.stream, LONGEST_ANSWER).await {
@@ -88,9 +88,9 @@ impl Borrowed {
     }
 }
 
-impl Outer {
+impl OuterSession {
     /// Whether it is a session with the very same target, whatever may be done in it.
-    pub(super) fn is_with_target_of(&self, lending: &Lending<'_>) -> bool {
+    pub(super) fn is_with_target_of(&self, lending: &LentSession<'_>) -> bool {
         let own = lending.identity();
         let same = |part| self.identity.get(part) == own.get(part);
         ["target", "transport", "connection_info"]
@@ -101,7 +101,12 @@ impl Outer {
     /// The session that the environment names, if it answers.
     pub(super) async fn find(ctx: &Context<'_>) -> Option<Self> {
         let socket = ctx.environment().text(SESSION_VARIABLE)?.to_owned();
-        let hello = async { Borrowed::at(&socket).await?.ask(&Request::Hello).await };
+        let hello = async {
+            BorrowedSession::at(&socket)
+                .await?
+                .ask(&SessionRequest::Hello)
+                .await
+        };
         let answer = timeout(HELLO, hello).await;
         let failure = match answer {
             Ok(Ok(mut answer)) => {

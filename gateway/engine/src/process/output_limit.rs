@@ -4,18 +4,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-use super::{Hear, Stream};
+use super::{OutputSink, Stream};
 
 /// Hears when a program has written more to stdout than is kept: who does not want to wait for its end then, drops its
 /// run.
 #[derive(Debug)]
-pub struct Excess {
+pub struct OutputLimit {
     most: usize,
     heard: AtomicUsize,
     exceeded: Notify,
 }
 
-impl Excess {
+impl OutputLimit {
     /// Of more than so many bytes.
     pub fn over(most: usize) -> Self {
         Self {
@@ -31,8 +31,8 @@ impl Excess {
     }
 }
 
-impl Hear for Excess {
-    fn hear(&self, stream: Stream, bytes: &[u8]) {
+impl OutputSink for OutputLimit {
+    fn write(&self, stream: Stream, bytes: &[u8]) {
         if stream == Stream::Stdout {
             let before = self.heard.fetch_add(bytes.len(), Ordering::Relaxed);
             if before.saturating_add(bytes.len()) > self.most {

@@ -4,22 +4,22 @@ use devgate_schemas::Value;
 use devgate_transports::{self as transports, Document, Mode};
 use serde_json::Value as Json;
 
-use super::Reach;
-use super::borrow::{Borrowed, Outer, cut};
-use super::lend::{Bound, Lending};
-use super::pool::Pool;
-use super::reach::not_by_proxy;
-use super::wire::{Answer, Request};
+use super::ConnectionSpec;
+use super::borrowed::{BorrowedSession, OuterSession, cut};
+use super::broker::{LentSession, RetryScope};
+use super::connection_spec::not_by_proxy;
+use super::pool::SessionPool;
+use super::wire::{Answer, SessionRequest};
 use crate::job::TargetJob;
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 
 /// A session that can be asked.
-pub enum Asked<'a> {
+pub enum SessionHandle<'a> {
     /// Another devgate lends it.
-    Lent(Borrowed),
+    Lent(BorrowedSession),
     /// It is ours, and what it answers holds no secret of the job's target.
-    Own(&'a Lending<'a>, &'a TargetJob<'a>),
+    Own(&'a LentSession<'a>, &'a TargetJob<'a>),
 }
 
 /// Does `work` with a session of our own with the job's target, and closes it behind it: also when
@@ -30,24 +30,24 @@ pub enum Asked<'a> {
 ///
 /// # Errors
 /// Why there can be no session, or what the work failed with.
-pub async fn own<T>(
-    pool: &Pool,
+pub async fn with_handle<T>(
+    pool: &SessionPool,
     job: &TargetJob<'_>,
-    work: impl AsyncFnOnce(&mut Asked<'_>) -> Result<T, Failure>,
+    work: impl AsyncFnOnce(&mut SessionHandle<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let ctx = job.context();
-    let reach = Reach::of(job)?;
-    let lending = Lending::new(&ctx, pool.lease(&reach), Mode::Enforce, Bound::Request);
-    let outer = Outer::find(&ctx).await;
+    let reach = ConnectionSpec::of(job)?;
+    let lending = LentSession::new(&ctx, pool.lease(&reach), Mode::Enforce, RetryScope::Request);
+    let outer = OuterSession::find(&ctx).await;
     if let Some(outer) = outer.filter(|outer| outer.is_with_target_of(&lending)) {
-        let mut lent = Asked::Lent(Borrowed::at(&outer.socket).await?);
+        let mut lent = SessionHandle::Lent(BorrowedSession::at(&outer.socket).await?);
         return tokio::select! {
             outcome = work(&mut lent) => outcome,
             () = job.stop().reaches(Stage::End) => Err(job.interrupted(true)),
         };
     }
     not_by_proxy(job.target)?;
-    let mut asked = Asked::Own(&lending, job);
+    let mut asked = SessionHandle::Own(&lending, job);
     let outcome = tokio::select! {
         outcome = work(&mut asked) => outcome,
         () = job.stop().reaches(Stage::End) => Err(job.interrupted(true)),
@@ -56,13 +56,13 @@ pub async fn own<T>(
     outcome
 }
 
-impl Asked<'_> {
+impl SessionHandle<'_> {
     /// Runs a command, answers the questions that it asks, and gives its output.
     ///
     /// # Errors
     /// What the device or the gateway says.
     pub async fn exec(&mut self, command: &str, answers: &[String]) -> Result<String, Failure> {
-        let request = Request::Exec(command.to_owned(), answers.to_vec());
+        let request = SessionRequest::Exec(command.to_owned(), answers.to_vec());
         let mut answer = self.ask(request).await?;
         match answer.remove("output") {
             Some(Json::String(output)) => Ok(output),
@@ -75,7 +75,7 @@ impl Asked<'_> {
     /// # Errors
     /// Which line the device refuses, or what the gateway says.
     pub(crate) async fn configure(&mut self, lines: Vec<String>) -> Result<(), Failure> {
-        self.ask(Request::Configure(lines)).await.map(drop)
+        self.ask(SessionRequest::Configure(lines)).await.map(drop)
     }
 
     /// Saves the running configuration.
@@ -83,7 +83,7 @@ impl Asked<'_> {
     /// # Errors
     /// What the device or the gateway says.
     pub async fn save(&mut self) -> Result<(), Failure> {
-        self.ask(Request::Save).await.map(drop)
+        self.ask(SessionRequest::Save).await.map(drop)
     }
 
     /// Asks for data.
@@ -91,7 +91,7 @@ impl Asked<'_> {
     /// # Errors
     /// What the device or the gateway says.
     pub async fn get(&mut self, what: String) -> Result<Document, Failure> {
-        self.ask(Request::Get(what)).await.and_then(document)
+        self.ask(SessionRequest::Get(what)).await.and_then(document)
     }
 
     /// Asks for what may change data.
@@ -99,7 +99,9 @@ impl Asked<'_> {
     /// # Errors
     /// As [`get`](Self::get).
     pub async fn set(&mut self, change: transports::Request) -> Result<Document, Failure> {
-        self.ask(Request::Set(change)).await.and_then(document)
+        self.ask(SessionRequest::Set(change))
+            .await
+            .and_then(document)
     }
 
     /// What would be sent, as it can be shown: without the secrets of the job's target. Whose session is another's
@@ -117,7 +119,7 @@ impl Asked<'_> {
         }
     }
 
-    async fn ask(&mut self, request: Request) -> Result<Answer, Failure> {
+    async fn ask(&mut self, request: SessionRequest) -> Result<Answer, Failure> {
         match self {
             Self::Lent(borrowed) => borrowed.ask(&request).await,
             Self::Own(lending, job) => {

@@ -130,8 +130,11 @@ fn a_group_s_folder_is_taken_where_nobody_else_may_write() -> io::Result<()> {
 
 #[test]
 fn how_to_wait_is_said_in_a_word() {
-    assert_eq!("refuse".parse(), Ok(Busy::Refuse));
-    assert_eq!("wait".parse(), Ok(Busy::Wait(WAIT)));
-    assert_eq!("wait=7".parse(), Ok(Busy::Wait(Duration::from_secs(7))));
-    assert!("wait=x".parse::<Busy>().is_err() && "now".parse::<Busy>().is_err());
+    assert_eq!("refuse".parse(), Ok(BusyPolicy::Refuse));
+    assert_eq!("wait".parse(), Ok(BusyPolicy::Wait(WAIT)));
+    assert_eq!(
+        "wait=7".parse(),
+        Ok(BusyPolicy::Wait(Duration::from_secs(7)))
+    );
+    assert!("wait=x".parse::<BusyPolicy>().is_err() && "now".parse::<BusyPolicy>().is_err());
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use devgate_transports::{Context, RetryBudget, Transport};
 use tokio::time::{Instant, timeout};
 
-use super::reach::Key;
+use super::connection_spec::SessionKey;
 use devgate_core::redactor::{Redactor, Sink};
 
 /// How long the test of an idle session may take.
@@ -15,7 +15,7 @@ const TEST: Duration = Duration::from_secs(10);
 /// A session that is kept.
 pub(super) struct Session {
     pub(super) transport: Box<dyn Transport>,
-    pub(super) key: Rc<Key>,
+    pub(super) key: Rc<SessionKey>,
     /// Who used it last.
     pub(super) target: String,
     pub(super) used: Instant,
@@ -79,7 +79,7 @@ impl Session {
 }
 
 /// Hears what is said of a session that nobody uses.
-fn listener<'s>(log: &'s dyn Sink, key: &Key) -> Redactor<'s> {
+fn listener<'s>(log: &'s dyn Sink, key: &SessionKey) -> Redactor<'s> {
     let listener = Redactor::new(log);
     listener.hide(key.info.secrets());
     listener

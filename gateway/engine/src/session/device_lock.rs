@@ -30,7 +30,7 @@ use devgate_core::failure::Failure;
 
 /// What becomes of a run on a device that another run is changing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Busy {
+pub enum BusyPolicy {
     /// It fails at once.
     Refuse,
     /// It waits at most so long.
@@ -59,13 +59,13 @@ const MOMENT: Duration = Duration::from_millis(4);
 /// How often it is told that one waits, in looks.
 const TELL: u32 = 10;
 
-impl Default for Busy {
+impl Default for BusyPolicy {
     fn default() -> Self {
         Self::Wait(WAIT)
     }
 }
 
-impl FromStr for Busy {
+impl FromStr for BusyPolicy {
     type Err = &'static str;
 
     /// `refuse`, `wait`, or `wait=SECONDS`.
@@ -84,20 +84,24 @@ impl FromStr for Busy {
 
 /// The claims of this process. Targets of one run in one place share theirs: the pool lets them take turns.
 #[derive(Debug, Default)]
-pub(crate) struct Claims(RefCell<HashMap<(DeviceKey, RunId), Weak<Claim>>>);
+pub(crate) struct DeviceLocks(RefCell<HashMap<(DeviceKey, RunId), Weak<DeviceLock>>>);
 
 /// That no other run changes a device, in this process or in another, as long as it lives.
 #[derive(Debug)]
-pub(crate) struct Claim(
+pub(crate) struct DeviceLock(
     #[expect(dead_code, reason = "they are locked as long as they are open")] Vec<File>,
 );
 
-impl Claims {
+impl DeviceLocks {
     /// Claims the device of a job's target.
     ///
     /// # Errors
     /// That another run is changing it, or that claims cannot be kept.
-    pub(crate) async fn take(&self, job: &TargetJob<'_>, busy: Busy) -> Result<Rc<Claim>, Failure> {
+    pub(crate) async fn take(
+        &self,
+        job: &TargetJob<'_>,
+        busy: BusyPolicy,
+    ) -> Result<Rc<DeviceLock>, Failure> {
         let place = job.place();
         let key = (place, job.run.id);
         let unusable = |error: io::Error| {
@@ -123,8 +127,8 @@ impl Claims {
                 Err(owner) => owner,
             };
             let limit = match busy {
-                Busy::Refuse => Duration::ZERO,
-                Busy::Wait(limit) => limit,
+                BusyPolicy::Refuse => Duration::ZERO,
+                BusyPolicy::Wait(limit) => limit,
             };
             if begun.elapsed() >= limit {
                 let message = format!(
@@ -151,7 +155,7 @@ impl Claims {
 
 /// The same as [`claim`], but for who has locked a file a moment ago and has not said yet who he is: that is awaited,
 /// for not long.
-async fn claimed(folders: &[PathBuf], name: &str) -> io::Result<Result<Claim, String>> {
+async fn claimed(folders: &[PathBuf], name: &str) -> io::Result<Result<DeviceLock, String>> {
     for _ in 0..ASKED {
         match claim(folders, name)? {
             Err(owner) if owner.is_empty() => drop(timeout(MOMENT, pending::<()>()).await),
@@ -167,7 +171,7 @@ async fn claimed(folders: &[PathBuf], name: &str) -> io::Result<Result<Claim, St
 
 /// Locks a file in each of these folders and writes into it whose it is; or whose one is already, which is empty where
 /// it does not say that yet.
-fn claim(folders: &[PathBuf], name: &str) -> io::Result<Result<Claim, String>> {
+fn claim(folders: &[PathBuf], name: &str) -> io::Result<Result<DeviceLock, String>> {
     let mut files = Vec::new();
     for folder in folders {
         match lock(&folder.join(name))? {
@@ -175,7 +179,7 @@ fn claim(folders: &[PathBuf], name: &str) -> io::Result<Result<Claim, String>> {
             Err(owner) => return Ok(Err(owner)),
         }
     }
-    Ok(Ok(Claim(files)))
+    Ok(Ok(DeviceLock(files)))
 }
 
 fn lock(path: &Path) -> io::Result<Result<File, String>> {

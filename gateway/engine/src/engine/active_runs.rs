@@ -16,7 +16,7 @@ const PATIENT: u32 = 3;
 
 /// The runs of an engine.
 #[derive(Debug, Default)]
-pub(super) struct UnderWay {
+pub(super) struct ActiveRuns {
     runs: RefCell<Vec<Weak<Run>>>,
     /// At this many runs, those that have ended are taken out.
     many: Cell<usize>,
@@ -26,7 +26,7 @@ pub(super) struct UnderWay {
     hurries: watch::Sender<u32>,
 }
 
-impl UnderWay {
+impl ActiveRuns {
     /// Does the work of a run, whoever waits for it.
     pub(super) fn begin(&self, run: &Rc<Run>, work: impl Future<Output = ()> + 'static) {
         let mut runs = self.runs.borrow_mut();

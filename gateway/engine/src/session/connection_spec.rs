@@ -17,11 +17,11 @@ use devgate_core::failure::Failure;
 
 /// How a target is reached: its transport, its checked connection info, and where it is.
 #[derive(Debug)]
-pub struct Reach<'r> {
+pub struct ConnectionSpec<'r> {
     pub(super) connect: &'r dyn Connect,
-    pub(super) key: Rc<Key>,
+    pub(super) key: Rc<SessionKey>,
     pub(super) place: DeviceKey,
-    pub(super) terms: Terms,
+    pub(super) limits: SessionLimits,
     /// In which run it is asked for.
     pub(super) run: RunId,
 }
@@ -29,7 +29,7 @@ pub struct Reach<'r> {
 /// Who logs in, where and how: targets with the same one share sessions. Secrets are compared, and
 /// shown to nobody.
 #[derive(Debug, PartialEq)]
-pub(super) struct Key {
+pub(super) struct SessionKey {
     pub(super) transport: String,
     pub(super) info: ConnectionInfo,
     /// Whose transports these are: another registry may know others by the same names.
@@ -38,7 +38,7 @@ pub(super) struct Key {
 
 /// How sessions with a device are kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Terms {
+pub(super) struct SessionLimits {
     /// How many are open at once.
     pub(super) limit: NonZeroUsize,
     /// How long one may be idle.
@@ -49,7 +49,7 @@ pub(super) struct Terms {
 static SETTINGS: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("settings.yaml")));
 
-impl<'r> Reach<'r> {
+impl<'r> ConnectionSpec<'r> {
     /// How the job's target is reached; its secrets are hidden from now on.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl<'r> Reach<'r> {
             })
             .map_err(|invalid| crate::inventory::invalid_connection_info(target, &invalid))?;
         job.hide(info.secrets());
-        let key = Key {
+        let key = SessionKey {
             transport: schema.name().to_owned(),
             info,
             registry: job.run.registry.serial(),
@@ -93,7 +93,7 @@ impl<'r> Reach<'r> {
             connect,
             key: Rc::new(key),
             place: job.place(),
-            terms: Terms::of(target)?,
+            limits: SessionLimits::of(target)?,
             run: job.run.id,
         })
     }
@@ -106,7 +106,7 @@ impl<'r> Reach<'r> {
 
 /// What is wrong with how a target is reached, as far as it can be told without asking anybody: no plugin, no
 /// device, no host. What programs reach is judged where these were asked.
-pub fn judged(registry: &Registry, target: &Target) -> Option<Failure> {
+pub fn connection_problem(registry: &Registry, target: &Target) -> Option<Failure> {
     let open = target.open()?;
     let fits = |schema: &TransportSchema, info: Unread| {
         let verdict = schema.judge(info, open);
@@ -142,7 +142,7 @@ pub fn judged(registry: &Registry, target: &Target) -> Option<Failure> {
     judge().err()
 }
 
-impl Terms {
+impl SessionLimits {
     fn of(target: &Target) -> Result<Self, Failure> {
         let names = SETTINGS.connection_info().keys().map(String::as_str);
         let info = SETTINGS
