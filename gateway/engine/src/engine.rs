@@ -23,7 +23,7 @@ use crate::registry::Registry;
 use crate::run::{Run, Services};
 use devgate_core::events::Events;
 
-pub use crate::job::{CONCURRENCY, Limits};
+pub use crate::job::{CONCURRENCY, RunLimits};
 pub use crate::run::{EngineConfig, affordable};
 use active_runs::ActiveRuns;
 pub use request::IdempotencyKey;
@@ -46,14 +46,14 @@ type Keys = IndexMap<(Principal, String), ([u8; 32], RunHandle)>;
 
 impl Engine {
     /// An engine without runs.
-    pub fn new(means: EngineConfig) -> Rc<Self> {
-        Self::with_room(means, affordable())
+    pub fn new(config: EngineConfig) -> Rc<Self> {
+        Self::with_room(config, affordable())
     }
 
     /// An engine that works on no more than so many targets at once, whichever runs they are of.
-    fn with_room(means: EngineConfig, targets: usize) -> Rc<Self> {
+    fn with_room(config: EngineConfig, targets: usize) -> Rc<Self> {
         Rc::new(Self {
-            services: Rc::new(Services::new(means, targets)),
+            services: Rc::new(Services::new(config, targets)),
             runs: Cell::new(0),
             under_way: ActiveRuns::default(),
             keys: RefCell::default(),
@@ -61,7 +61,7 @@ impl Engine {
     }
 
     /// A new run, with the transports and types that it is to know.
-    pub fn begin(self: &Rc<Self>, registry: &Rc<Registry>, limits: Limits) -> Run {
+    pub fn begin(self: &Rc<Self>, registry: &Rc<Registry>, limits: RunLimits) -> Run {
         let id = RunId(self.runs.get());
         self.runs.set(id.0 + 1);
         let log = Arc::clone(&self.services.log);

@@ -17,7 +17,7 @@ use crate::run::{Run, RunSummary};
 use devgate_core::failure::Failure;
 
 pub use apply::{Apply, Changes, Rollback};
-pub use command::{Came, How, Typing, ended};
+pub use command::{CommandKind, CommandOrder, CommandOutput, ended};
 pub use facts::{Facts, shown};
 pub use inspect::{Held, Inspect};
 pub use managed::nothing_to_do;
@@ -37,7 +37,7 @@ pub enum Operation {
     /// A task is run on them.
     Task(Box<TaskOrder>),
     /// Commands or configuration are typed on them.
-    Command(Typing),
+    Command(CommandOrder),
     /// They are brought to a desired state.
     Apply(Apply),
     /// What they hold is shown.

@@ -24,7 +24,7 @@ pub use self::output::{DiscardOutput, OutputSink, Stream};
 pub use self::output_limit::OutputLimit;
 pub use self::path::found;
 pub(crate) use self::piped::{PipedChild, piped};
-pub use self::program::{Ended, Failure, GRACE, Limits, Program};
+pub use self::program::{Ended, Failure, GRACE, ProcessLimits, Program};
 pub use self::recorded::{Detached, Record, Recorded, begin_session};
 pub use self::reexec::{own_executable, reexec};
 pub use self::run::{attached, run};

@@ -17,7 +17,7 @@ use devgate_transports::reading;
 
 use crate::tasks::Catalogue;
 use devgate_core::failure::{Failure, with_causes};
-use file::{FILE, INVENTORY, READ, Reading};
+use file::{FILE, INVENTORY, ProjectReader, READ};
 pub use format::Format;
 
 /// A project's folder, and what its file says.
@@ -149,7 +149,7 @@ impl Project {
         let file = root.join(FILE).display().to_string();
         let document = yaml::parse(text)
             .map_err(|error| ProjectError::Invalid(vec![format!("{file}: {error}")]))?;
-        let mut reading = Reading {
+        let mut reading = ProjectReader {
             document: &document,
             problems: Vec::new(),
             warnings: Vec::new(),

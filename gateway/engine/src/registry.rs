@@ -21,25 +21,25 @@ use devgate_core::failure::Failure;
 use devgate_core::redactor::{Sink, say};
 
 pub use crate::family::Family;
-use found::{Code, Declared, Found};
+use found::{Code, Declared, FamilySource};
 
 /// Protocols by name, families by name, and through them the resource types.
 #[derive(Debug)]
 pub struct Registry {
     protocols: IndexMap<String, Arc<dyn Connect>>,
-    families: IndexMap<String, Found>,
+    families: IndexMap<String, FamilySource>,
     /// What is wrong with families of modules, by the name of their folder: they stop those who ask
     /// for them, and nobody else.
     broken: IndexMap<String, String>,
     /// That there are such is told once, to those who ask for all families.
     told: Once,
     log: Arc<dyn Sink>,
-    serial: Serial,
+    serial: RegistryId,
 }
 
 /// Which registry of this process something belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Serial(u64);
+pub(crate) struct RegistryId(u64);
 
 /// How many there have been.
 static SERIALS: AtomicU64 = AtomicU64::new(0);
@@ -84,20 +84,20 @@ impl Registry {
             broken: IndexMap::new(),
             told: Once::new(),
             log: Arc::clone(log),
-            serial: Serial(SERIALS.fetch_add(1, Ordering::Relaxed)),
+            serial: RegistryId(SERIALS.fetch_add(1, Ordering::Relaxed)),
         };
         for connect in devgate_transports::all() {
             let name = connect.schema().name().to_owned();
             registry.protocols.insert(name, Arc::clone(connect));
         }
         for family in devgate_devices::all() {
-            let found = Found::new(Some(Declared::BuiltIn(family)), None);
+            let found = FamilySource::new(Some(Declared::BuiltIn(family)), None);
             let name = family.name().to_owned();
             registry.families.insert(name, found);
         }
         let mut found: IndexMap<String, PathBuf> = IndexMap::new();
         for folder in family_folders(modulepath) {
-            let (name, family) = match Found::read(&folder) {
+            let (name, family) = match FamilySource::read(&folder) {
                 Ok(family) => family,
                 Err(problem) => {
                     registry.broken.insert(name_of(&folder), problem);
@@ -116,7 +116,7 @@ impl Registry {
         for transport in RubyTransport::all(modulepath, libdir) {
             let (name, file) = (transport.name().to_owned(), transport.file().to_owned());
             if !found.contains_key(&name) && !registry.broken.contains_key(&name) {
-                let family = Found::new(None, Some(Code::Ruby(transport)));
+                let family = FamilySource::new(None, Some(Code::Ruby(transport)));
                 registry.add(name, family, &file);
             }
         }
@@ -124,7 +124,7 @@ impl Registry {
     }
 
     /// Which one it is.
-    pub(crate) fn serial(&self) -> Serial {
+    pub(crate) fn serial(&self) -> RegistryId {
         self.serial
     }
 
@@ -135,7 +135,7 @@ impl Registry {
         self.protocols.insert(name, connect);
     }
 
-    fn add(&mut self, name: String, family: Found, place: &Path) {
+    fn add(&mut self, name: String, family: FamilySource, place: &Path) {
         if self.names().any(|known| known == name) {
             let place = place.display();
             let message = format!("family `{name}` of {place} replaces the built-in one");

@@ -16,7 +16,7 @@ use futures_util::stream::{self, StreamExt};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::inventory::{DeviceKey, Target};
-use crate::job::{Limits, RunContext, RunId};
+use crate::job::{RunContext, RunId, RunLimits};
 use crate::registry::Registry;
 use crate::session::SessionPool;
 use devgate_core::cancel::{CancelToken, Reason, Stage};
@@ -49,7 +49,7 @@ impl Run {
         services: Rc<Services>,
         registry: Rc<Registry>,
         events: Arc<Events>,
-        limits: Limits,
+        limits: RunLimits,
     ) -> Self {
         let environment = Arc::clone(&services.environment);
         Self {
@@ -90,7 +90,7 @@ impl Run {
     }
 
     /// How much it may take.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &RunLimits {
         &self.context.limits
     }
 
@@ -172,7 +172,7 @@ impl Run {
                 }
             };
             let answer = answer.unwrap_or_else(TargetResult::from);
-            Some((at, job.listener.masked(answer)))
+            Some((at, job.redactor.masked(answer)))
         });
         let mut answers = Box::pin(answers.buffer_unordered(self.context.limits.concurrency.get()));
         let sessions = self.services.sessions.expect(self.context.id, places);
@@ -241,8 +241,8 @@ impl Drop for Run {
 }
 
 /// Hides the secrets of targets, of which many have the same as their neighbour.
-fn hide(listener: &Redactor<'_>, secrets: impl Iterator<Item = Vec<Value>>) {
+fn hide(redactor: &Redactor<'_>, secrets: impl Iterator<Item = Vec<Value>>) {
     let mut secrets: Vec<Vec<Value>> = secrets.collect();
     secrets.dedup();
-    listener.hide(secrets.iter().flatten());
+    redactor.hide(secrets.iter().flatten());
 }

@@ -28,7 +28,7 @@ pub(crate) use memory::Memory;
 
 /// What is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum StoredKind {
     /// What targets have told of themselves.
     Facts,
     /// What was seen of resources that are audited.
@@ -37,11 +37,11 @@ pub enum Kind {
 
 /// Whose something is: project, target, transport, host and port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Owner(Json);
+pub struct StoreKey(Json);
 
 /// What is kept of a target, and when it was so.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct StoredValue {
     pub(crate) what: Json,
     pub(crate) at: SystemTime,
 }
@@ -53,25 +53,26 @@ pub trait Store: Debug + Send + Sync {
     ///
     /// # Errors
     /// Nothing of it can be kept.
-    fn prepare(&self, kind: Kind) -> Result<(), Failure>;
+    fn prepare(&self, kind: StoredKind) -> Result<(), Failure>;
 
     /// What is kept of a target, however old it is.
     ///
     /// # Errors
     /// What is wrong with it; it will be kept anew.
-    async fn kept(&self, kind: Kind, owner: &Owner) -> Result<Option<Kept>, String>;
+    async fn kept(&self, kind: StoredKind, owner: &StoreKey)
+    -> Result<Option<StoredValue>, String>;
 
     /// Keeps something of a target, without secrets, in place of what was kept before.
     ///
     /// # Errors
     /// It is too large, or cannot be written.
-    async fn keep(&self, kind: Kind, owner: &Owner, kept: Kept) -> io::Result<()>;
+    async fn keep(&self, kind: StoredKind, owner: &StoreKey, kept: StoredValue) -> io::Result<()>;
 
     /// Removes the oldest of a kind, of whatever project, until no more is kept than may be.
-    async fn prune(&self, kind: Kind);
+    async fn prune(&self, kind: StoredKind);
 }
 
-impl Owner {
+impl StoreKey {
     /// A target in the project of this folder. Of another project, or of another device by this name, nothing is kept.
     pub(crate) fn of(project: &Path, target: &Target) -> Self {
         let info = target.connection_info();
@@ -87,7 +88,7 @@ impl Owner {
     }
 }
 
-impl Kept {
+impl StoredValue {
     /// Something that is so now.
     pub fn now(what: Json) -> Self {
         let at = SystemTime::now();
@@ -130,10 +131,10 @@ mod tests {
 
     use super::*;
 
-    pub(super) fn owner(project: &str, name: &str) -> Owner {
+    pub(super) fn owner(project: &str, name: &str) -> StoreKey {
         let mut target = Target::default();
         name.clone_into(&mut target.name);
-        Owner::of(Path::new(project), &target)
+        StoreKey::of(Path::new(project), &target)
     }
 
     #[tokio::test]
@@ -143,22 +144,22 @@ mod tests {
         for store in stores {
             let facts = json!({"os": {"name": "FRRouting"}});
             let r1 = owner("/a", "r1");
-            store.prepare(Kind::Facts)?;
+            store.prepare(StoredKind::Facts)?;
             store
-                .keep(Kind::Facts, &r1, Kept::now(facts.clone()))
+                .keep(StoredKind::Facts, &r1, StoredValue::now(facts.clone()))
                 .await?;
             let kept = store
-                .kept(Kind::Facts, &r1)
+                .kept(StoredKind::Facts, &r1)
                 .await
                 .expect("sound")
                 .expect("kept");
             assert_eq!(kept.what, facts);
             assert!(kept.at.elapsed().expect("past") < Duration::from_secs(60));
             for other in [owner("/a", "r2"), owner("/b", "r1")] {
-                assert_eq!(store.kept(Kind::Facts, &other).await, Ok(None));
+                assert_eq!(store.kept(StoredKind::Facts, &other).await, Ok(None));
             }
-            store.prepare(Kind::Audits)?;
-            assert_eq!(store.kept(Kind::Audits, &r1).await, Ok(None));
+            store.prepare(StoredKind::Audits)?;
+            assert_eq!(store.kept(StoredKind::Audits, &r1).await, Ok(None));
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ const HIDDEN: &str = "\"_sensitive\"";
 
 /// Shows the output of one target's task.
 #[derive(Debug)]
-pub(crate) struct Streamed<'a> {
+pub(crate) struct TaskOutputStream<'a> {
     job: &'a TargetJob<'a>,
     out: RefCell<Lines>,
     err: RefCell<Lines>,
@@ -34,7 +34,7 @@ struct Lines {
     hidden: bool,
 }
 
-impl<'a> Streamed<'a> {
+impl<'a> TaskOutputStream<'a> {
     /// Tells what is heard.
     pub(crate) fn new(job: &'a TargetJob<'a>) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl<'a> Streamed<'a> {
     }
 }
 
-impl OutputSink for Streamed<'_> {
+impl OutputSink for TaskOutputStream<'_> {
     fn write(&self, stream: Stream, bytes: &[u8]) {
         let lines = match stream {
             Stream::Stdout => &self.out,
@@ -81,7 +81,7 @@ impl OutputSink for Streamed<'_> {
 }
 
 /// A last line need not have an end.
-impl Drop for Streamed<'_> {
+impl Drop for TaskOutputStream<'_> {
     fn drop(&mut self) {
         for (stream, lines) in [(Stream::Stdout, &self.out), (Stream::Stderr, &self.err)] {
             let mut lines = lines.take();

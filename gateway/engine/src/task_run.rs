@@ -9,14 +9,14 @@ use std::time::Duration;
 use devgate_schemas::{Hash, Value};
 use devgate_transports::Mode;
 
-use crate::hosts::{Budget, TaskControl, TaskNotRun, TaskOutput};
+use crate::hosts::{TaskBudget, TaskControl, TaskNotRun, TaskOutput};
 use crate::inventory::{Kind, Listed, Target};
 use crate::job::TargetJob;
-use crate::process::{DiscardOutput, Limits};
+use crate::process::{DiscardOutput, ProcessLimits};
 use crate::proxies::{Hosts, TaskSlot};
 use crate::session::{ConnectionSpec, SessionBroker};
-use crate::stream::Streamed;
-use crate::tasks::{Invocation, Parameters, Place, Task, TaskError};
+use crate::stream::TaskOutputStream;
+use crate::tasks::{Invocation, Parameters, Task, TaskError, TaskPlace};
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 use devgate_core::results::{Status, TargetResult};
@@ -69,14 +69,14 @@ impl TaskRun<'_, '_> {
     }
 
     /// What a task gets of a remote target, and what that lets tasks take.
-    fn given<'j>(&self, job: &TargetJob<'j>) -> Result<(Option<Given<'j>>, Budget), Failure> {
+    fn given<'j>(&self, job: &TargetJob<'j>) -> Result<(Option<Given<'j>>, TaskBudget), Failure> {
         match &job.target.kind {
             Kind::Remote { .. } => {
                 let given = self.target(job)?;
                 job.hide(given.0.secrets());
                 Ok((Some(given), budget_of(job.target)?))
             }
-            Kind::Local | Kind::Ssh | Kind::Other(_) => Ok((None, Budget::default())),
+            Kind::Local | Kind::Ssh | Kind::Other(_) => Ok((None, TaskBudget::default())),
         }
     }
 
@@ -99,7 +99,7 @@ impl TaskRun<'_, '_> {
         slot: &TaskSlot<'_>,
         job: &TargetJob<'_>,
         given: Option<&Given<'_>>,
-        budget: &Budget,
+        budget: &TaskBudget,
     ) -> Result<TaskOutput, TaskNotRun> {
         let (target, host, ctx) = (job.target, slot.host(), job.context());
         let mut features = host.features().clone();
@@ -114,7 +114,7 @@ impl TaskRun<'_, '_> {
             self.task.name,
             slot.name()
         ));
-        let streamed = self.stream.then(|| Streamed::new(job));
+        let streamed = self.stream.then(|| TaskOutputStream::new(job));
         let order = TaskControl {
             limits: &limits([host.budget(), budget], self.timeout),
             stop: job.stop(),
@@ -127,8 +127,8 @@ impl TaskRun<'_, '_> {
             host.run(invocation, order).await
         };
         match given {
-            Some((_, Some(reach))) if host.shares_sessions() => {
-                self.lender.lend(&ctx, reach, self.mode, run).await
+            Some((_, Some(spec))) if host.shares_sessions() => {
+                self.lender.lend(&ctx, spec, self.mode, run).await
             }
             Some(_) | None => run(None).await,
         }
@@ -167,8 +167,8 @@ impl TaskRun<'_, '_> {
             .map(|name| job.run.registry.known(name));
         match known.transpose()?.flatten() {
             Some(connect) => {
-                let reach = ConnectionSpec::by(connect, job)?;
-                Ok((connect.schema().target(raw), Some(reach)))
+                let spec = ConnectionSpec::by(connect, job)?;
+                Ok((connect.schema().target(raw), Some(spec)))
             }
             None => {
                 let name = target.remote_transport().unwrap_or("none");
@@ -185,21 +185,25 @@ impl TaskRun<'_, '_> {
 }
 
 /// What a remote target's own options say that tasks may take.
-fn budget_of(target: &Target) -> Result<Budget, Failure> {
-    Budget::remote(target)
+fn budget_of(target: &Target) -> Result<TaskBudget, Failure> {
+    TaskBudget::remote(target)
         .map_err(|invalid| crate::inventory::invalid_connection_info(target, &invalid))
 }
 
 /// Where the job's task is to run, for a remote target at this proxy.
-fn place<'a>(job: &'a TargetJob<'_>, proxy: &'a str, features: &'a BTreeSet<String>) -> Place<'a> {
+fn place<'a>(
+    job: &'a TargetJob<'_>,
+    proxy: &'a str,
+    features: &'a BTreeSet<String>,
+) -> TaskPlace<'a> {
     let target = &job.target.name;
     match &job.target.kind {
-        Kind::Remote { .. } => Place::Remote {
+        Kind::Remote { .. } => TaskPlace::Remote {
             target,
             proxy,
             features,
         },
-        Kind::Local | Kind::Ssh | Kind::Other(_) => Place::Normal { target, features },
+        Kind::Local | Kind::Ssh | Kind::Other(_) => TaskPlace::Normal { target, features },
     }
 }
 
@@ -213,11 +217,11 @@ async fn not_begun<T>(job: &TargetJob<'_>, wait: impl Future<Output = T>) -> Res
 }
 
 /// The lowest of the limits of the host, of the target behind it, and of the run.
-fn limits(budgets: [&Budget; 2], timeout: Option<Duration>) -> Limits {
-    let default = Limits::default();
+fn limits(budgets: [&TaskBudget; 2], timeout: Option<Duration>) -> ProcessLimits {
+    let default = ProcessLimits::default();
     let output = budgets.into_iter().filter_map(|budget| budget.output).min();
     let time = budgets.into_iter().filter_map(|budget| budget.time);
-    Limits {
+    ProcessLimits {
         time: time.chain(timeout).min(),
         stdout: output.unwrap_or(default.stdout),
         ..default

@@ -18,7 +18,7 @@ use tokio::sync::OnceCell;
 use crate::inventory::{
     Inventory, Listed, Overrides, Problem, Source, Target, TransportOptions, read_device_conf,
 };
-use crate::plugins::{Ask, Plugins};
+use crate::plugins::{Plugins, SecretPrompt};
 use crate::project::Project;
 use crate::registry::Registry;
 use crate::tasks::Catalogue;
@@ -28,7 +28,7 @@ use devgate_core::trust;
 
 /// What a workspace is made of.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct WorkspaceSettings {
     /// The project.
     pub project: Project,
     /// Where modules are, whatever the project says.
@@ -46,7 +46,7 @@ pub struct Settings {
     /// What is lent to plugins.
     pub environment: Arc<Environment>,
     /// Whom plugins may ask for a secret.
-    pub person: Option<Arc<dyn Ask>>,
+    pub person: Option<Arc<dyn SecretPrompt>>,
 }
 
 /// A `device.conf`.
@@ -61,7 +61,7 @@ pub struct DeviceFile {
 /// What runs work with.
 #[derive(Debug)]
 pub struct Workspace {
-    settings: Settings,
+    settings: WorkspaceSettings,
     /// How often it was loaded before.
     generation: u64,
     /// Read when somebody first needs it.
@@ -98,13 +98,13 @@ impl Workspace {
     ///
     /// # Errors
     /// Others could change what is run, or two modules define one family.
-    pub fn load(settings: Settings, log: Arc<dyn Sink>) -> Result<Self, Failure> {
+    pub fn load(settings: WorkspaceSettings, log: Arc<dyn Sink>) -> Result<Self, Failure> {
         Self::generation(0, settings, log)
     }
 
     fn generation(
         generation: u64,
-        mut settings: Settings,
+        mut settings: WorkspaceSettings,
         log: Arc<dyn Sink>,
     ) -> Result<Self, Failure> {
         let project = &mut settings.project;
@@ -162,7 +162,7 @@ impl Workspace {
     /// What is wrong with them; this one can still be used.
     pub async fn next(&self) -> Result<Self, Failure> {
         let root = self.project().root.clone();
-        let settings = Settings {
+        let settings = WorkspaceSettings {
             project: Project::find(Some(root.clone()), None, &root)?,
             ..self.settings.clone()
         };
@@ -182,7 +182,7 @@ impl Workspace {
     }
 
     async fn read(&self) -> Result<Rc<Inventory>, Failure> {
-        let Settings {
+        let WorkspaceSettings {
             project,
             inventory,
             variable,
@@ -341,7 +341,7 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let inventory = folder.path().join("inventory.yaml");
         fs::write(&inventory, named(&["r1"]))?;
-        let settings = Settings {
+        let settings = WorkspaceSettings {
             project: Project::find(Some(folder.path().to_owned()), None, folder.path())?,
             modulepath: None,
             libdir: None,

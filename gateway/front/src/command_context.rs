@@ -11,14 +11,14 @@ use devgate_core::budget;
 use devgate_core::failure::Failure;
 use devgate_core::redactor::Sink;
 use devgate_engine::engine::{
-    self, Engine, EngineConfig, Limits, Principal, RunHandle, RunRequest,
+    self, Engine, EngineConfig, Principal, RunHandle, RunLimits, RunRequest,
 };
 use devgate_engine::inventory::{Inventory, Overrides, Source, default_file};
 use devgate_engine::operations::{self, Operation};
 use devgate_engine::project::Project;
 use devgate_engine::run::Run;
 use devgate_engine::store::Files;
-use devgate_engine::workspace::{DeviceFile, SelectedTargets, Settings, Workspace};
+use devgate_engine::workspace::{DeviceFile, SelectedTargets, Workspace, WorkspaceSettings};
 use devgate_schemas::Level;
 use devgate_transports::{Environment, RetryBudget};
 use futures_util::FutureExt;
@@ -77,7 +77,7 @@ impl CommandContext {
             .and_then(OsStr::to_str);
         let devices = global.deviceconfig.clone().map(|path| (path, true));
         let devices = devices.or_else(|| Some((default_file(&environment)?, false)));
-        let settings = Settings {
+        let settings = WorkspaceSettings {
             project,
             modulepath,
             libdir: global.libdir.clone(),
@@ -175,12 +175,12 @@ impl CommandContext {
         })
     }
 
-    fn limits(&self, concurrency: Option<NonZeroUsize>) -> Limits {
-        Limits {
+    fn limits(&self, concurrency: Option<NonZeroUsize>) -> RunLimits {
+        RunLimits {
             concurrency: self.concurrency(concurrency),
             retry_budget: self.retry_budget,
             least: self.logger.least(),
-            ..Limits::default()
+            ..RunLimits::default()
         }
     }
 

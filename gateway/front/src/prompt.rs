@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::thread;
 
 use async_trait::async_trait;
-use devgate_engine::plugins::Ask;
+use devgate_engine::plugins::SecretPrompt;
 use devgate_schemas::Value;
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use tokio::sync::oneshot;
@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 pub struct Terminal;
 
 #[async_trait]
-impl Ask for Terminal {
+impl SecretPrompt for Terminal {
     async fn ask(&self, question: &str) -> Result<Value, String> {
         let terminal = terminal()
             .map_err(|_| format!("there is no terminal on which to ask \"{question}\""))?;

@@ -5,7 +5,7 @@ use std::{io, thread};
 
 use clap::Args;
 use devgate_core::failure::{ErrorContext, Failure};
-use devgate_engine::operations::{Came, How, Operation, Typing};
+use devgate_engine::operations::{CommandKind, CommandOrder, CommandOutput, Operation};
 use devgate_engine::project::Format;
 use devgate_engine::session::SessionHandle;
 use devgate_engine::tasks::SESSION_VARIABLE;
@@ -79,15 +79,15 @@ impl Exec {
         let has_session = names_targets || std::env::var_os(SESSION_VARIABLE).is_some();
         let words = for_the_device(self.words, std::env::args_os().collect(), has_session)?;
         let mut stdin = (words == ["-"]).then(lines_of_stdin).transpose()?;
-        let mut typing = Typing {
+        let mut typing = CommandOrder {
             lines: match (&stdin, self.config) {
                 (Some(_), _) => Vec::new(),
                 (None, true) => words,
                 (None, false) => vec![words.join(" ")],
             },
             how: match self.config {
-                true => How::Configuration { save: self.save },
-                false => How::Commands {
+                true => CommandKind::Configuration { save: self.save },
+                false => CommandKind::Commands {
                     answers: self.answer,
                 },
             },
@@ -112,14 +112,14 @@ impl Exec {
             return Ok(exit_status(&done.await?.ran));
         }
         let work = async |session: &mut SessionHandle<'_>| {
-            let print = &mut |(value, text): Came| match printer.format() {
+            let print = &mut |(value, text): CommandOutput| match printer.format() {
                 // What a program reads is the device's output and nothing else.
                 Format::Human => printer.exact(&text),
                 Format::Json | Format::Jsonl => printer.document(&value, String::new),
             };
             match (&mut stdin, &typing.how) {
                 // Each command is sent as soon as it comes.
-                (Some(lines), How::Commands { .. }) => {
+                (Some(lines), CommandKind::Commands { .. }) => {
                     while let Some(command) = lines.recv().await {
                         typing.lines = vec![command?];
                         typing.with(session, print).await?;
@@ -127,7 +127,9 @@ impl Exec {
                     }
                     return Ok(());
                 }
-                (Some(lines), How::Configuration { .. }) => typing.lines = all(lines).await?,
+                (Some(lines), CommandKind::Configuration { .. }) => {
+                    typing.lines = all(lines).await?
+                }
                 (None, _) => {}
             }
             typing.with(session, print).await

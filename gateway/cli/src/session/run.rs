@@ -69,8 +69,8 @@ impl Run {
         let lender = SessionBroker::new(&context.engine.services.sessions, RetryScope::Request);
         let lending = async {
             job.prepare().await?;
-            let reach = ConnectionSpec::from_here(&job)?;
-            lender.lend(&ctx, &reach, mode, lent).await
+            let spec = ConnectionSpec::from_here(&job)?;
+            lender.lend(&ctx, &spec, mode, lent).await
         };
         let shown = &mut TerminalView::new(&context.logger, printer);
         // Signals are the program's, once it has been started; before, they end this process.

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use tokio::sync::watch;
 
 use super::Engine;
-use crate::job::{Limits, panicked};
+use crate::job::{RunLimits, panicked};
 use crate::operations::{Operation, Summary};
 use crate::registry::Registry;
 use crate::run::Run;
@@ -33,7 +33,7 @@ pub struct RunRequest {
     /// What is done with them.
     pub operation: Operation,
     /// How much the run may take.
-    pub limits: Limits,
+    pub limits: RunLimits,
 }
 
 /// Who asks for something, as the front end knows them.

@@ -16,7 +16,7 @@ use futures_util::FutureExt;
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use super::{Engine, EngineConfig, Limits};
+use super::{Engine, EngineConfig, RunLimits};
 use crate::inventory::{Inventory, Overrides, Target};
 use crate::plugins::Plugins;
 use crate::project::Project;
@@ -86,14 +86,14 @@ impl Bench {
         chosen.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn begin(&self, limits: Limits) -> Run {
+    fn begin(&self, limits: RunLimits) -> Run {
         self.engine.begin(&self.registry, limits)
     }
 
     fn one_by_one(&self) -> Run {
-        self.begin(Limits {
+        self.begin(RunLimits {
             concurrency: NonZeroUsize::MIN,
-            ..Limits::default()
+            ..RunLimits::default()
         })
     }
 }

@@ -17,7 +17,7 @@ use super::resource_type::ExternalType;
 use super::results::Problem;
 use super::session::{Asked, Reaching, Way};
 use crate::family::Family;
-use crate::process::{GRACE, Limits};
+use crate::process::{GRACE, ProcessLimits};
 
 /// The programs of a family that have not been asked yet what they are.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct Programs {
 }
 
 /// What a program may take to say what it is.
-const LIMITS: Limits = Limits {
+const LIMITS: ProcessLimits = ProcessLimits {
     time: Some(Duration::from_secs(10)),
     stdout: 1024 * 1024,
     stderr: 64 * 1024,

@@ -11,7 +11,7 @@ use devgate_transports::error::ProgramProblem;
 
 use super::action::Action;
 use super::results::{self, Problem};
-use crate::process::{self, Failure, Limits, OutputLimit};
+use crate::process::{self, Failure, OutputLimit, ProcessLimits};
 use devgate_core::cancel::CancelSource;
 
 /// A program that is a transport, or manages a type of resource.
@@ -77,7 +77,7 @@ impl Program {
     }
 
     /// Asks it one thing in a process of its own.
-    pub(super) async fn once(&self, action: Action, input: Hash, limits: &Limits) -> Reply {
+    pub(super) async fn once(&self, action: Action, input: Hash, limits: &ProcessLimits) -> Reply {
         let request = Value::Hash([("input", self.input(input))].into_iter().collect());
         let program = process::Program {
             stdin: Some(revealed(&request)),
@@ -170,7 +170,7 @@ pub(super) fn revealed(request: &Value) -> Sensitive<Vec<u8>> {
 }
 
 /// That a program has taken longer than it may.
-pub(super) fn timed_out(action: Action, limits: &Limits) -> String {
+pub(super) fn timed_out(action: Action, limits: &ProcessLimits) -> String {
     let seconds = limits.time.unwrap_or_default().as_secs_f64();
     let (limit, hint) = if action == Action::Schema {
         ("", "what it is, it must say without a device")

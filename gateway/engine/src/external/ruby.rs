@@ -23,7 +23,7 @@ use super::resource_type::ExternalType;
 use super::results::Problem;
 use super::session::{Asked, Reaching, Way};
 use crate::family::Family;
-use crate::process::{GRACE, Limits};
+use crate::process::{GRACE, ProcessLimits};
 use devgate_core::trust;
 
 /// A transport in Ruby, which has not been asked yet what it is.
@@ -60,7 +60,7 @@ const HOST: [(&str, &str); 7] = [
 const SCHEMAS: &str = "puppet/transport/schema";
 
 /// What modules may take to say what they are: a second, where nobody else wants the processor.
-const LIMITS: Limits = Limits {
+const LIMITS: ProcessLimits = ProcessLimits {
     time: Some(Duration::from_secs(60)),
     stdout: 50 * 1024 * 1024,
     stderr: 64 * 1024,

@@ -12,7 +12,7 @@ use super::event;
 use super::program::Program;
 use super::results::Problem;
 use super::talk::Talks;
-use crate::process::Limits;
+use crate::process::ProcessLimits;
 
 /// The factory of a family with programs.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Asked {
 pub(super) struct Session {
     way: Way<Box<dyn Transport>>,
     info: ConnectionInfo,
-    limits: Limits,
+    limits: ProcessLimits,
     talks: Talks,
 }
 
@@ -85,14 +85,14 @@ impl Connect for Reaching {
 }
 
 /// What programs may take of a target that is reached with this info.
-fn limits(info: &ConnectionInfo) -> Limits {
+fn limits(info: &ConnectionInfo) -> ProcessLimits {
     let time = info.number("task-timeout");
     // More seconds than there are mean no limit.
     let time = time.map_or(Some(TIME), |time| Duration::try_from_secs_f64(time).ok());
-    let limits = Limits::default();
+    let limits = ProcessLimits::default();
     let output = info.integer("output-limit");
     let output = output.and_then(|bytes| usize::try_from(bytes).ok());
-    Limits {
+    ProcessLimits {
         time,
         stdout: output.unwrap_or(limits.stdout),
         ..limits

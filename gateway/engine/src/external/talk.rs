@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::action::Action;
 use super::program::{Program, Reply, revealed, timed_out};
 use super::results::{self, Problem};
-use crate::process::{Broken, Dialogue, Limits};
+use crate::process::{Broken, Dialogue, ProcessLimits};
 use devgate_core::lock::locked;
 
 /// The processes of a session, by their files.
@@ -40,7 +40,7 @@ impl Talks {
         program: &Program,
         action: Action,
         input: Hash,
-        limits: &Limits,
+        limits: &ProcessLimits,
         tell: impl FnMut(&Value) -> Result<(), String>,
     ) -> Reply {
         let place = locked(&self.0)
@@ -119,7 +119,7 @@ impl Talk {
         &mut self,
         action: Action,
         input: Value,
-        limits: &Limits,
+        limits: &ProcessLimits,
         mut tell: impl FnMut(&Value) -> Result<(), String>,
     ) -> Result<Result<Hash, Problem>, Why> {
         self.last += 1;
@@ -143,7 +143,7 @@ impl Talk {
 }
 
 impl Why {
-    fn told(self, stderr: &Captured, limits: &Limits) -> String {
+    fn told(self, stderr: &Captured, limits: &ProcessLimits) -> String {
         match self {
             Self::Misfit(problem) => problem,
             Self::Broken(Broken::TooLong) => format!(

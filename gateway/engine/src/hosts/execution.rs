@@ -3,7 +3,7 @@
 use devgate_schemas::Hash;
 use devgate_schemas::task::Exit;
 
-use crate::process::{Limits, OutputSink};
+use crate::process::{OutputSink, ProcessLimits};
 use crate::tasks::TaskError;
 use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
@@ -21,7 +21,7 @@ pub enum TaskNotRun {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskControl<'a> {
     /// How long it may take and how much it may write.
-    pub limits: &'a Limits,
+    pub limits: &'a ProcessLimits,
     /// How it learns that it is to end.
     pub stop: &'a CancelToken,
     /// Who hears its output while it runs.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::local::Local;
 use super::shell::Shell;
-use super::{Budget, Settings, TaskControl, TaskNotRun, TaskOutput};
+use super::{TaskBudget, TaskControl, TaskHostSettings, TaskNotRun, TaskOutput};
 use crate::tasks::Invocation;
 
 /// A place that runs tasks, for as long as one run of devgate.
@@ -18,7 +18,7 @@ pub(crate) enum Host<'v> {
 
 impl Host<'_> {
     /// This node, as who we are.
-    pub(crate) fn local(settings: Settings) -> Self {
+    pub(crate) fn local(settings: TaskHostSettings) -> Self {
         Self::Local(Box::new(Local::new(settings)))
     }
 
@@ -31,7 +31,7 @@ impl Host<'_> {
     }
 
     /// What each task on it may take.
-    pub(crate) fn budget(&self) -> &Budget {
+    pub(crate) fn budget(&self) -> &TaskBudget {
         match self {
             Self::Local(local) => local.budget(),
             Self::Shell(shell) => shell.budget(),

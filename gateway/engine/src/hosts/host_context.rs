@@ -11,7 +11,7 @@ use devgate_core::redactor::{Redactor, Sink};
 #[derive(Debug)]
 pub(crate) struct HostContext<'v> {
     name: String,
-    listener: Redactor<'v>,
+    redactor: Redactor<'v>,
     retry_budget: RetryBudget,
 }
 
@@ -19,7 +19,7 @@ impl<'v> HostContext<'v> {
     pub(crate) fn new(name: &str, sink: &'v dyn Sink, retry_budget: Duration) -> Self {
         Self {
             name: name.to_owned(),
-            listener: Redactor::new(sink),
+            redactor: Redactor::new(sink),
             retry_budget: RetryBudget::at_most(retry_budget),
         }
     }
@@ -30,11 +30,11 @@ impl<'v> HostContext<'v> {
 
     /// The context of calls on the host.
     pub(crate) fn ctx(&self) -> Context<'_> {
-        Context::new(&self.name, &self.listener, &self.retry_budget)
+        Context::new(&self.name, &self.redactor, &self.retry_budget)
     }
 
     /// Keeps these secrets out of everything that is said from now on.
     pub(crate) fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
-        self.listener.hide(secrets);
+        self.redactor.hide(secrets);
     }
 }

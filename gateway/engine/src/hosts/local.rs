@@ -10,23 +10,23 @@ use nix::errno::Errno;
 
 use super::stage::{Cleanup, Stages};
 use super::words::{PWSH, words};
-use super::{Budget, Settings, TaskControl, TaskOutput};
+use super::{TaskBudget, TaskControl, TaskHostSettings, TaskOutput};
 use crate::process::{self, Ended, Failure, Program, found};
-use crate::tasks::{Invocation, Said, TaskError};
+use crate::tasks::{Invocation, TaskError, TaskOutputs};
 use devgate_core::cancel::CancelToken;
 use devgate_core::trust;
 
 /// This node, for as long as one run.
 #[derive(Debug)]
 pub(crate) struct Local {
-    settings: Settings,
+    settings: TaskHostSettings,
     features: BTreeSet<String>,
     stages: Stages,
 }
 
 impl Local {
     /// This node; its features are what is there: a shell, PowerShell, and Puppet's own Ruby.
-    pub(crate) fn new(settings: Settings) -> Self {
+    pub(crate) fn new(settings: TaskHostSettings) -> Self {
         let there = [
             ("shell", Path::new("/bin/sh").exists()),
             (
@@ -50,7 +50,7 @@ impl Local {
         &self.features
     }
 
-    pub(super) fn budget(&self) -> &Budget {
+    pub(super) fn budget(&self) -> &TaskBudget {
         &self.settings.budget
     }
 
@@ -139,7 +139,7 @@ fn ended_early(task: &str, ended: Ended, stop: &CancelToken) -> TaskError {
     if !left.is_empty() {
         tracing::warn!("task {task}: these processes cannot be killed, and still live: {left:?}");
     }
-    let (task, said) = (task.to_owned(), Said::new(stdout, stderr));
+    let (task, said) = (task.to_owned(), TaskOutputs::new(stdout, stderr));
     match limit {
         Some(limit) => TaskError::TimedOut { task, limit, said },
         None => TaskError::Stopped {

@@ -14,6 +14,6 @@ pub use execution::TaskNotRun;
 pub(crate) use execution::{TaskControl, TaskOutput};
 pub(crate) use host::Host;
 pub(crate) use host_context::HostContext;
-pub(crate) use settings::Budget;
-pub use settings::Settings;
+pub(crate) use settings::TaskBudget;
+pub use settings::TaskHostSettings;
 pub(crate) use shell::Shell;

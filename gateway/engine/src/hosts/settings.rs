@@ -16,7 +16,7 @@ use crate::inventory::{Kind, Target};
 
 /// How tasks run on a host: one form for this node and for those behind SSH.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct TaskHostSettings {
     /// Where the directories of tasks are made; the host's own place if nothing is said.
     pub tmpdir: Option<PathBuf>,
     /// Whether they are removed.
@@ -26,7 +26,7 @@ pub struct Settings {
     /// As whom tasks run, if not as who is logged in.
     pub(crate) run_as: Option<RunAs>,
     /// What tasks may take.
-    pub(crate) budget: Budget,
+    pub(crate) budget: TaskBudget,
 }
 
 /// What changes the user.
@@ -52,7 +52,7 @@ impl RunAs {
 
 /// What tasks may take, of a host or for a target behind one; what is not said is not limited here.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Budget {
+pub(crate) struct TaskBudget {
     /// The time of one task.
     pub time: Option<Duration>,
     /// The bytes of stdout that are kept of one task.
@@ -75,7 +75,7 @@ static REMOTE: LazyLock<TransportSchema> = LazyLock::new(|| {
         .renamed("remote", "The gateway's own options of a remote target.")
 });
 
-impl Settings {
+impl TaskHostSettings {
     /// The settings of this node, of a target whose transport is `local`. `tell` hears of keys that
     /// nobody knows.
     ///
@@ -138,7 +138,7 @@ impl Settings {
                 sudo: text("sudo-executable").unwrap_or_else(|| "sudo".to_owned()),
                 password: info.get("sudo-password").cloned(),
             }),
-            budget: Budget::of(info),
+            budget: TaskBudget::of(info),
         }
     }
 
@@ -157,19 +157,19 @@ impl Settings {
     }
 }
 
-impl Default for Settings {
+impl Default for TaskHostSettings {
     fn default() -> Self {
         Self {
             tmpdir: None,
             cleanup: true,
             interpreters: Vec::new(),
             run_as: None,
-            budget: Budget::default(),
+            budget: TaskBudget::default(),
         }
     }
 }
 
-impl Budget {
+impl TaskBudget {
     /// Of which of a remote target's options this is made.
     pub(crate) fn schema() -> &'static TransportSchema {
         &REMOTE
@@ -228,7 +228,7 @@ mod tests {
 
     use super::*;
 
-    fn read(options: serde_json::Value) -> (Result<Settings, String>, Vec<String>) {
+    fn read(options: serde_json::Value) -> (Result<TaskHostSettings, String>, Vec<String>) {
         let Value::Hash(options) = Value::from(options) else {
             panic!("options are an object");
         };
@@ -236,7 +236,7 @@ mod tests {
         let info = LOCAL.read(Unread::new(options), |level, message| {
             told.push(format!("{level:?} {message}"));
         });
-        let settings = info.map(|info| Settings::of(&info));
+        let settings = info.map(|info| TaskHostSettings::of(&info));
         (settings.map_err(|error| error.to_string()), told)
     }
 

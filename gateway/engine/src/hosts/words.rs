@@ -5,7 +5,7 @@ use std::path::Path;
 
 use devgate_schemas::task::InputMethod;
 
-use super::Settings;
+use super::TaskHostSettings;
 use crate::tasks::Implementation;
 
 /// PowerShell as it is called where no interpreter is configured for `.ps1`.
@@ -34,7 +34,7 @@ exit $LASTEXITCODE
 pub(super) fn words(
     implementation: &Implementation,
     executable: &Path,
-    settings: &Settings,
+    settings: &TaskHostSettings,
 ) -> Vec<OsString> {
     let extension = executable.extension().unwrap_or_default().to_string_lossy();
     let configured = settings

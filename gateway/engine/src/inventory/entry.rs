@@ -5,13 +5,13 @@ use devgate_schemas::yaml::{Mapping, Node};
 use super::data::Data;
 use super::error::Problem;
 use super::nodes::{DATA_KEYS, said};
-use super::read::{Alias, Owner, Reading};
+use super::read::{Alias, InventoryReader, Owner};
 use super::target_name::{checked_name, illegal, target_name};
 use super::uri::Uri;
 
 const TARGET_KEYS: [&str; 3] = ["name", "alias", "uri"];
 
-impl<'n> Reading<'n> {
+impl<'n> InventoryReader<'n> {
     /// Reads an entry. What is wrong with it is its own: the target is there and cannot be used.
     pub(super) fn target(&mut self, node: &'n Node, group: usize) {
         if node.as_str().is_some() {

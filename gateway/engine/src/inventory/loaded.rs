@@ -12,7 +12,7 @@ use super::device_conf::Device;
 use super::expand::Expanding;
 use super::group::{Group, Tree};
 use super::names::{Names, folded};
-use super::read::Reading;
+use super::read::InventoryReader;
 use super::references::ReferenceResolver;
 use super::{InventoryError, Problem, Source, exposed};
 
@@ -84,7 +84,7 @@ impl Inventory {
             };
             root = expanding.group(root, &[]).await?;
         }
-        let mut reading = Reading::new(file, &root);
+        let mut reading = InventoryReader::new(file, &root);
         if let Some((node, name)) = exposed::secret_in(Path::new(file), &root) {
             reading.warning(
                 node,
@@ -102,7 +102,7 @@ impl Inventory {
         if !reading.problems.is_empty() {
             return Err(InventoryError::Invalid(reading.problems));
         }
-        let Reading {
+        let InventoryReader {
             tree,
             warnings,
             references,

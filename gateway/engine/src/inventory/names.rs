@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::Problem;
 use super::data::Data;
 use super::group::Entry;
-use super::read::{Alias, Reading};
+use super::read::{Alias, InventoryReader};
 use super::target_name::target_name;
 use super::uri::Uri;
 
@@ -25,7 +25,7 @@ fn place(problem: &Problem) -> (u32, u32) {
     (problem.line, problem.column)
 }
 
-impl Reading<'_> {
+impl InventoryReader<'_> {
     /// Compares all names (Bolt: `resolve_string_targets` and `validate`).
     pub(super) fn names(&mut self) -> Names {
         let mut names = Names::default();

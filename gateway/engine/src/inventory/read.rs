@@ -15,7 +15,7 @@ const GROUP_KEYS: [&str; 3] = ["name", "groups", "targets"];
 
 /// What a document says, before the names in it are compared with each other.
 #[derive(Default)]
-pub(super) struct Reading<'n> {
+pub(super) struct InventoryReader<'n> {
     pub(super) file: String,
     pub(super) tree: Tree,
     /// Where each group is named.
@@ -37,7 +37,7 @@ pub(super) struct Alias<'n> {
     pub(super) place: &'n Node,
 }
 
-impl<'n> Reading<'n> {
+impl<'n> InventoryReader<'n> {
     pub(super) fn new(file: &str, root: &'n Node) -> Self {
         let mut reading = Self {
             file: file.to_owned(),

@@ -8,12 +8,12 @@ use devgate_schemas::{Hash, Value};
 use super::data::{Data, without_undef};
 use super::kind::{TRANSPORTS, meant_transport};
 use super::nodes::{is_reference, said, written};
-use super::read::{Owner, Reading};
+use super::read::{InventoryReader, Owner};
 
 /// Options of `remote` that decide how a target is reached, whatever its transport's schema says.
 const REMOTE_TEXTS: [&str; 2] = ["remote-transport", "protocol"];
 
-impl Reading<'_> {
+impl InventoryReader<'_> {
     pub(super) fn data(&mut self, mapping: &Mapping, owner: Owner<'_>) -> Data {
         for key in ["config", "vars", "facts", "features"] {
             if let Some(node) = said(mapping, key) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use devgate_transports::Environment;
 
 use super::failures::interrupted;
-use super::{Limits, RunId};
+use super::{RunId, RunLimits};
 use crate::registry::Registry;
 use devgate_core::cancel::CancelSource;
 use devgate_core::events::Events;
@@ -22,7 +22,7 @@ pub struct RunContext {
     /// What is lent to it.
     pub(crate) environment: Arc<Environment>,
     pub(crate) events: Arc<Events>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: RunLimits,
     pub(crate) cancel_source: CancelSource,
 }
 
@@ -33,7 +33,7 @@ impl RunContext {
         registry: Rc<Registry>,
         environment: Arc<Environment>,
         events: Arc<Events>,
-        limits: Limits,
+        limits: RunLimits,
     ) -> Self {
         Self {
             id,

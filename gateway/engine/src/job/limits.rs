@@ -15,7 +15,7 @@ pub(crate) struct RunId(pub(crate) u64);
 
 /// How much a run may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct RunLimits {
     /// How many targets it works on at once.
     pub concurrency: NonZeroUsize,
     /// How long each target is waited for that does not answer.
@@ -28,7 +28,7 @@ pub struct Limits {
     pub deadline: Option<Duration>,
 }
 
-impl Default for Limits {
+impl Default for RunLimits {
     fn default() -> Self {
         Self {
             concurrency: CONCURRENCY,

@@ -9,5 +9,5 @@ pub use context::RunContext;
 pub(crate) use failures::interrupted;
 pub use failures::panicked;
 pub(crate) use limits::RunId;
-pub use limits::{CONCURRENCY, Limits};
+pub use limits::{CONCURRENCY, RunLimits};
 pub use target_job::TargetJob;

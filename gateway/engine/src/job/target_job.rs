@@ -23,7 +23,7 @@ pub struct TargetJob<'a> {
     place: OnceCell<DeviceKey>,
     /// What it is a part of.
     pub run: &'a RunContext,
-    pub(crate) listener: Redactor<'a>,
+    pub(crate) redactor: Redactor<'a>,
     retry_budget: RetryBudget,
     stop: CancelToken,
 }
@@ -36,14 +36,14 @@ impl<'a> TargetJob<'a> {
             place,
             run,
             stop: run.cancel_source.stop(),
-            listener: Redactor::new(run.sink()),
+            redactor: Redactor::new(run.sink()),
             retry_budget: RetryBudget::at_most(run.limits.retry_budget),
         }
     }
 
     /// Keeps these secrets out of everything that is said or printed of the target from now on.
     pub fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
-        self.listener.hide(secrets);
+        self.redactor.hide(secrets);
     }
 
     /// Where its target is.
@@ -91,17 +91,17 @@ impl<'a> TargetJob<'a> {
 
     /// A text without the secrets that are known in the run.
     pub fn masked(&self, text: &str) -> String {
-        self.listener.masked_text(text)
+        self.redactor.masked_text(text)
     }
 
     /// What a target answers, without the secrets that are known in the run.
     pub(crate) fn without_secrets(&self, answer: Json) -> Json {
-        self.listener.masked_value(answer)
+        self.redactor.masked_value(answer)
     }
 
     /// The context of calls on the target.
     pub fn context(&self) -> Context<'_> {
-        Context::new(&self.target.name, &self.listener, &self.retry_budget)
+        Context::new(&self.target.name, &self.redactor, &self.retry_budget)
             .within(&self.run.environment)
     }
 

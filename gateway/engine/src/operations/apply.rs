@@ -23,7 +23,7 @@ use crate::manifest::Manifest;
 use crate::registry::Family;
 use crate::run::{Run, RunSummary};
 use crate::session::{self, BusyPolicy, SessionAccess};
-use crate::store::{Kept, Kind, Owner};
+use crate::store::{StoreKey, StoredKind, StoredValue};
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_core::redactor::say;
 use devgate_core::results::{Status, TargetResult};
@@ -237,13 +237,15 @@ impl Apply {
         };
         let unusable = |error: String| Failure::new("devgate/cannot-audit", error);
         let store = &*run.services.store;
-        let audits = plan.audits().then(|| Owner::of(&self.project, job.target));
+        let audits = plan
+            .audits()
+            .then(|| StoreKey::of(&self.project, job.target));
         let mut kept = None;
         if let Some(owner) = &audits {
-            let prepared = store.prepare(Kind::Audits);
+            let prepared = store.prepare(StoredKind::Audits);
             prepared.map_err(|error| unusable(format!("{error:#}")))?;
             kept = store
-                .kept(Kind::Audits, owner)
+                .kept(StoredKind::Audits, owner)
                 .await
                 .unwrap_or_else(|problem| {
                     let message = format!("{problem}: what is audited is recorded anew");
@@ -263,8 +265,8 @@ impl Apply {
                 device_run::run(ctx, plan, options, safety, &mut audited, job.stop()).await;
             let mut unsaved = None;
             if let (Some(owner), Mode::Enforce) = (&audits, options.mode) {
-                let audited = Kept::now(job.without_secrets(audited.into_json()));
-                let kept = store.keep(Kind::Audits, owner, audited).await;
+                let audited = StoredValue::now(job.without_secrets(audited.into_json()));
+                let kept = store.keep(StoredKind::Audits, owner, audited).await;
                 let lost = |error| unusable(format!("what was audited is not kept: {error}"));
                 unsaved = kept.err().map(lost);
             }

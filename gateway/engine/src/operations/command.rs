@@ -13,18 +13,18 @@ use devgate_core::results::{Action, Status, TargetResult};
 
 /// What is typed, and what becomes of it.
 #[derive(Debug)]
-pub struct Typing {
+pub struct CommandOrder {
     /// What is typed, line by line.
     pub lines: Vec<String>,
     /// As what it is typed.
-    pub how: How,
+    pub how: CommandKind,
     /// Whether it is only shown.
     pub noop: bool,
 }
 
 /// As what lines are typed.
 #[derive(Debug)]
-pub enum How {
+pub enum CommandKind {
     /// Each is a command, whose questions take these answers.
     Commands {
         /// What is answered to questions, in this order.
@@ -38,9 +38,9 @@ pub enum How {
 }
 
 /// What came of a command, or of configuration: for programs, and for people.
-pub type Came = (Json, String);
+pub type CommandOutput = (Json, String);
 
-impl Typing {
+impl CommandOrder {
     /// The lines that are commands.
     fn commands(&self) -> impl Iterator<Item = &String> {
         self.lines.iter().filter(|line| !line.trim().is_empty())
@@ -53,10 +53,10 @@ impl Typing {
     pub async fn with(
         &self,
         session: &mut SessionHandle<'_>,
-        give: &mut impl FnMut(Came),
+        give: &mut impl FnMut(CommandOutput),
     ) -> Result<(), Failure> {
         match &self.how {
-            How::Commands { answers } => {
+            CommandKind::Commands { answers } => {
                 for command in self.commands() {
                     give(if self.noop {
                         let shown = session.shown(command.as_str().into());
@@ -68,7 +68,7 @@ impl Typing {
                     });
                 }
             }
-            How::Configuration { save } if self.noop => {
+            CommandKind::Configuration { save } if self.noop => {
                 let shown = session.shown(self.lines.join("\n").into());
                 let mut text = ended(shown.as_str().unwrap_or_default().to_owned());
                 text.insert_str(0, "would send, as configuration:\n");
@@ -80,7 +80,7 @@ impl Typing {
                     text,
                 ));
             }
-            How::Configuration { save } => {
+            CommandKind::Configuration { save } => {
                 session.configure(self.lines.clone()).await?;
                 if *save {
                     session.save().await?;
@@ -106,7 +106,7 @@ impl Typing {
         job: &TargetJob<'_>,
     ) -> Result<TargetResult, Failure> {
         let (mut values, mut text) = (Vec::new(), String::new());
-        let give = &mut |(value, said): Came| {
+        let give = &mut |(value, said): CommandOutput| {
             values.push(value);
             text.push_str(&said);
         };
@@ -114,11 +114,14 @@ impl Typing {
         let outcome = session::with_handle(sessions, job, work).await;
         // The form is that of what was asked, however far it came.
         let value = match &self.how {
-            How::Commands { .. } if self.commands().count() != 1 => json!({ "commands": values }),
+            CommandKind::Commands { .. } if self.commands().count() != 1 => {
+                json!({ "commands": values })
+            }
             _ => values.pop().unwrap_or_else(|| json!({})),
         };
         let mut answer = TargetResult::success(value);
-        if let (How::Configuration { save }, true, false) = (&self.how, outcome.is_ok(), self.noop)
+        if let (CommandKind::Configuration { save }, true, false) =
+            (&self.how, outcome.is_ok(), self.noop)
         {
             text = match self.lines.len() {
                 1 => "1 line was typed".to_owned(),

@@ -11,7 +11,7 @@ use crate::inventory::Target;
 use crate::job::TargetJob;
 use crate::run::{Run, RunSummary};
 use crate::session::{self, SessionAccess, SessionPool};
-use crate::store::{Kept, Kind, Owner, Store};
+use crate::store::{Store, StoreKey, StoredKind, StoredValue};
 use devgate_core::failure::Failure;
 use devgate_core::results::{Action, Collected, Origin, TargetResult};
 
@@ -39,7 +39,7 @@ impl Facts {
     ) -> Result<Self, Failure> {
         let is_kept = cached.is_some() || stale_ok;
         if is_kept {
-            store.prepare(Kind::Facts)?;
+            store.prepare(StoredKind::Facts)?;
         }
         Ok(Self {
             kept_for: is_kept.then(|| project.to_owned()),
@@ -54,7 +54,7 @@ impl Facts {
         let ran = run.on_targets(targets, Action::new("facts"), async |job| {
             match &self.kept_for {
                 Some(project) => {
-                    let owner = Owner::of(project, job.target);
+                    let owner = StoreKey::of(project, job.target);
                     self.answer(run.sessions(), store, &owner, job).await
                 }
                 None => Ok(TargetResult::success(ask(run.sessions(), job).await?)),
@@ -62,7 +62,7 @@ impl Facts {
         });
         let ran = ran.await;
         if self.kept_for.is_some() {
-            store.prune(Kind::Facts).await;
+            store.prune(StoredKind::Facts).await;
         }
         ran
     }
@@ -71,16 +71,16 @@ impl Facts {
         &self,
         sessions: &SessionPool,
         store: &dyn Store,
-        owner: &Owner,
+        owner: &StoreKey,
         job: &TargetJob<'_>,
     ) -> Result<TargetResult, Failure> {
         let ctx = job.context();
-        let kept = store.kept(Kind::Facts, owner).await;
+        let kept = store.kept(StoredKind::Facts, owner).await;
         let kept = kept.unwrap_or_else(|problem| {
             ctx.warning(format!("the kept facts are not used: {problem}"));
             None
         });
-        let young = |kept: &Kept| self.cached.is_some_and(|limit| age(kept) <= limit);
+        let young = |kept: &StoredValue| self.cached.is_some_and(|limit| age(kept) <= limit);
         let kept = match kept {
             Some(kept) if young(&kept) => return Ok(cached(kept, None)),
             kept => kept.filter(|_| self.stale_ok),
@@ -119,11 +119,16 @@ async fn ask(sessions: &SessionPool, job: &TargetJob<'_>) -> Result<Json, Failur
 }
 
 /// Keeps what the target has told now.
-async fn keep(store: &dyn Store, owner: &Owner, job: &TargetJob<'_>, facts: Json) -> TargetResult {
-    let kept = Kept::now(job.without_secrets(facts));
+async fn keep(
+    store: &dyn Store,
+    owner: &StoreKey,
+    job: &TargetJob<'_>,
+    facts: Json,
+) -> TargetResult {
+    let kept = StoredValue::now(job.without_secrets(facts));
     let at = kept.at;
     let mut answer = TargetResult::success(kept.what.clone());
-    if let Err(error) = store.keep(Kind::Facts, owner, kept).await {
+    if let Err(error) = store.keep(StoredKind::Facts, owner, kept).await {
         let message = format!("the facts are not kept: {error}");
         job.context().warning(message);
     }
@@ -137,7 +142,7 @@ async fn keep(store: &dyn Store, owner: &Owner, job: &TargetJob<'_>, facts: Json
 }
 
 /// Facts of the cache as an answer.
-fn cached(kept: Kept, because: Option<Failure>) -> TargetResult {
+fn cached(kept: StoredValue, because: Option<Failure>) -> TargetResult {
     let collected = Collected {
         at: shown(kept.at),
         age: age(&kept).as_secs(),
@@ -150,7 +155,7 @@ fn cached(kept: Kept, because: Option<Failure>) -> TargetResult {
     }
 }
 
-fn age(kept: &Kept) -> Duration {
+fn age(kept: &StoredValue) -> Duration {
     kept.at.elapsed().unwrap_or_default()
 }
 

@@ -27,7 +27,7 @@ use devgate_transports::Environment;
 use futures_util::future::LocalBoxFuture;
 use tokio::sync::{OnceCell, Semaphore};
 
-use crate::hosts::{Host, Settings};
+use crate::hosts::{Host, TaskHostSettings};
 use crate::inventory::{PluginError, ReferenceResolver, reference_key};
 use crate::project::Project;
 use crate::tasks::Catalogue;
@@ -40,7 +40,7 @@ const MAX_DEPTH: usize = 50;
 
 /// Somebody who can be asked for a secret.
 #[async_trait]
-pub trait Ask: fmt::Debug + Send + Sync {
+pub trait SecretPrompt: fmt::Debug + Send + Sync {
     /// Asks, and gives the answer, a secret.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ pub(crate) struct Plugins {
     /// One question at a time.
     terminal: Semaphore,
     /// Who can be asked, if there is anybody.
-    person: Option<Arc<dyn Ask>>,
+    person: Option<Arc<dyn SecretPrompt>>,
 }
 
 type Known = Rc<OnceCell<Result<Value, PluginError>>>;
@@ -74,7 +74,7 @@ impl Plugins {
     pub(crate) fn new(
         project: &Project,
         environment: Arc<Environment>,
-        person: Option<Arc<dyn Ask>>,
+        person: Option<Arc<dyn SecretPrompt>>,
     ) -> Self {
         Self {
             folder: project.root.clone(),
@@ -92,9 +92,9 @@ impl Plugins {
     fn host(&self) -> &Host<'static> {
         self.host.get_or_init(|| {
             let tmpdir = Some(self.environment.temporary());
-            Host::local(Settings {
+            Host::local(TaskHostSettings {
                 tmpdir,
-                ..Settings::default()
+                ..TaskHostSettings::default()
             })
         })
     }

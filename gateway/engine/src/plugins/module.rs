@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::options::{Options, read};
 use crate::hosts::{Host, TaskControl, TaskNotRun};
 use crate::inventory::PluginError;
-use crate::process::{DiscardOutput, Limits};
-use crate::tasks::{Catalogue, Invocation, Place, Task, TaskError};
+use crate::process::{DiscardOutput, ProcessLimits};
+use crate::tasks::{Catalogue, Invocation, Task, TaskError, TaskPlace};
 use devgate_core::cancel::CancelSource;
 
 /// What a module's `bolt_plugin.json` says.
@@ -115,7 +115,7 @@ async fn value(
     let misfit = |error| options.invalid(why(error));
     let parameters = task.parameters(parameters).map_err(misfit)?;
     let mask = Mask::new(parameters.secrets());
-    let place = Place::Normal {
+    let place = TaskPlace::Normal {
         target: "localhost",
         features: host.features(),
     };
@@ -127,7 +127,7 @@ async fn value(
     // Who does not want to wait any longer drops this future, and the task is killed.
     let cancel_source = CancelSource::default();
     let order = TaskControl {
-        limits: &Limits::default(),
+        limits: &ProcessLimits::default(),
         stop: &cancel_source.stop(),
         sink: &DiscardOutput,
     };

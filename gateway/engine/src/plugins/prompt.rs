@@ -2,12 +2,15 @@
 
 use devgate_schemas::Value;
 
-use super::Ask;
+use super::SecretPrompt;
 use super::options::Options;
 use crate::inventory::PluginError;
 
 /// What somebody answers to `message`, a secret.
-pub(super) async fn resolve(options: &Options<'_>, person: &dyn Ask) -> Result<Value, PluginError> {
+pub(super) async fn resolve(
+    options: &Options<'_>,
+    person: &dyn SecretPrompt,
+) -> Result<Value, PluginError> {
     options.only(&["message"])?;
     let message = options.required("message")?;
     let message: String = message.chars().filter(|c| !c.is_control()).collect();

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::guard::Guarded;
 use super::tree::ProcessTree;
-use super::{GRACE, Limits, PipedChild, Program, piped};
+use super::{GRACE, PipedChild, ProcessLimits, Program, piped};
 use devgate_core::cancel::CancelSource;
 
 /// A child that waits for what it is asked. Dropped, it is killed with all that it has started.
@@ -78,7 +78,7 @@ impl Dialogue {
     pub(crate) async fn ask<T>(
         &mut self,
         line: &Sensitive<Vec<u8>>,
-        limits: &Limits,
+        limits: &ProcessLimits,
         mut hear: impl FnMut(&[u8]) -> Option<T>,
     ) -> Result<T, Broken> {
         let Self {
@@ -156,7 +156,7 @@ impl Dialogue {
 
 impl Heard {
     /// Takes a piece; whether it was the last.
-    fn take(&mut self, piece: Piece, limits: &Limits) -> bool {
+    fn take(&mut self, piece: Piece, limits: &ProcessLimits) -> bool {
         match piece {
             Piece::Stdout(bytes) => self.stdout.extend_from_slice(&bytes),
             Piece::Stderr(bytes) => self.stderr.keep(&bytes, limits.stderr),
@@ -209,9 +209,9 @@ mod tests {
     async fn asked(dialogue: &mut Dialogue, line: &str) -> Result<Vec<String>, Broken> {
         let (mut lines, limits) = (
             Vec::new(),
-            Limits {
+            ProcessLimits {
                 stdout: 1000,
-                ..Limits::default()
+                ..ProcessLimits::default()
             },
         );
         let line = Sensitive::new(line.as_bytes().to_vec());

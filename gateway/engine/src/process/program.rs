@@ -20,7 +20,7 @@ pub struct Program {
 
 /// How long a process may run and how much of its output is kept.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct ProcessLimits {
     /// The time from start to end; none is for ever.
     pub time: Option<Duration>,
     /// Bytes of stdout that are kept; more are read and left out.
@@ -62,7 +62,7 @@ pub struct Ended {
 /// How long what was asked to end may take before it is killed, where nobody says more.
 pub const GRACE: Duration = Duration::from_secs(2);
 
-impl Default for Limits {
+impl Default for ProcessLimits {
     fn default() -> Self {
         Self {
             time: None,

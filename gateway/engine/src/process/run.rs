@@ -17,7 +17,7 @@ use super::guard::Guarded;
 use super::output::{OutputSink, OutputTap, Stream, capture};
 use super::spawn::{command, exit, spawn};
 use super::tree::ProcessTree;
-use super::{Ended, Failure, GRACE, Limits, Program, room};
+use super::{Ended, Failure, GRACE, ProcessLimits, Program, room};
 use devgate_core::cancel::{CancelToken, Stage};
 
 /// What every pipe takes without a reader (PIPE_BUF).
@@ -29,7 +29,7 @@ const PIPE: usize = 4096;
 /// The program could not be started, took longer than it may, or was stopped.
 pub async fn run<H: OutputSink + ?Sized>(
     program: &Program,
-    limits: &Limits,
+    limits: &ProcessLimits,
     stop: &CancelToken,
     sink: &H,
 ) -> Result<Outcome, Failure> {

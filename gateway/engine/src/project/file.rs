@@ -47,13 +47,13 @@ const KEYS: [&str; 27] = [
     "trusted-external-command",
 ];
 
-pub(super) struct Reading<'n> {
+pub(super) struct ProjectReader<'n> {
     pub(super) document: &'n Node,
     pub(super) problems: Vec<yaml::Error>,
     pub(super) warnings: Vec<yaml::Error>,
 }
 
-impl<'n> Reading<'n> {
+impl<'n> ProjectReader<'n> {
     pub(super) fn keys(&mut self) {
         let Some(mapping) = self.document.as_mapping() else {
             if !self.document.is_undef() {

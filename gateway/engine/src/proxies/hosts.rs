@@ -16,7 +16,7 @@ use super::pool::HostPool;
 use super::run_host::{Health, HostAccess, RunHost};
 use super::run_on;
 use super::{DeviceTurn, DeviceTurns, ProxyLoads};
-use crate::hosts::{Budget, HostContext, Settings};
+use crate::hosts::{HostContext, TaskBudget, TaskHostSettings};
 use crate::inventory::{DeviceKey, Inventory, Kind, Target};
 use crate::job::RunContext;
 use devgate_core::failure::Failure;
@@ -152,7 +152,7 @@ impl<'v> Hosts<'v> {
 
     /// The right to act on a remote target's device (its [`DeviceKey`]), of which there are as
     /// many as the `concurrency` of the first who asks, in whichever run; 1 where nothing is said.
-    pub(crate) async fn device(&self, place: DeviceKey, budget: &Budget) -> DeviceTurn<'v> {
+    pub(crate) async fn device(&self, place: DeviceKey, budget: &TaskBudget) -> DeviceTurn<'v> {
         let count = budget.concurrency.map_or(1, usize::from);
         self.turns.take(place, count).await
     }
@@ -169,12 +169,12 @@ fn access(
     let invalid = |why| crate::inventory::invalid_connection_info(host, &why);
     match &host.kind {
         Kind::Local => {
-            let settings = Settings::local(host, environment, tell).map_err(invalid)?;
+            let settings = TaskHostSettings::local(host, environment, tell).map_err(invalid)?;
             teller.hide(settings.secrets());
             Ok(HostAccess::Local(settings))
         }
         Kind::Ssh => {
-            let (settings, info) = Settings::ssh(host, tell).map_err(invalid)?;
+            let (settings, info) = TaskHostSettings::ssh(host, tell).map_err(invalid)?;
             teller.hide(info.secrets());
             let connection = HostSettings::read(&info, environment, tell)?;
             Ok(HostAccess::Ssh(Box::new(connection), settings))

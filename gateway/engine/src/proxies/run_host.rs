@@ -10,7 +10,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
 use super::loads::{ProxyLoad, Ticket};
-use crate::hosts::{Budget, Host, HostContext, Settings, Shell};
+use crate::hosts::{Host, HostContext, Shell, TaskBudget, TaskHostSettings};
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 
@@ -54,9 +54,9 @@ pub(super) enum Health {
 #[derive(Debug)]
 pub(super) enum HostAccess {
     /// As this node.
-    Local(Settings),
+    Local(TaskHostSettings),
     /// Over SSH.
-    Ssh(Box<HostSettings>, Settings),
+    Ssh(Box<HostSettings>, TaskHostSettings),
 }
 
 /// Room for one task on a host, until it is dropped.
@@ -85,7 +85,7 @@ pub(crate) struct HostPreview {
     /// What runs files, by extension.
     pub(crate) interpreters: BTreeMap<String, Vec<String>>,
     /// What tasks may take.
-    pub budget: Budget,
+    pub budget: TaskBudget,
     /// Why it cannot be used.
     pub fault: Option<Failure>,
 }
@@ -264,7 +264,7 @@ impl<'v> RunHost<'v> {
 }
 
 impl HostAccess {
-    fn settings(&self) -> &Settings {
+    fn settings(&self) -> &TaskHostSettings {
         match self {
             Self::Local(settings) | Self::Ssh(_, settings) => settings,
         }

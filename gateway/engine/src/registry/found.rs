@@ -13,7 +13,7 @@ use crate::family::Family;
 
 /// A family as its folder has it.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FamilySource {
     /// Where a module has it.
     folder: Option<PathBuf>,
     declared: Option<Declared>,
@@ -44,7 +44,7 @@ pub(super) enum Code {
 static UNASKED: LazyLock<Result<Family, String>> =
     LazyLock::new(|| Err("its programs have not been asked what they are".to_owned()));
 
-impl Found {
+impl FamilySource {
     pub(super) fn new(declared: Option<Declared>, code: Option<Code>) -> Self {
         Self {
             folder: None,

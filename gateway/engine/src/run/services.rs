@@ -60,14 +60,14 @@ pub struct Services {
 
 impl Services {
     /// Those of an engine that works on no more than so many targets at once, whichever runs they are of.
-    pub(crate) fn new(means: EngineConfig, targets: usize) -> Self {
+    pub(crate) fn new(config: EngineConfig, targets: usize) -> Self {
         let EngineConfig {
             log,
             idle,
             environment,
             store,
             asked,
-        } = means;
+        } = config;
         Self {
             sessions: SessionPool::keeping(idle),
             device_locks: DeviceLocks::default(),

@@ -113,11 +113,11 @@ impl<'p> SessionBroker<'p> {
     pub async fn lend<T>(
         &self,
         ctx: &Context<'_>,
-        reach: &ConnectionSpec<'_>,
+        spec: &ConnectionSpec<'_>,
         mode: Mode,
         work: impl AsyncFnOnce(Option<&str>) -> T,
     ) -> T {
-        let lending = LentSession::new(ctx, self.pool.lease(reach), mode, self.bound);
+        let lending = LentSession::new(ctx, self.pool.lease(spec), mode, self.bound);
         let outer = self.outer.get_or_init(|| OuterSession::find(ctx)).await;
         if let Some(outer) = outer
             && outer.identity == lending.identity()
@@ -334,7 +334,7 @@ impl<'a> LentSession<'a> {
     }
 
     fn lacks(&self, what: &str, has: &str) -> Error {
-        let name = self.lease.reach().transport();
+        let name = self.lease.spec().transport();
         Error::Unsupported(format!("transport `{name}` has {what}; {has}"))
     }
 
@@ -342,8 +342,8 @@ impl<'a> LentSession<'a> {
     pub(super) fn identity(&self) -> Json {
         json!({
             "target": self.ctx.target(),
-            "transport": self.lease.reach().transport(),
-            "connection_info": self.lease.reach().key.info.to_json(),
+            "transport": self.lease.spec().transport(),
+            "connection_info": self.lease.spec().key.info.to_json(),
             "mode": match self.mode {
                 Mode::Enforce => "enforce",
                 Mode::Noop => "noop",

@@ -8,11 +8,11 @@ use std::time::Duration;
 use devgate_schemas::{ConnectionInfo, TransportSchema, Unread};
 use devgate_transports::Connect;
 
-use crate::hosts::{Budget, Settings};
+use crate::hosts::{TaskBudget, TaskHostSettings};
 use crate::inventory::{DeviceKey, Kind, Listed, Target};
 use crate::job::RunId;
 use crate::job::TargetJob;
-use crate::registry::{Registry, Serial};
+use crate::registry::{Registry, RegistryId};
 use devgate_core::failure::Failure;
 
 /// How a target is reached: its transport, its checked connection info, and where it is.
@@ -33,7 +33,7 @@ pub(super) struct SessionKey {
     pub(super) transport: String,
     pub(super) info: ConnectionInfo,
     /// Whose transports these are: another registry may know others by the same names.
-    pub(super) registry: Serial,
+    pub(super) registry: RegistryId,
 }
 
 /// How sessions with a device are kept.
@@ -67,8 +67,8 @@ impl<'r> ConnectionSpec<'r> {
     /// # Errors
     /// As [`of`](Self::of), and that it is behind a proxy.
     pub fn from_here(job: &TargetJob<'r>) -> Result<Self, Failure> {
-        let reach = Self::of(job)?;
-        not_by_proxy(job.target).map(|()| reach)
+        let spec = Self::of(job)?;
+        not_by_proxy(job.target).map(|()| spec)
     }
 
     /// The same, by a transport that was found already.
@@ -113,7 +113,7 @@ pub fn connection_problem(registry: &Registry, target: &Target) -> Option<Failur
         verdict.map_err(|invalid| crate::inventory::invalid_connection_info(target, &invalid))
     };
     let judge = || {
-        if let Some(schema) = Settings::schema(target) {
+        if let Some(schema) = TaskHostSettings::schema(target) {
             return fits(schema, target.connection_info());
         }
         let Kind::Remote { transport, .. } = &target.kind else {
@@ -130,7 +130,7 @@ pub fn connection_problem(registry: &Registry, target: &Target) -> Option<Failur
             })?;
             fits(connect.schema(), target.connection_info())?;
         }
-        for ours in [&SETTINGS, Budget::schema()] {
+        for ours in [&SETTINGS, TaskBudget::schema()] {
             let names = ours.connection_info().keys().map(String::as_str);
             let said = target.options_of(names);
             if said.keys().len() > 0 {

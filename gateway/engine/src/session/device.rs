@@ -58,7 +58,7 @@ struct IdleSessions {
 /// The turn of one who asked for a session.
 pub(super) struct SessionTurn<'d> {
     device: &'d Device,
-    reach: &'d ConnectionSpec<'d>,
+    spec: &'d ConnectionSpec<'d>,
     asked: Instant,
     /// How long the device had been waited for in vain by then.
     in_vain: Duration,
@@ -98,7 +98,7 @@ impl Device {
     /// Waits until there is room for one more, and for those who write also until nobody else does.
     pub(super) async fn turn<'d>(
         &'d self,
-        reach: &'d ConnectionSpec<'d>,
+        spec: &'d ConnectionSpec<'d>,
         access: SessionAccess,
     ) -> SessionTurn<'d> {
         let (asked, in_vain) = (Instant::now(), self.in_vain.get());
@@ -109,7 +109,7 @@ impl Device {
         let _room = self.room.acquire().await;
         SessionTurn {
             device: self,
-            reach,
+            spec,
             asked,
             in_vain,
             _room: _room.expect("nobody closes it"),
@@ -187,16 +187,16 @@ impl Device {
         })
     }
 
-    fn refusal(&self, reach: &ConnectionSpec<'_>) -> Option<Failure> {
+    fn refusal(&self, spec: &ConnectionSpec<'_>) -> Option<Failure> {
         let kept = self.kept.borrow();
         let mut refused = kept.refused.iter();
-        let (_, _, why) = refused.find(|(run, key, _)| *run == reach.run && *key == reach.key)?;
+        let (_, _, why) = refused.find(|(run, key, _)| *run == spec.run && *key == spec.key)?;
         Some(why.clone())
     }
 
-    fn refuse(&self, reach: &ConnectionSpec<'_>, why: Failure) {
+    fn refuse(&self, spec: &ConnectionSpec<'_>, why: Failure) {
         let mut kept = self.kept.borrow_mut();
-        kept.refused.push((reach.run, Rc::clone(&reach.key), why));
+        kept.refused.push((spec.run, Rc::clone(&spec.key), why));
     }
 
     /// Who was refused in a run may be let in in another.
@@ -262,11 +262,11 @@ impl SessionTurn<'_> {
         E: Into<Failure>,
         for<'e> SessionFate: From<&'e E>,
     {
-        let (device, reach) = (self.device, self.reach);
+        let (device, spec) = (self.device, self.spec);
         while let Some(left) = device.take_left() {
             left.transport.close(ctx).await;
         }
-        if let Some(why) = device.refusal(reach) {
+        if let Some(why) = device.refusal(spec) {
             return Err(why);
         }
         let mut used = match self.sound(ctx).await {
@@ -288,7 +288,7 @@ impl SessionTurn<'_> {
             return Err(failure);
         }
         if fate == SessionFate::Refused {
-            device.refuse(reach, failure.clone());
+            device.refuse(spec, failure.clone());
         }
         used.take().transport.close(ctx).await;
         Err(failure)
@@ -297,7 +297,7 @@ impl SessionTurn<'_> {
     /// An idle session with the same credentials that answers, if there is one. If one is lost, that
     /// is known now, and what is asked for goes to another instead of into the dark.
     async fn sound(&self, ctx: &Context<'_>) -> Option<SessionInUse<'_>> {
-        let is_ours = |session: &Session| session.key == self.reach.key;
+        let is_ours = |session: &Session| session.key == self.spec.key;
         while let Some(mut idle) = self.device.take_idle(is_ours) {
             let session = idle.session();
             // What another target did in it, and how that went, is not known here.
@@ -317,14 +317,14 @@ impl SessionTurn<'_> {
         while let Some(surplus) = self.device.take_surplus() {
             surplus.transport.close(ctx).await;
         }
-        let reach = self.reach;
-        let transport = match reach.connect.connect(ctx, &reach.key.info).await {
+        let spec = self.spec;
+        let transport = match spec.connect.connect(ctx, &spec.key.info).await {
             Ok(transport) => transport,
             Err(error) => {
                 let passes = error.is_transient() || matches!(error, Error::RetryBudgetSpent(_));
                 let failure = Failure::from(error);
                 if !passes {
-                    self.device.refuse(reach, failure.clone());
+                    self.device.refuse(spec, failure.clone());
                 }
                 return Err(failure);
             }
@@ -332,11 +332,11 @@ impl SessionTurn<'_> {
         let now = Instant::now();
         let session = Session {
             transport,
-            key: Rc::clone(&reach.key),
+            key: Rc::clone(&spec.key),
             target: ctx.target().to_owned(),
             used: now,
             tested: now,
-            idle: reach.limits.idle,
+            idle: spec.limits.idle,
         };
         Ok(SessionInUse {
             device: self.device,

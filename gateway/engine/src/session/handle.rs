@@ -36,8 +36,8 @@ pub async fn with_handle<T>(
     work: impl AsyncFnOnce(&mut SessionHandle<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let ctx = job.context();
-    let reach = ConnectionSpec::of(job)?;
-    let lending = LentSession::new(&ctx, pool.lease(&reach), Mode::Enforce, RetryScope::Request);
+    let spec = ConnectionSpec::of(job)?;
+    let lending = LentSession::new(&ctx, pool.lease(&spec), Mode::Enforce, RetryScope::Request);
     let outer = OuterSession::find(&ctx).await;
     if let Some(outer) = outer.filter(|outer| outer.is_with_target_of(&lending)) {
         let mut lent = SessionHandle::Lent(BorrowedSession::at(&outer.socket).await?);

@@ -54,7 +54,7 @@ pub(crate) struct Expected<'p> {
 pub(super) struct Lease<'p> {
     pool: &'p SessionPool,
     device: Held,
-    reach: &'p ConnectionSpec<'p>,
+    spec: &'p ConnectionSpec<'p>,
 }
 
 /// A device that stays in the pool, as long as this is there: it is used, looked after, or its sessions are closed.
@@ -91,14 +91,14 @@ impl SessionPool {
     }
 
     /// The right to ask for sessions with a target.
-    pub(super) fn lease<'p>(&'p self, reach: &'p ConnectionSpec<'p>) -> Lease<'p> {
+    pub(super) fn lease<'p>(&'p self, spec: &'p ConnectionSpec<'p>) -> Lease<'p> {
         let mut devices = self.devices.borrow_mut();
-        let device = devices.entry(reach.place);
-        let device = device.or_insert_with(|| Rc::new(Device::new(reach.limits.limit)));
+        let device = devices.entry(spec.place);
+        let device = device.or_insert_with(|| Rc::new(Device::new(spec.limits.limit)));
         Lease {
             pool: self,
             device: Held::new(device),
-            reach,
+            spec,
         }
     }
 
@@ -146,13 +146,13 @@ impl SessionPool {
     }
 
     /// Closes the sessions of a place, if nobody but the target that asks can come for them.
-    async fn release(&self, reach: &ConnectionSpec<'_>, ctx: &Context<'_>) {
-        let place = reach.place;
+    async fn release(&self, spec: &ConnectionSpec<'_>, ctx: &Context<'_>) {
+        let place = spec.place;
         let is_last = |device: &&Rc<Device>| {
             let coming = self.coming.borrow();
             let mut runs = coming.get(&place).into_iter().flatten();
             // Who asks is one of its run's.
-            let nobody = runs.all(|(run, targets)| *run == reach.run && *targets <= 1);
+            let nobody = runs.all(|(run, targets)| *run == spec.run && *targets <= 1);
             device.leases.get() == 0 && nobody && device.is_idle_for(self.idle)
         };
         let last = self
@@ -237,20 +237,20 @@ async fn close_all(devices: impl Iterator<Item = &Rc<Device>>, log: &dyn Sink) {
 
 impl Lease<'_> {
     /// How the target is reached.
-    pub(super) fn reach(&self) -> &ConnectionSpec<'_> {
-        self.reach
+    pub(super) fn spec(&self) -> &ConnectionSpec<'_> {
+        self.spec
     }
 
     /// Waits for a turn with a session: first come, first served.
     pub(super) async fn turn(&self, access: SessionAccess) -> SessionTurn<'_> {
-        self.device.0.turn(self.reach, access).await
+        self.device.0.turn(self.spec, access).await
     }
 
     /// Gives the right back, and closes the sessions if nobody else can come for them.
     pub(super) async fn end(self, ctx: &Context<'_>) {
-        let (pool, reach) = (self.pool, self.reach);
+        let (pool, spec) = (self.pool, self.spec);
         drop(self);
-        pool.release(reach, ctx).await;
+        pool.release(spec, ctx).await;
     }
 }
 

@@ -21,8 +21,8 @@ pub async fn with_session<T>(
     work: impl AsyncFnOnce(&Context<'_>, &dyn Transport) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let ctx = job.context();
-    let reach = ConnectionSpec::from_here(job)?;
-    let lease = pool.lease(&reach);
+    let spec = ConnectionSpec::from_here(job)?;
+    let lease = pool.lease(&spec);
     let working = async {
         let turn = tokio::select! {
             biased;

@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 
-use super::{Kept, Kind, Owner, Store, place, private_folder};
+use super::{Store, StoreKey, StoredKind, StoredValue, place, private_folder};
 use devgate_core::failure::{ErrorContext, Failure};
 use devgate_core::hex::hexadecimal;
 
@@ -64,25 +64,25 @@ impl Files {
         Self::new(Arc::new(Environment::new(Some(home.to_owned()), [])))
     }
 
-    fn known(&self, kind: Kind) -> &OnceLock<PathBuf> {
+    fn known(&self, kind: StoredKind) -> &OnceLock<PathBuf> {
         match kind {
-            Kind::Facts => &self.facts,
-            Kind::Audits => &self.audits,
+            StoredKind::Facts => &self.facts,
+            StoredKind::Audits => &self.audits,
         }
     }
 
     /// The folder of a kind, which is there.
-    fn folder(&self, kind: Kind) -> Result<PathBuf, Failure> {
+    fn folder(&self, kind: StoredKind) -> Result<PathBuf, Failure> {
         let known = self.known(kind);
         // Somebody may have removed it since.
         if let Some(folder) = known.get().filter(|folder| folder.is_dir()) {
             return Ok(folder.clone());
         }
         let folder = match kind {
-            Kind::Facts => {
+            StoredKind::Facts => {
                 place(&self.environment, "XDG_CACHE_HOME", ".cache")?.join("devgate/facts")
             }
-            Kind::Audits => {
+            StoredKind::Audits => {
                 place(&self.environment, "XDG_STATE_HOME", ".local/state")?.join("devgate/audit")
             }
         };
@@ -94,23 +94,27 @@ impl Files {
 
 #[async_trait]
 impl Store for Files {
-    fn prepare(&self, kind: Kind) -> Result<(), Failure> {
+    fn prepare(&self, kind: StoredKind) -> Result<(), Failure> {
         self.folder(kind).map(drop)
     }
 
-    async fn kept(&self, kind: Kind, owner: &Owner) -> Result<Option<Kept>, String> {
+    async fn kept(
+        &self,
+        kind: StoredKind,
+        owner: &StoreKey,
+    ) -> Result<Option<StoredValue>, String> {
         let folder = self.folder(kind).map_err(|error| format!("{error:#}"))?;
         let owner = owner.clone();
         elsewhere(move || read(&folder, &owner)).await
     }
 
-    async fn keep(&self, kind: Kind, owner: &Owner, kept: Kept) -> io::Result<()> {
+    async fn keep(&self, kind: StoredKind, owner: &StoreKey, kept: StoredValue) -> io::Result<()> {
         let folder = self.folder(kind).map_err(io::Error::other)?;
         let owner = owner.clone();
         elsewhere(move || write(&folder, kind, owner, kept)).await
     }
 
-    async fn prune(&self, kind: Kind) {
+    async fn prune(&self, kind: StoredKind) {
         if let Ok(folder) = self.folder(kind) {
             elsewhere(move || prune(&folder, MOST)).await;
         }
@@ -123,7 +127,7 @@ async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
     done.expect("files do not panic")
 }
 
-fn read(folder: &Path, owner: &Owner) -> Result<Option<Kept>, String> {
+fn read(folder: &Path, owner: &StoreKey) -> Result<Option<StoredValue>, String> {
     let file = file(folder, owner);
     let text = match text(&file) {
         Ok(text) => text,
@@ -139,13 +143,13 @@ fn read(folder: &Path, owner: &Owner) -> Result<Option<Kept>, String> {
     let at = at.filter(|at| *at <= SystemTime::now());
     Ok(at
         .filter(|_| entry.version == VERSION && entry.of == owner.0 && entry.what.is_object())
-        .map(|at| Kept {
+        .map(|at| StoredValue {
             what: entry.what,
             at,
         }))
 }
 
-fn write(folder: &Path, kind: Kind, owner: Owner, kept: Kept) -> io::Result<()> {
+fn write(folder: &Path, kind: StoredKind, owner: StoreKey, kept: StoredValue) -> io::Result<()> {
     let file = file(folder, &owner);
     let since = kept.at.duration_since(SystemTime::UNIX_EPOCH);
     let entry = Entry {
@@ -161,8 +165,8 @@ fn write(folder: &Path, kind: Kind, owner: Owner, kept: Kept) -> io::Result<()> 
     }
     match kind {
         // They are collected again.
-        Kind::Facts => atomic_file::replace(&file, &text, atomic_file::OWNER),
-        Kind::Audits => atomic_file::write(&file, &text),
+        StoredKind::Facts => atomic_file::replace(&file, &text, atomic_file::OWNER),
+        StoredKind::Audits => atomic_file::write(&file, &text),
     }
 }
 
@@ -185,7 +189,7 @@ fn prune(folder: &Path, most: u64) {
     }
 }
 
-fn file(folder: &Path, owner: &Owner) -> PathBuf {
+fn file(folder: &Path, owner: &StoreKey) -> PathBuf {
     let name = hexadecimal(Sha256::digest(owner.0.to_string()));
     folder.join(format!("{name}.json"))
 }
@@ -210,10 +214,12 @@ mod tests {
     async fn only_its_user_can_read_what_is_kept() -> Result<(), Failure> {
         let home = tempfile::tempdir()?;
         let store = Files::at(home.path());
-        let kept = Kept::now(json!({}));
-        store.keep(Kind::Facts, &owner("/a", "r1"), kept).await?;
+        let kept = StoredValue::now(json!({}));
+        store
+            .keep(StoredKind::Facts, &owner("/a", "r1"), kept)
+            .await?;
         let mode = |path: &Path| fs::metadata(path).map(|m| m.permissions().mode() & 0o777);
-        let folder = store.folder(Kind::Facts)?;
+        let folder = store.folder(StoredKind::Facts)?;
         assert_eq!(mode(&folder)?, 0o700);
         let files: Vec<PathBuf> = fs::read_dir(&folder)?
             .flatten()
@@ -227,7 +233,10 @@ mod tests {
     #[test]
     fn a_user_without_a_home_is_told_what_to_set() {
         let store = Files::new(Arc::default());
-        let told = store.prepare(Kind::Facts).expect_err("nowhere").to_string();
+        let told = store
+            .prepare(StoredKind::Facts)
+            .expect_err("nowhere")
+            .to_string();
         assert!(told.contains("set XDG_CACHE_HOME, or HOME"), "{told}");
     }
 
@@ -246,9 +255,9 @@ mod tests {
         let at = SystemTime::now() + Duration::from_secs(3600);
         write(
             folder,
-            Kind::Facts,
+            StoredKind::Facts,
             r1.clone(),
-            Kept {
+            StoredValue {
                 at,
                 what: json!({}),
             },
@@ -265,9 +274,9 @@ mod tests {
             let owner = owner("/a", name);
             write(
                 folder,
-                Kind::Facts,
+                StoredKind::Facts,
                 owner.clone(),
-                Kept::now(json!({"n": name})),
+                StoredValue::now(json!({"n": name})),
             )?;
             let old = SystemTime::now() - Duration::from_secs(age);
             fs::File::options()
@@ -283,7 +292,15 @@ mod tests {
             [Ok(false), Ok(true), Ok(true)]
         );
         let huge = json!({"x": "x".repeat(usize::try_from(LARGEST).expect("it fits"))});
-        assert!(write(folder, Kind::Facts, owner("/a", "r1"), Kept::now(huge)).is_err());
+        assert!(
+            write(
+                folder,
+                StoredKind::Facts,
+                owner("/a", "r1"),
+                StoredValue::now(huge)
+            )
+            .is_err()
+        );
         Ok(())
     }
 }

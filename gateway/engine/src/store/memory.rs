@@ -6,28 +6,32 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 
-use super::{Kept, Kind, Owner, Store};
+use super::{Store, StoreKey, StoredKind, StoredValue};
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
 
 /// Keeps everything, as long as it lives.
 #[derive(Debug, Default)]
-pub(crate) struct Memory(Mutex<HashMap<(Kind, Owner), Kept>>);
+pub(crate) struct Memory(Mutex<HashMap<(StoredKind, StoreKey), StoredValue>>);
 
 #[async_trait]
 impl Store for Memory {
-    fn prepare(&self, _: Kind) -> Result<(), Failure> {
+    fn prepare(&self, _: StoredKind) -> Result<(), Failure> {
         Ok(())
     }
 
-    async fn kept(&self, kind: Kind, owner: &Owner) -> Result<Option<Kept>, String> {
+    async fn kept(
+        &self,
+        kind: StoredKind,
+        owner: &StoreKey,
+    ) -> Result<Option<StoredValue>, String> {
         Ok(locked(&self.0).get(&(kind, owner.clone())).cloned())
     }
 
-    async fn keep(&self, kind: Kind, owner: &Owner, kept: Kept) -> io::Result<()> {
+    async fn keep(&self, kind: StoredKind, owner: &StoreKey, kept: StoredValue) -> io::Result<()> {
         locked(&self.0).insert((kind, owner.clone()), kept);
         Ok(())
     }
 
-    async fn prune(&self, _: Kind) {}
+    async fn prune(&self, _: StoredKind) {}
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{TaskRun, limits, not_begun, place};
 use crate::job::TargetJob;
-use crate::process::Limits;
+use crate::process::ProcessLimits;
 use crate::proxies::HostPreview;
 use crate::tasks::{Implementation, Invocation};
 use devgate_core::failure::Failure;
@@ -48,8 +48,8 @@ impl TaskRun<'_, '_> {
         let at = place(job, &first.name, &features);
         let mut invocation = Invocation::new(self.task, at, self.parameters.clone(), self.mode)?;
         let mut offers_session = false;
-        if let Some((info, reach)) = given {
-            let shared = reach.is_some();
+        if let Some((info, spec)) = given {
+            let shared = spec.is_some();
             invocation = invocation.with_target(if shared { info } else { unread(info) });
             offers_session = shared && first.is_local && first.run_as.is_none();
         }
@@ -136,7 +136,7 @@ fn layout_json(implementation: &Implementation) -> Json {
     json!({ "installdir": layout.has_installdir(), "files": files })
 }
 
-fn limits_json(limits: &Limits) -> Json {
+fn limits_json(limits: &ProcessLimits) -> Json {
     json!({
         "seconds": limits.time.map(|time| time.as_secs_f64()),
         "stdout_bytes": limits.stdout,

@@ -10,7 +10,7 @@ use super::{Implementation, Task, TaskError};
 
 /// Where a task is to run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place<'a> {
+pub(crate) enum TaskPlace<'a> {
     /// On a normal target with these features.
     Normal {
         target: &'a str,
@@ -31,13 +31,13 @@ impl Task {
     /// # Errors
     /// Remote tasks are refused on normal targets and normal tasks on remote ones, and a task that
     /// does not know noop is refused under noop (Task Specification, "Executing Remote Tasks").
-    pub(crate) fn admit(&self, place: Place<'_>, mode: Mode) -> Result<(), TaskError> {
+    pub(crate) fn admit(&self, place: TaskPlace<'_>, mode: Mode) -> Result<(), TaskError> {
         self.fitting(place, mode).map(drop)
     }
 
     /// The implementations up to the one that is chosen, in the order in which they are tried, each
     /// with why it is passed over.
-    pub(crate) fn passed_over(&self, place: Place<'_>) -> Vec<(String, Option<String>)> {
+    pub(crate) fn passed_over(&self, place: TaskPlace<'_>) -> Vec<(String, Option<String>)> {
         let mut tried = Vec::new();
         for one in &self.implementations {
             let missing = one.missing(place.features());
@@ -58,7 +58,7 @@ impl Task {
 
     fn fitting(
         &self,
-        place: Place<'_>,
+        place: TaskPlace<'_>,
         mode: Mode,
     ) -> Result<Vec<&Arc<Implementation>>, TaskError> {
         let task = self.name.to_string();
@@ -73,8 +73,8 @@ impl Task {
             .collect();
         if fitting.is_empty() {
             return Err(match place {
-                Place::Normal { .. } => TaskError::RemoteTaskOnNormalTarget { task, target },
-                Place::Remote { proxy, .. } => TaskError::NormalTaskOnRemoteTarget {
+                TaskPlace::Normal { .. } => TaskError::RemoteTaskOnNormalTarget { task, target },
+                TaskPlace::Remote { proxy, .. } => TaskError::NormalTaskOnRemoteTarget {
                     task,
                     target,
                     proxy: proxy.to_owned(),
@@ -91,7 +91,7 @@ impl Task {
     /// Those of [`admit`](Self::admit), and a lacking feature is named.
     pub(super) fn choose(
         &self,
-        place: Place<'_>,
+        place: TaskPlace<'_>,
         mode: Mode,
     ) -> Result<Arc<Implementation>, TaskError> {
         let fitting = self.fitting(place, mode)?;
@@ -116,7 +116,7 @@ impl Task {
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> TaskPlace<'a> {
     fn is_remote(self) -> bool {
         matches!(self, Self::Remote { .. })
     }

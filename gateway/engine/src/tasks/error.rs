@@ -112,7 +112,7 @@ pub enum TaskError {
         target: String,
         runner: String,
         features: Vec<String>,
-        lacks: Vec<Lack>,
+        lacks: Vec<MissingFeatures>,
     },
     /// Noop was asked of a task that does not know it.
     #[error("task {task} does not support noop: nothing was run on {target}")]
@@ -159,7 +159,7 @@ pub enum TaskError {
     TimedOut {
         task: String,
         limit: Duration,
-        said: Said,
+        said: TaskOutputs,
     },
     /// Somebody stopped the run.
     #[error(
@@ -169,7 +169,7 @@ pub enum TaskError {
         task: String,
         /// `was interrupted`, or that the run took too long.
         stopped: String,
-        said: Said,
+        said: TaskOutputs,
     },
     /// The task was to be ended, and it is not known that it was.
     #[error(
@@ -182,7 +182,7 @@ pub enum TaskError {
         limit: Option<Duration>,
         host: String,
         left: String,
-        said: Box<Said>,
+        said: Box<TaskOutputs>,
     },
     /// The connection to the host was lost while the task ran.
     #[error(
@@ -193,17 +193,17 @@ pub enum TaskError {
         task: String,
         host: String,
         error: String,
-        said: Box<Said>,
+        said: Box<TaskOutputs>,
     },
 }
 
 /// What a task had written when it was ended.
 #[derive(Debug, Default)]
-pub struct Said(Box<[Captured; 2]>);
+pub struct TaskOutputs(Box<[Captured; 2]>);
 
 /// What one implementation misses on a target.
 #[derive(Debug)]
-pub struct Lack {
+pub struct MissingFeatures {
     /// The implementation's file.
     pub file: String,
     /// The features that it needs and the target has not.
@@ -328,7 +328,7 @@ impl TaskError {
     }
 }
 
-impl Said {
+impl TaskOutputs {
     pub(crate) fn new(stdout: Captured, stderr: Captured) -> Self {
         Self(Box::new([stdout, stderr]))
     }
@@ -348,7 +348,7 @@ impl Said {
     }
 }
 
-impl std::fmt::Display for Lack {
+impl std::fmt::Display for MissingFeatures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} needs {}", self.file, self.missing.join(" and "))
     }

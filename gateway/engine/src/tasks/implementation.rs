@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use devgate_schemas::task::InputMethod;
 
 use super::Layout;
-use super::error::Lack;
+use super::error::MissingFeatures;
 
 /// One implementation of a task, with all that the task as a whole says put in.
 #[derive(Debug)]
@@ -35,8 +35,8 @@ impl Implementation {
             .collect()
     }
 
-    pub(super) fn lack(&self, features: &BTreeSet<String>) -> Lack {
-        Lack {
+    pub(super) fn lack(&self, features: &BTreeSet<String>) -> MissingFeatures {
+        MissingFeatures {
             file: self.file_name().to_owned(),
             missing: self.missing(features),
         }

@@ -7,7 +7,7 @@ use devgate_schemas::task::InputMethod;
 use devgate_schemas::{Hash, Sensitive, Value};
 use devgate_transports::Mode;
 
-use super::{Implementation, Parameters, Place, Task, TaskError};
+use super::{Implementation, Parameters, Task, TaskError, TaskPlace};
 
 /// One run of a task, before it has a place on disk.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ impl Invocation {
     /// Those of [`Task::choose`].
     pub(crate) fn new(
         task: &Task,
-        place: Place<'_>,
+        place: TaskPlace<'_>,
         parameters: Parameters,
         mode: Mode,
     ) -> Result<Self, TaskError> {

@@ -19,9 +19,9 @@ mod tests;
 mod words;
 
 pub use catalogue::{Catalogue, Listed};
-pub(crate) use choose::Place;
-pub use error::Said;
+pub(crate) use choose::TaskPlace;
 pub(crate) use error::TaskError;
+pub use error::TaskOutputs;
 pub(crate) use implementation::Implementation;
 pub(crate) use invocation::Invocation;
 pub use invocation::SESSION_VARIABLE;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
-use devgate_engine::process::{self, DiscardOutput, Limits};
+use devgate_engine::process::{self, DiscardOutput, ProcessLimits};
 use devgate_schemas::pxp::{Action, JsonSchema, OutputFiles, Request};
 use devgate_schemas::{Mask, Value, nearest};
 use serde_json::{Map, Value as Json};
@@ -73,11 +73,11 @@ impl Call {
 
     /// Runs the action and waits for its end, as pxp-agent does for a blocking request.
     pub(crate) async fn run(&self, limit: Duration, stop: &CancelToken) -> Verdict {
-        let limits = Limits {
+        let limits = ProcessLimits {
             time: Some(limit),
             grace: GRACE,
             respite: RESPITE,
-            ..Limits::default()
+            ..ProcessLimits::default()
         };
         let request = self.request(None).to_stdin();
         let program = describe::program(&self.module.file, Some(&self.action.name), Some(request));

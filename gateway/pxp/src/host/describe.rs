@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use devgate_core::cancel::CancelToken;
-use devgate_engine::process::{self, Limits, OutputLimit, Program};
+use devgate_engine::process::{self, OutputLimit, ProcessLimits, Program};
 use devgate_schemas::Sensitive;
 use devgate_schemas::pxp::Metadata;
 use devgate_schemas::task::{Exit, Outcome};
@@ -60,10 +60,10 @@ enum Silence {
 
 async fn told(file: &Path, word: Option<&str>, stop: &CancelToken) -> Result<Metadata, Silence> {
     let program = program(file, word, None);
-    let limits = Limits {
+    let limits = ProcessLimits {
         time: Some(PATIENCE),
         stdout: LARGEST,
-        ..Limits::default()
+        ..ProcessLimits::default()
     };
     let excess = OutputLimit::over(LARGEST);
     let outcome = tokio::select! {

@@ -21,10 +21,10 @@ async fn a_thousand_runs_at_once_tell_each_their_own() {
     };
     let bench = Bench::new(20, counters);
     let targets = bench.targets(&["d*"]);
-    let kept = Limits {
+    let kept = RunLimits {
         least: Level::Debug,
         kept: usize::MAX,
-        ..Limits::default()
+        ..RunLimits::default()
     };
     let runs: Vec<Run> = (0..RUNS).map(|_| bench.begin(kept)).collect();
     let work = runs.iter().enumerate().map(|(number, run)| {
@@ -100,10 +100,10 @@ async fn under_random_ends_no_line_is_sent_twice_and_no_two_write() {
             let (bench, targets) = (&bench, &targets);
             async move {
                 let after = Duration::from_millis(after);
-                let run = bench.begin(Limits {
+                let run = bench.begin(RunLimits {
                     concurrency: NonZeroUsize::new(3).expect("some"),
                     deadline: (!cancels).then_some(after),
-                    ..Limits::default()
+                    ..RunLimits::default()
                 });
                 let work = run.on_targets(targets, ACTION, async |job| {
                     type_line(&run, job, &format!("{number} {}", job.target)).await
@@ -190,7 +190,9 @@ async fn runs_at_once_reach_their_devices_over_ssh() {
     let targets = bench.targets(&["s*"]);
     let before = memory();
     let begun = std::time::Instant::now();
-    let runs: Vec<Run> = (0..runs).map(|_| bench.begin(Limits::default())).collect();
+    let runs: Vec<Run> = (0..runs)
+        .map(|_| bench.begin(RunLimits::default()))
+        .collect();
     let work = runs.iter().map(|run| async {
         run.on_targets(&targets, ACTION, async |job| {
             session::with_session(

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::counter::pass;
 use super::*;
 use crate::engine::{IdempotencyKey, Principal, RunRequest};
-use crate::operations::{How, Operation, Typing};
+use crate::operations::{CommandKind, CommandOrder, Operation};
 use crate::run::RunSummary;
 use crate::workspace::SelectedTargets;
 use devgate_core::cancel::Stage;
@@ -38,8 +38,8 @@ async fn the_secrets_of_a_run_are_its_own() {
     let bench = Bench::new(1, Counters::new());
     let targets = bench.targets(&["d0"]);
     let runs = [
-        bench.begin(Limits::default()),
-        bench.begin(Limits::default()),
+        bench.begin(RunLimits::default()),
+        bench.begin(RunLimits::default()),
     ];
     let mut heard = [0, 1].map(|at| runs[at].events().follow(0));
     let secret = Value::from("canary").into_sensitive();
@@ -106,7 +106,7 @@ async fn a_wish_that_came_unheard_is_why_a_run_has_failed_and_is_told_once() {
             asked: || Some(Reason::Signal(Signal::SIGINT)),
             ..EngineConfig::for_tests(Duration::ZERO)
         });
-        let run = bench.begin(Limits::default());
+        let run = bench.begin(RunLimits::default());
         let mut heard = run.events().follow(0);
         let targets = bench.targets(&["d0"]);
         let work = run.on_targets(&targets, ACTION, async |job| match fails {
@@ -123,10 +123,10 @@ async fn a_wish_that_came_unheard_is_why_a_run_has_failed_and_is_told_once() {
 async fn what_ends_a_run_ends_no_other() {
     let bench = Bench::new(3, Counters::new());
     let targets = bench.targets(&["d0", "d1", "d2"]);
-    let late = Limits {
+    let late = RunLimits {
         concurrency: NonZeroUsize::MIN,
         deadline: Some(Duration::from_secs(90)),
-        ..Limits::default()
+        ..RunLimits::default()
     };
     let (cancelled, late, free) = (bench.one_by_one(), bench.begin(late), bench.one_by_one());
     let mut heard = cancelled.events().follow(0);
@@ -230,12 +230,12 @@ async fn the_end_of_an_engine_ends_the_runs_that_are_under_way_and_waits_for_the
                 inventory: Rc::clone(&bench.inventory),
                 targets: bench.targets(&["d0"]),
             },
-            operation: Operation::Command(Typing {
+            operation: Operation::Command(CommandOrder {
                 lines: vec!["a".to_owned()],
-                how: How::Configuration { save: false },
+                how: CommandKind::Configuration { save: false },
                 noop: false,
             }),
-            limits: Limits::default(),
+            limits: RunLimits::default(),
         };
         bench.engine.submit(request)
     };
@@ -266,7 +266,7 @@ async fn a_run_waits_for_a_follower_that_must_miss_nothing_and_tells_others_what
     const TARGETS: usize = 2_000;
     let bench = Bench::new(TARGETS, Counters::new());
     let targets = bench.targets(&["d*"]);
-    let run = bench.begin(Limits::default());
+    let run = bench.begin(RunLimits::default());
     let (mut faithful, mut late) = (run.events().follow(0), run.events().watch(0));
     let begun = Cell::new(0);
     let work = run.on_targets(&targets, ACTION, async |_| {
@@ -320,9 +320,9 @@ async fn a_request_goes_on_without_its_handle_and_its_key_names_it() {
                     targets: bench.targets(&["d0"]),
                 },
                 operation: Operation::Verify,
-                limits: Limits {
+                limits: RunLimits {
                     kept: usize::MAX,
-                    ..Limits::default()
+                    ..RunLimits::default()
                 },
             };
             let first = bench.engine.submit(request(1, "a")).expect("it is begun");

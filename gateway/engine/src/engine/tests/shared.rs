@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::counter::pass;
 use super::*;
-use crate::hosts::Budget;
+use crate::hosts::TaskBudget;
 use crate::proxies::Hosts;
 use crate::run::RunSummary;
 use crate::session::BusyPolicy;
@@ -54,7 +54,7 @@ async fn the_end_of_a_run_leaves_another_s_sessions_and_what_it_expects() {
     let bench = Bench::new(1, Counters::new());
     let targets = bench.targets(&["d0"]);
     let twice = [targets.clone(), targets.clone()].concat();
-    let (short, long) = (bench.begin(Limits::default()), bench.one_by_one());
+    let (short, long) = (bench.begin(RunLimits::default()), bench.one_by_one());
     let short_work = short.on_targets(&targets, ACTION, async |job| {
         pass(Duration::from_secs(1)).await;
         type_line(&short, job, "a").await
@@ -82,7 +82,7 @@ async fn two_runs_do_not_type_on_one_device_at_once() {
     };
     let bench = Bench::new(1, counters);
     let targets = bench.targets(&["d0"]);
-    let runs: Vec<Run> = (0..5).map(|_| bench.begin(Limits::default())).collect();
+    let runs: Vec<Run> = (0..5).map(|_| bench.begin(RunLimits::default())).collect();
     let work = runs
         .iter()
         .map(|run| run.on_targets(&targets, ACTION, async |job| type_line(run, job, "a").await));
@@ -98,16 +98,16 @@ async fn tasks_of_two_runs_take_turns_at_a_device_and_on_a_proxy() {
     let (device, proxy) = (&bench.targets(&["d0"])[0], &bench.targets(&["proxy"])[0]);
     let device = bench.registry.place(device);
     let runs = [
-        bench.begin(Limits::default()),
-        bench.begin(Limits::default()),
+        bench.begin(RunLimits::default()),
+        bench.begin(RunLimits::default()),
     ];
     let [one, other] = [0, 1].map(|at| hosts(&bench, &runs[at]));
     let soon = Duration::from_secs(10);
-    let turn = one.device(device, &Budget::default()).await;
-    let waiting = timeout(soon, other.device(device, &Budget::default())).await;
+    let turn = one.device(device, &TaskBudget::default()).await;
+    let waiting = timeout(soon, other.device(device, &TaskBudget::default())).await;
     assert!(waiting.is_err(), "another run's task is at the device");
     drop(turn);
-    let turn = timeout(soon, other.device(device, &Budget::default())).await;
+    let turn = timeout(soon, other.device(device, &TaskBudget::default())).await;
     assert!(turn.is_ok());
     drop(turn);
     assert_eq!(
@@ -160,8 +160,8 @@ async fn a_device_that_a_run_changes_is_busy_for_another_of_this_process() {
     let bench = Bench::of(&text, Counters::new());
     let targets = bench.targets(&["all"]);
     let runs = [
-        bench.begin(Limits::default()),
-        bench.begin(Limits::default()),
+        bench.begin(RunLimits::default()),
+        bench.begin(RunLimits::default()),
     ];
     let [first, same, other] =
         [(0, 0), (0, 1), (1, 0)].map(|(run, at)| runs[run].job(&targets[at]));
@@ -211,7 +211,7 @@ async fn no_more_targets_are_worked_on_at_once_than_there_are_files_for_in_all_r
     let targets = bench.targets(&["all"]);
     let (now, most) = (Cell::new(0), Cell::new(0));
     let runs: Vec<Run> = (0..5)
-        .map(|_| engine.begin(&bench.registry, Limits::default()))
+        .map(|_| engine.begin(&bench.registry, RunLimits::default()))
         .collect();
     let work = runs.iter().map(|run| {
         run.on_targets(&targets, ACTION, async |_| {

@@ -30,11 +30,11 @@ use self::script::Script;
 use self::talk::{Stuck, Talk};
 use self::way::Way;
 use super::host_context::HostContext;
-use super::settings::{Budget, Settings};
+use super::settings::{TaskBudget, TaskHostSettings};
 use super::words::words;
 use super::{TaskControl, TaskNotRun, TaskOutput};
 use crate::process::Stream;
-use crate::tasks::{Invocation, Said, TaskError};
+use crate::tasks::{Invocation, TaskError, TaskOutputs};
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 use devgate_core::lock::locked;
@@ -42,7 +42,7 @@ use devgate_core::lock::locked;
 /// A host that is open, with the run's own directory.
 pub(crate) struct Shell<'v> {
     teller: Arc<HostContext<'v>>,
-    settings: Settings,
+    settings: TaskHostSettings,
     way: Way,
     /// The run's directory there.
     dir: String,
@@ -76,7 +76,7 @@ impl<'v> Shell<'v> {
     pub(crate) async fn over_ssh(
         teller: Arc<HostContext<'v>>,
         connection: HostSettings,
-        settings: Settings,
+        settings: TaskHostSettings,
     ) -> Result<Self, Failure> {
         let way = Way::Ssh(Box::new(Lines::new(connection)));
         let shell = Self::new(teller, way, settings)?;
@@ -88,11 +88,18 @@ impl<'v> Shell<'v> {
     ///
     /// # Errors
     /// The settings cannot be used.
-    pub(crate) fn here(teller: Arc<HostContext<'v>>, settings: Settings) -> Result<Self, Failure> {
+    pub(crate) fn here(
+        teller: Arc<HostContext<'v>>,
+        settings: TaskHostSettings,
+    ) -> Result<Self, Failure> {
         Self::new(teller, Way::Here, settings)
     }
 
-    fn new(teller: Arc<HostContext<'v>>, way: Way, settings: Settings) -> Result<Self, Failure> {
+    fn new(
+        teller: Arc<HostContext<'v>>,
+        way: Way,
+        settings: TaskHostSettings,
+    ) -> Result<Self, Failure> {
         let base = settings
             .tmpdir
             .as_deref()
@@ -142,7 +149,7 @@ impl<'v> Shell<'v> {
         &self.features
     }
 
-    pub(super) fn budget(&self) -> &Budget {
+    pub(super) fn budget(&self) -> &TaskBudget {
         &self.settings.budget
     }
 
@@ -174,7 +181,7 @@ impl<'v> Shell<'v> {
             begun = timeout(SHORT, self.begin(&script)) => begun,
             () = order.stop.reaches(Stage::End) => {
                 let ended = running.stop(task, None, order).await;
-                return Err(ended(Said::default()).into());
+                return Err(ended(TaskOutputs::default()).into());
             }
         };
         let mut talk = match begun {
@@ -184,11 +191,11 @@ impl<'v> Shell<'v> {
                 return Err(TaskNotRun::NotStarted(why));
             }
             Ok(Err(Stuck::Lost(error))) => {
-                return Err(self.lost(task, &error, Said::default()).into());
+                return Err(self.lost(task, &error, TaskOutputs::default()).into());
             }
             Err(_) => {
                 let ended = running.stop(task, Some(SHORT), order).await;
-                return Err(ended(Said::default()).into());
+                return Err(ended(TaskOutputs::default()).into());
             }
         };
         running.in_group(&talk.first);
@@ -291,7 +298,7 @@ impl<'v> Shell<'v> {
         )
     }
 
-    fn lost(&self, task: &str, error: &Error, said: Said) -> TaskError {
+    fn lost(&self, task: &str, error: &Error, said: TaskOutputs) -> TaskError {
         TaskError::Lost {
             task: task.to_owned(),
             host: self.teller.name().to_owned(),

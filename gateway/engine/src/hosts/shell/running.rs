@@ -11,7 +11,7 @@ use super::Shell;
 use super::talk::Talk;
 use crate::hosts::TaskControl;
 use crate::process::{GRACE, Stream};
-use crate::tasks::{Said, TaskError};
+use crate::tasks::{TaskError, TaskOutputs};
 use devgate_core::cancel::Stage;
 
 /// A task that may have been started: unless it is known to be over, it is ended when the host is
@@ -84,7 +84,7 @@ impl<'a, 'v> Running<'a, 'v> {
             }
         };
         drop(listen);
-        let said = Said::new(stdout, stderr);
+        let said = TaskOutputs::new(stdout, stderr);
         match ended {
             Ok(Ok(exit)) => {
                 self.is_over();
@@ -107,7 +107,7 @@ impl<'a, 'v> Running<'a, 'v> {
         task: &str,
         limit: Option<Duration>,
         order: TaskControl<'_>,
-    ) -> impl FnOnce(Said) -> TaskError + use<> {
+    ) -> impl FnOnce(TaskOutputs) -> TaskError + use<> {
         let grace = if order.stop.stage() == Stage::Kill {
             Duration::ZERO
         } else {

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::inventory::Target;
 use crate::job::RunId;
-use crate::registry::Serial;
+use crate::registry::RegistryId;
 use crate::session::connection_spec::{SessionKey, SessionLimits};
 use crate::session::{ConnectionSpec, RetryScope, SessionBroker, SessionPool};
 
@@ -70,7 +70,7 @@ impl Device {
     }
 
     /// How it is reached, by one who logs in with `info`.
-    pub(super) fn reach(&self, name: &str, info: ConnectionInfo) -> ConnectionSpec<'_> {
+    pub(super) fn spec(&self, name: &str, info: ConnectionInfo) -> ConnectionSpec<'_> {
         let mut target = Target::default();
         name.clone_into(&mut target.name);
         let transport = self.schema.name().to_owned();
@@ -79,7 +79,7 @@ impl Device {
             key: Rc::new(SessionKey {
                 transport,
                 info,
-                registry: Serial::default(),
+                registry: RegistryId::default(),
             }),
             place: target.place(None),
             limits: SessionLimits {
@@ -104,14 +104,14 @@ impl Device {
     ) -> T {
         let (listen, retry_budget) = (Deaf, RetryBudget::new());
         let ctx = Context::new("r1", &listen, &retry_budget);
-        let (pool, reach) = (
+        let (pool, spec) = (
             SessionPool::default(),
-            self.reach("r1", ConnectionInfo::default()),
+            self.spec("r1", ConnectionInfo::default()),
         );
         let lent =
             async |socket: Option<&str>| work(socket.expect("there is a socket").to_owned()).await;
         SessionBroker::new(&pool, bound)
-            .lend(&ctx, &reach, mode, lent)
+            .lend(&ctx, &spec, mode, lent)
             .await
     }
 

@@ -60,10 +60,10 @@ async fn pass(seconds: u64) {
     let _ = timeout(Duration::from_secs(seconds), pending::<()>()).await;
 }
 
-fn up_to(reach: ConnectionSpec<'_>, sessions: usize) -> ConnectionSpec<'_> {
-    let mut reach = reach;
-    reach.limits.limit = NonZeroUsize::new(sessions).expect("some");
-    reach
+fn up_to(spec: ConnectionSpec<'_>, sessions: usize) -> ConnectionSpec<'_> {
+    let mut spec = spec;
+    spec.limits.limit = NonZeroUsize::new(sessions).expect("some");
+    spec
 }
 
 fn lost() -> Error {
@@ -80,8 +80,8 @@ fn lost() -> Error {
 async fn names_with_the_same_credentials_share_a_session_and_others_never() -> Result<(), Failure> {
     let (device, pool) = (Device::new(), SessionPool::default());
     let [first, same, other] = ["canary-1", "canary-1", "canary-2"]
-        .map(|password| device.reach("here", with_password(password)));
-    let leases = [&first, &same, &other].map(|reach| pool.lease(reach));
+        .map(|password| device.spec("here", with_password(password)));
+    let leases = [&first, &same, &other].map(|spec| pool.lease(spec));
     well(&leases[0], "a").await?;
     well(&leases[1], "b").await?;
     assert_eq!(device.counts(), [1, 0]);
@@ -104,8 +104,8 @@ async fn names_with_the_same_credentials_share_a_session_and_others_never() -> R
 #[tokio::test(start_paused = true)]
 async fn turns_are_taken_first_come_first_served_by_one_writer_and_several_readers() {
     let (device, pool) = (Device::new(), SessionPool::default());
-    let reach = up_to(device.reach("here", ConnectionInfo::default()), 3);
-    let lease = pool.lease(&reach);
+    let spec = up_to(device.spec("here", ConnectionInfo::default()), 3);
+    let lease = pool.lease(&spec);
     let order = RefCell::new(Vec::new());
     let turn = async |name: &'static str, access| {
         let work = async || {
@@ -139,14 +139,14 @@ async fn never_more_sessions_are_open_than_the_limit() {
     let reaches: Vec<_> = (0..20)
         .map(|who| {
             up_to(
-                device.reach("here", with_password(&format!("canary-{}", who % 5))),
+                device.spec("here", with_password(&format!("canary-{}", who % 5))),
                 3,
             )
         })
         .collect();
     let most = Cell::new(0);
-    let one = async |reach| {
-        let lease = pool.lease(reach);
+    let one = async |spec| {
+        let lease = pool.lease(spec);
         let work = async || {
             let [logins, goodbyes] = device.counts();
             most.set(most.get().max(logins - goodbyes));
@@ -172,8 +172,8 @@ async fn never_more_sessions_are_open_than_the_limit() {
 async fn a_session_that_is_lost_is_replaced_and_one_in_which_the_device_says_no_is_kept()
 -> Result<(), Failure> {
     let (device, pool) = (Device::new(), SessionPool::default());
-    let reach = device.reach("here", ConnectionInfo::default());
-    let lease = pool.lease(&reach);
+    let spec = device.spec("here", ConnectionInfo::default());
+    let lease = pool.lease(&spec);
     let no = async || Err(Error::Unsupported("no".to_owned()));
     use_once(&lease, "a", SessionAccess::Write, no)
         .await
@@ -200,8 +200,8 @@ async fn who_is_refused_is_not_tried_again_under_any_name() {
     let (mut device, pool) = (Device::new(), SessionPool::default());
     device.refuses = true;
     let [one, same, other] = ["canary-1", "canary-1", "canary-2"]
-        .map(|password| device.reach("here", with_password(password)));
-    let leases = [&one, &same, &other].map(|reach| pool.lease(reach));
+        .map(|password| device.spec("here", with_password(password)));
+    let leases = [&one, &same, &other].map(|spec| pool.lease(spec));
     for _ in 0..2 {
         for lease in &leases {
             let failure = well(lease, "a").await.expect_err("it is refused");
@@ -216,10 +216,10 @@ async fn who_waits_behind_others_for_a_device_that_is_down_ends_soon_after_them(
     let (mut device, pool) = (Device::new(), SessionPool::default());
     device.is_down = true;
     let reaches: Vec<_> = (0..3)
-        .map(|who| device.reach("here", with_password(&format!("canary-{who}"))))
+        .map(|who| device.spec("here", with_password(&format!("canary-{who}"))))
         .collect();
-    let one = async |reach| {
-        let lease = pool.lease(reach);
+    let one = async |spec| {
+        let lease = pool.lease(spec);
         let done = well(&lease, "a").await;
         end(lease).await;
         done
@@ -250,8 +250,8 @@ async fn idle_sessions_are_tested_and_closed_when_their_time_is_over() -> Result
         Device::new(),
         Engine::new(EngineConfig::for_tests(Duration::ZERO)),
     );
-    let reach = device.reach("here", ConnectionInfo::default());
-    let lease = engine.services.sessions.lease(&reach);
+    let spec = device.spec("here", ConnectionInfo::default());
+    let lease = engine.services.sessions.lease(&spec);
     let counted = async {
         well(&lease, "a").await?;
         pass(250).await;
@@ -272,11 +272,11 @@ async fn idle_sessions_are_tested_and_closed_when_their_time_is_over() -> Result
 async fn a_session_is_kept_for_the_targets_that_are_still_to_come_and_no_longer()
 -> Result<(), Failure> {
     let (device, pool) = (Device::new(), SessionPool::default());
-    let reach = device.reach("here", ConnectionInfo::default());
-    let place = reach.place;
+    let spec = device.spec("here", ConnectionInfo::default());
+    let place = spec.place;
     let run = pool.expect(RunId::default(), &[place, place, place]);
     for expected in [[1, 0], [1, 0], [1, 1]] {
-        let lease = pool.lease(&reach);
+        let lease = pool.lease(&spec);
         well(&lease, "a").await?;
         end(lease).await;
         run.done(place);
@@ -284,7 +284,7 @@ async fn a_session_is_kept_for_the_targets_that_are_still_to_come_and_no_longer(
     }
     // The second one never asks.
     let run = pool.expect(RunId::default(), &[place, place]);
-    let lease = pool.lease(&reach);
+    let lease = pool.lease(&spec);
     well(&lease, "a").await?;
     end(lease).await;
     run.done(place);
@@ -302,9 +302,9 @@ async fn a_panic_and_work_that_is_dropped_leave_no_session_open() -> Result<(), 
         Engine::new(EngineConfig::for_tests(Duration::ZERO)),
     );
     let pool = &engine.services.sessions;
-    let reach = device.reach("here", ConnectionInfo::default());
+    let spec = device.spec("here", ConnectionInfo::default());
     let panics = async {
-        let lease = pool.lease(&reach);
+        let lease = pool.lease(&spec);
         let work = async || panic!("it is meant to");
         use_once(&lease, "a", SessionAccess::Write, work).await
     };
@@ -312,7 +312,7 @@ async fn a_panic_and_work_that_is_dropped_leave_no_session_open() -> Result<(), 
     assert!(panicked.await.is_err());
     assert_eq!(device.counts(), [1, 1]);
 
-    let lease = pool.lease(&reach);
+    let lease = pool.lease(&spec);
     let hangs = use_once(&lease, "a", SessionAccess::Write, async || pending().await);
     assert!(timeout(Duration::from_secs(1), hangs).await.is_err());
     assert_eq!(device.counts(), [2, 1]);
@@ -331,10 +331,10 @@ async fn an_engine_that_stays_keeps_sessions_for_the_next_run_and_not_for_ever()
     let device = Device::new();
     let engine = Engine::new(EngineConfig::for_tests(Duration::from_secs(120)));
     let pool = &engine.services.sessions;
-    let reach = device.reach("here", ConnectionInfo::default());
+    let spec = device.spec("here", ConnectionInfo::default());
     let runs = async {
         for _ in 0..3 {
-            let lease = pool.lease(&reach);
+            let lease = pool.lease(&spec);
             well(&lease, "a").await?;
             end(lease).await;
             pass(60).await;

@@ -34,13 +34,13 @@ fn choose(
 ) -> Result<Arc<Implementation>, TaskError> {
     let features = features(names);
     let place = if remote {
-        Place::Remote {
+        TaskPlace::Remote {
             target: "sw1",
             proxy: "jump",
             features: &features,
         }
     } else {
-        Place::Normal {
+        TaskPlace::Normal {
             target: "host1",
             features: &features,
         }

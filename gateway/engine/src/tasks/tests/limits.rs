@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use super::*;
-use crate::process::Limits;
+use crate::process::ProcessLimits;
 use devgate_core::cancel::Stage;
 
 /// Starts a grandchild, says its number in a file, and waits for it.
@@ -40,10 +40,10 @@ async fn pid_in(file: &Path) -> String {
         .to_owned()
 }
 
-fn within(millis: u64) -> Limits {
-    Limits {
+fn within(millis: u64) -> ProcessLimits {
+    ProcessLimits {
         time: Some(Duration::from_millis(millis)),
-        ..Limits::default()
+        ..ProcessLimits::default()
     }
 }
 
@@ -177,9 +177,9 @@ async fn a_run_that_is_dropped_takes_its_processes_and_its_directory_along() {
 async fn a_process_that_keeps_the_output_open_holds_nobody_up() {
     let notes = tempfile::tempdir().expect("a directory");
     let file = notes.path().join("pid");
-    let limits = Limits {
+    let limits = ProcessLimits {
         drain: Duration::from_millis(100),
-        ..Limits::default()
+        ..ProcessLimits::default()
     };
     let run = Run::of("sleep 600 & echo $! > \"$PT_file\"; echo done")
         .parameters(json!({"file": file}))

@@ -16,8 +16,8 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::hosts::{Host, Settings, TaskControl, TaskNotRun, TaskOutput};
-use crate::process::{DiscardOutput, Limits};
+use crate::hosts::{Host, TaskControl, TaskHostSettings, TaskNotRun, TaskOutput};
+use crate::process::{DiscardOutput, ProcessLimits};
 use devgate_core::cancel::{CancelSource, CancelToken};
 
 /// A module path of one directory.
@@ -71,8 +71,8 @@ struct Run {
     parameters: Json,
     target: Option<Json>,
     mode: Mode,
-    settings: Settings,
-    limits: Limits,
+    settings: TaskHostSettings,
+    limits: ProcessLimits,
     tmpdir: TempDir,
 }
 
@@ -83,9 +83,9 @@ impl Run {
 
     fn named(file: &str, script: &str) -> Self {
         let tmpdir = tempfile::tempdir().expect("a directory");
-        let settings = Settings {
+        let settings = TaskHostSettings {
             tmpdir: Some(tmpdir.path().to_owned()),
-            ..Settings::default()
+            ..TaskHostSettings::default()
         };
         Self {
             modules: Modules::with(&[(&format!("m/tasks/{file}"), script)]),
@@ -93,7 +93,7 @@ impl Run {
             target: None,
             mode: Mode::Enforce,
             settings,
-            limits: Limits::default(),
+            limits: ProcessLimits::default(),
             tmpdir,
         }
     }
@@ -119,7 +119,7 @@ impl Run {
         }
     }
 
-    fn limits(self, limits: Limits) -> Self {
+    fn limits(self, limits: ProcessLimits) -> Self {
         Self { limits, ..self }
     }
 
@@ -133,11 +133,11 @@ impl Run {
         let host = Host::local(self.settings.clone());
         let features = host.features();
         let place = match &self.target {
-            None => Place::Normal {
+            None => TaskPlace::Normal {
                 target: "localhost",
                 features,
             },
-            Some(_) => Place::Remote {
+            Some(_) => TaskPlace::Remote {
                 target: "sw1",
                 proxy: "localhost",
                 features,

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use devgate_core::atomic_file;
 use devgate_core::hex::hexadecimal;
-use devgate_engine::process::Limits;
+use devgate_engine::process::ProcessLimits;
 use devgate_schemas::Mask;
 use devgate_schemas::pxp::{FILES_NOT_WRITTEN, JsonSchema, OutputFiles};
 use devgate_schemas::task::{Captured, Exit, Outcome};
@@ -70,7 +70,7 @@ impl Transaction {
     /// # Errors
     /// Which file cannot be read.
     pub(super) fn outputs(&self) -> Result<[Captured; 2], String> {
-        let limits = Limits::default();
+        let limits = ProcessLimits::default();
         let OutputFiles { stdout, stderr, .. } = self.output_files();
         Ok([
             captured(&stdout, limits.stdout)?,
@@ -130,7 +130,7 @@ impl Transaction {
     /// Which could not be taken out: their files are removed.
     pub(super) fn hide(&self, mask: &Mask) -> io::Result<()> {
         let OutputFiles { stdout, stderr, .. } = self.output_files();
-        let limit = Limits::default().stdout;
+        let limit = ProcessLimits::default().stdout;
         let mut hidden = Ok(());
         for file in [stdout, stderr] {
             let text = captured(&file, limit).unwrap_or_default();
