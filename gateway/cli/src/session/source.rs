@@ -8,7 +8,7 @@ use devgate_core::cancel::{GRACE, Stage};
 use devgate_core::failure::Failure;
 use devgate_engine::inventory::Target;
 use devgate_engine::run::TargetJob;
-use devgate_engine::session::{self, SessionHandle, BorrowedSession};
+use devgate_engine::session::{self, BorrowedSession, SessionHandle};
 use devgate_engine::workspace::missing;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
@@ -54,7 +54,8 @@ impl SessionSource {
 pub(super) async fn lent(
     work: impl AsyncFnOnce(&mut SessionHandle<'_>) -> Result<(), Failure>,
 ) -> Result<ExitStatus, Failure> {
-    let mut lent = SessionHandle::Lent(BorrowedSession::from_environment(&Environment::of_process()).await?);
+    let mut lent =
+        SessionHandle::Lent(BorrowedSession::from_environment(&Environment::of_process()).await?);
     work(&mut lent).await.map(|()| ExitStatus::Success)
 }
 

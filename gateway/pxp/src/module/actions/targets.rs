@@ -47,7 +47,10 @@ impl TargetSelection {
     ///
     /// # Errors
     /// What is wrong with the inventory, or which word it does not know.
-    pub(super) async fn choose(&self, work: &ActionContext<'_>) -> Result<SelectedTargets, Failure> {
+    pub(super) async fn choose(
+        &self,
+        work: &ActionContext<'_>,
+    ) -> Result<SelectedTargets, Failure> {
         let words = match &self.targets {
             Words::One(word) => std::slice::from_ref(word),
             Words::Many(words) => words,
