@@ -1,4 +1,4 @@
-//! What can be asked of targets: each operation is one run over them, whichever front end asks.
+//! Operations on targets. Each is one run, whichever front end submits it.
 
 mod apply;
 mod command;
@@ -30,17 +30,17 @@ use verify::verify;
 /// What is asked of targets.
 #[derive(Debug)]
 pub enum Operation {
-    /// Can they be reached?
+    /// Checks that they can be reached.
     Verify,
-    /// What they tell of themselves.
+    /// Collects their facts.
     Facts(Facts),
-    /// A task is run on them.
+    /// Runs a task on them.
     Task(Box<TaskOrder>),
-    /// Commands or configuration are typed on them.
+    /// Types commands or configuration.
     Command(CommandOrder),
-    /// They are brought to a desired state.
+    /// Brings them to a desired state.
     Apply(Apply),
-    /// What they hold is shown.
+    /// Shows their resources.
     Inspect(Inspect),
 }
 

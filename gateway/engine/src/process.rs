@@ -1,5 +1,5 @@
-//! Children: the one place where a process is started, fed, listened to within limits, and ended
-//! with all that it has started.
+//! Child processes. Only this room starts them. It writes their input, reads their output within limits, and ends
+//! them with everything that they have started.
 
 mod dialogue;
 mod guard;

@@ -29,9 +29,9 @@ pub(crate) use memory::Memory;
 /// What is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoredKind {
-    /// What targets have told of themselves.
+    /// Facts of targets.
     Facts,
-    /// What was seen of resources that are audited.
+    /// The last known values of audited resources.
     Audits,
 }
 

@@ -18,7 +18,7 @@ const KEPT: usize = 2 * SHOWN;
 /// What a task's output has where it hides its result: from there on nothing of it is shown.
 const HIDDEN: &str = "\"_sensitive\"";
 
-/// Shows the output of one target's task.
+/// Shows the output of one target's task as it comes.
 #[derive(Debug)]
 pub(crate) struct TaskOutputStream<'a> {
     job: &'a TargetJob<'a>,
@@ -35,7 +35,7 @@ struct Lines {
 }
 
 impl<'a> TaskOutputStream<'a> {
-    /// Tells what is heard.
+    /// Shows what the sink receives as events of the run.
     pub(crate) fn new(job: &'a TargetJob<'a>) -> Self {
         Self {
             job,

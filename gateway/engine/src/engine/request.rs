@@ -1,4 +1,4 @@
-//! Requests: what somebody asks of the engine, and the run that it becomes.
+//! Requests to the engine, and the runs that they become.
 
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
@@ -22,9 +22,9 @@ const KEYS: usize = 10_000;
 /// What somebody asks.
 #[derive(Debug)]
 pub struct RunRequest {
-    /// Who asks.
+    /// The principal that sends it.
     pub principal: Principal,
-    /// The key under which whoever asks may ask for it again.
+    /// The idempotency key: the same request under the same key is the same run.
     pub key: Option<IdempotencyKey>,
     /// The transports and types that the run knows.
     pub registry: Rc<Registry>,
@@ -49,7 +49,7 @@ pub struct IdempotencyKey {
     pub digest: [u8; 32],
 }
 
-/// A run that was asked for: whoever has this can follow it, end it, and wait for what becomes of it.
+/// A submitted run. The holder can follow it, cancel it, and wait for its outcome.
 #[derive(Clone, Debug)]
 pub struct RunHandle {
     run: Rc<Run>,

@@ -1,4 +1,4 @@
-//! What one task on a host is subject to, and what it gives.
+//! The limits of one task on a host, and its result.
 
 use devgate_schemas::Hash;
 use devgate_schemas::task::Exit;
@@ -8,7 +8,7 @@ use crate::tasks::TaskError;
 use devgate_core::cancel::CancelToken;
 use devgate_core::failure::Failure;
 
-/// Why a host gives no output of a task.
+/// Why a task has no output.
 #[derive(Debug)]
 pub enum TaskNotRun {
     /// The host could not start it: nothing of it has run, and another host may.
@@ -24,7 +24,7 @@ pub(crate) struct TaskControl<'a> {
     pub limits: &'a ProcessLimits,
     /// How it learns that it is to end.
     pub stop: &'a CancelToken,
-    /// Who hears its output while it runs.
+    /// Receives its output while it runs.
     pub sink: &'a dyn OutputSink,
 }
 

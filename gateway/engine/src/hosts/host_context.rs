@@ -1,4 +1,4 @@
-//! Who speaks of a host, and how patient the run is with it.
+//! The context of calls on a host: its name, its redactor and its retry budget.
 
 use std::time::Duration;
 

@@ -41,7 +41,7 @@ impl<'a> TargetJob<'a> {
         }
     }
 
-    /// Keeps these secrets out of everything that is said or printed of the target from now on.
+    /// Keeps these secrets out of every message and result of the target from now on.
     pub fn hide<'s>(&self, secrets: impl IntoIterator<Item = &'s Value>) {
         self.redactor.hide(secrets);
     }

@@ -38,7 +38,7 @@ const BUILT_IN: [&str; 6] = ["age", "env_var", "pkcs7", "prompt", "task", "yaml"
 /// How many references may be looked up within each other.
 const MAX_DEPTH: usize = 50;
 
-/// Somebody who can be asked for a secret.
+/// Asks a person for a secret.
 #[async_trait]
 pub trait SecretPrompt: fmt::Debug + Send + Sync {
     /// Asks, and gives the answer, a secret.

@@ -1,4 +1,4 @@
-//! The mark that everything carries which a child starts.
+//! The mark of a child: an environment variable that everything it starts inherits.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! What a process writes: heard while it runs, and kept within limits.
+//! The output of a process: passed on while it runs, and kept within limits.
 
 use devgate_schemas::task::Captured;
 use futures_util::future::BoxFuture;
@@ -8,13 +8,13 @@ use tokio::sync::watch;
 /// An output of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// What it says.
+    /// Standard output.
     Stdout,
-    /// What it complains of.
+    /// Standard error.
     Stderr,
 }
 
-/// Hears what a process writes while it runs.
+/// Receives the output of a process while it runs.
 pub trait OutputSink: std::fmt::Debug {
     /// Some bytes came: not a line, and perhaps not whole characters.
     fn write(&self, stream: Stream, bytes: &[u8]);
@@ -25,7 +25,7 @@ pub trait OutputSink: std::fmt::Debug {
     }
 }
 
-/// Hears nothing.
+/// Discards all output.
 #[derive(Clone, Copy, Debug)]
 pub struct DiscardOutput;
 
@@ -57,7 +57,7 @@ pub(super) async fn capture<H: OutputSink + ?Sized>(
     }
 }
 
-/// Hears one output of a process.
+/// Passes one output of a process to a sink.
 pub(super) struct OutputTap<'h, H: ?Sized> {
     pub(super) sink: &'h H,
     pub(super) stream: Stream,

@@ -1,4 +1,4 @@
-//! Programs that never stop writing: that one has written more than is kept of it.
+//! Programs that write too much: notices that a program has written more than is kept.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,8 +6,8 @@ use tokio::sync::Notify;
 
 use super::{OutputSink, Stream};
 
-/// Hears when a program has written more to stdout than is kept: who does not want to wait for its end then, drops its
-/// run.
+/// Notices when a program has written more to stdout than is kept. A caller that does not want to wait for the end
+/// drops the run then.
 #[derive(Debug)]
 pub struct OutputLimit {
     most: usize,

@@ -1,4 +1,4 @@
-//! What is started, what it may take, and what is left of it when it was ended.
+//! A program to start, its limits, and what remains of a process that was ended.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Becoming this program anew: where a command line holds what nobody may see, another takes its place.
+//! Replacing this process by a new one of the same program, where the command line holds a secret.
 
 use std::ffi::OsString;
 use std::fs::File;

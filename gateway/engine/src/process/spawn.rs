@@ -1,4 +1,4 @@
-//! Starting a process: its command line, and what it inherits.
+//! Starting a process: its command line and the environment that it inherits.
 
 use std::ffi::{OsStr, OsString};
 use std::io;

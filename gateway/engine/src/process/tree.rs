@@ -28,7 +28,7 @@ const KILLING: Duration = Duration::from_secs(5);
 /// How often it is looked who is left; many that end at once look together.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A child's kin: killed when this is dropped before the child has ended by itself.
+/// A child and everything that it has started. All of it is killed when this is dropped before the child has ended.
 #[derive(Debug)]
 pub(super) struct ProcessTree {
     leader: Option<Pid>,
@@ -59,7 +59,7 @@ pub(super) fn leader(child: &Child) -> Option<i32> {
 }
 
 impl ProcessTree {
-    /// The kin of a child that leads a process group, which ends with us, also where we are killed.
+    /// The tree of a child that leads a process group, which ends with us, also where we are killed.
     pub(super) fn of(child: &Child, guarded: Guarded) -> Self {
         let mut tree = Self::of_other(leader(child), guarded.mark().to_owned());
         if let Some(leader) = tree.leader {
@@ -69,7 +69,7 @@ impl ProcessTree {
         tree
     }
 
-    /// The kin of a process that leads a process group, if it still lives, and is not our child, or is to outlive us.
+    /// The tree of a process that leads a process group, if it still lives, and is not our child, or is to outlive us.
     pub(super) fn of_other(leader: Option<i32>, mark: String) -> Self {
         Self {
             leader: leader.map(Pid::from_raw),

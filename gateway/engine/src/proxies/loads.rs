@@ -1,4 +1,4 @@
-//! How many tasks run on each proxy, whichever runs they are of.
+//! How many tasks run on each proxy, over all runs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! One host of a run: opened when it is first needed, once for all, and given up once for all.
+//! One host of a run. It is opened once, when it is first needed; once given up, it is not used again in this run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -59,13 +59,13 @@ pub(super) enum HostAccess {
     Ssh(Box<HostSettings>, TaskHostSettings),
 }
 
-/// Room for one task on a host, until it is dropped.
+/// A slot for one task on a host. Dropped, it is free again.
 pub(crate) struct TaskSlot<'v> {
     member: Arc<RunHost<'v>>,
     host: Arc<Host<'v>>,
 }
 
-/// What is known of a host before anybody connects to it.
+/// A preview of a host: what is known without connecting to it.
 #[derive(Debug)]
 pub(crate) struct HostPreview {
     /// Its name.

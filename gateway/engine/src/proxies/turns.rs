@@ -1,4 +1,4 @@
-//! Turns at a device: tasks that act on it wait for each other, whichever runs they are of.
+//! Turns at a device: tasks that act on the same device wait for each other, over all runs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

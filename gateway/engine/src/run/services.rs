@@ -20,16 +20,16 @@ const FILES: usize = 10;
 /// How many files are open whatever is worked on.
 const OWN_FILES: usize = 20;
 
-/// What an engine is given.
+/// The configuration of an engine.
 #[derive(Debug)]
 pub struct EngineConfig {
-    /// Hears what is said of sessions that no run uses.
+    /// Takes messages about sessions that no run uses.
     pub log: Arc<dyn Sink>,
     /// How long a session is kept that nobody is known to come for.
     pub idle: Duration,
     /// What is lent to all runs.
     pub environment: Arc<Environment>,
-    /// What is kept beyond a run.
+    /// What is stored beyond a run.
     pub store: Arc<dyn Store>,
     /// Why its runs are to end, where somebody has said so whom none of them may have heard yet.
     pub asked: fn() -> Option<Reason>,
@@ -40,7 +40,7 @@ pub struct EngineConfig {
 pub struct Services {
     /// The sessions with devices.
     pub sessions: SessionPool,
-    /// Which devices this process has claimed.
+    /// The devices that this process has locked.
     pub(crate) device_locks: DeviceLocks,
     /// Whose turn it is at a device.
     pub(crate) turns: DeviceTurns,
@@ -48,11 +48,11 @@ pub struct Services {
     pub(crate) loads: ProxyLoads,
     /// What is lent to all runs.
     pub environment: Arc<Environment>,
-    /// What is kept beyond a run.
+    /// What is stored beyond a run.
     pub store: Arc<dyn Store>,
     /// One for each target that may be worked on at once, for the files that it needs.
     room: Arc<Semaphore>,
-    /// Hears what is said of sessions that no run uses.
+    /// Takes messages about sessions that no run uses.
     pub(crate) log: Arc<dyn Sink>,
     /// Why runs are to end, where somebody has said so whom none of them may have heard yet.
     asked: fn() -> Option<Reason>,

@@ -40,7 +40,7 @@ const GREETING: Duration = Duration::from_millis(100);
 /// How long nobody is let in after the system had no file left for one.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Lends sessions, each with one target, for as long as one run of devgate.
+/// Lends sessions to tasks and programs, each with one target.
 #[derive(Debug)]
 pub struct SessionBroker<'p> {
     pool: &'p SessionPool,
@@ -50,12 +50,12 @@ pub struct SessionBroker<'p> {
     outer: OnceCell<Option<OuterSession>>,
 }
 
-/// For how long the 30 seconds are that a target may be waited for.
+/// What one retry budget is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryScope {
-    /// A run, whatever is asked in it.
+    /// The whole run.
     Run,
-    /// A request: who asks may do so for hours, and each time as if it were a run of its own.
+    /// Each request: a program may send requests for hours, and each waits as if it were a run of its own.
     Request,
 }
 

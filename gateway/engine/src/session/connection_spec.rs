@@ -1,4 +1,4 @@
-//! How a target is reached, and on what terms sessions with it are kept.
+//! How a target is reached, and the limits of its sessions.
 
 use std::num::NonZeroUsize;
 use std::rc::Rc;
@@ -36,7 +36,7 @@ pub(super) struct SessionKey {
     pub(super) registry: RegistryId,
 }
 
-/// How sessions with a device are kept.
+/// How many sessions a device may have, and how long they may be idle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SessionLimits {
     /// How many are open at once.

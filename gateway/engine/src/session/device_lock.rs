@@ -1,8 +1,8 @@
-//! Claims on devices, which all runs on this node respect, in this process and in others: two runs never change
+//! Locks on devices, which all runs on this node respect, in this process and in others: two runs never change
 //! one device at once.
 //!
-//! A claim is a locked file, which the system lets go of whatever becomes of its process. It stands in
-//! a folder of this user, so that runs of other users are not kept away.
+//! A lock is a locked file, which the system unlocks when its process ends, however it ends. It stands in
+//! a folder of this user, so that it does not block runs of other users.
 
 #[cfg(test)]
 mod tests;
@@ -82,7 +82,7 @@ impl FromStr for BusyPolicy {
     }
 }
 
-/// The claims of this process. Targets of one run in one place share theirs: the pool lets them take turns.
+/// The locks of this process. Targets of one run in one place share theirs: the pool lets them take turns.
 #[derive(Debug, Default)]
 pub(crate) struct DeviceLocks(RefCell<HashMap<(DeviceKey, RunId), Weak<DeviceLock>>>);
 
@@ -93,10 +93,10 @@ pub(crate) struct DeviceLock(
 );
 
 impl DeviceLocks {
-    /// Claims the device of a job's target.
+    /// Locks the device of a job's target.
     ///
     /// # Errors
-    /// That another run is changing it, or that claims cannot be kept.
+    /// Another run is changing it, or locks cannot be kept.
     pub(crate) async fn take(
         &self,
         job: &TargetJob<'_>,

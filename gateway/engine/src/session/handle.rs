@@ -1,4 +1,4 @@
-//! Asking a session: one that another devgate lends, or one of our own.
+//! A session to send requests to: one that another devgate lends, or our own.
 
 use devgate_schemas::Value;
 use devgate_transports::{self as transports, Document, Mode};
@@ -14,7 +14,7 @@ use crate::job::TargetJob;
 use devgate_core::cancel::Stage;
 use devgate_core::failure::Failure;
 
-/// A session that can be asked.
+/// A session that takes requests.
 pub enum SessionHandle<'a> {
     /// Another devgate lends it.
     Lent(BorrowedSession),

@@ -1,4 +1,4 @@
-//! A session that is kept: who used it last, for how long it may be idle, and whether it answers.
+//! An idle session: its last user, how long it may be idle, and whether it still answers.
 
 use std::rc::Rc;
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! Sessions with devices: lent by one pool, to a piece of work of ours, or to a program for as long
-//! as that runs.
+//! Sessions with devices. One pool lends them: to a piece of our own work, or to a program while it runs.
 
 mod borrowed;
 mod broker;
