@@ -32,7 +32,7 @@ pub use summary::RunSummary;
 
 /// One thing asked of the gateway.
 ///
-/// It tells what becomes of it by its [`Events`]. Work [over](Self::over) targets ends by stages when somebody
+/// It tells what becomes of it by its [`Events`]. Work [on targets](Self::on_targets) ends by stages when somebody
 /// [cancels](Self::cancel) it, or when its time is over; a single [job](Self::job) when it is [left](Self::leave). It
 /// shares sessions and turns with the other runs of its engine, and nothing else.
 pub struct Run {
