@@ -11,7 +11,7 @@ use nix::unistd::{Uid, User};
 
 use crate::Result;
 use crate::info::problem;
-use crate::ssh::SshConfig;
+use crate::ssh_config::SshConfig;
 
 /// The surroundings of whoever starts runs, as far as they are lent to these.
 ///

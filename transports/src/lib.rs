@@ -13,6 +13,7 @@ mod f5;
 #[cfg(feature = "fuzz")]
 #[doc(hidden)]
 pub mod fuzz;
+mod glob;
 mod held;
 mod http;
 mod info;
@@ -32,6 +33,7 @@ mod rpc;
 mod snmp;
 mod ssh;
 mod ssh_cli;
+mod ssh_config;
 pub mod ssh_host;
 mod tcp;
 mod telnet;
@@ -65,8 +67,8 @@ pub use rest::RestSession;
 pub use restconf::RestconfSession;
 pub use retry_budget::{Attempts, RetryBudget};
 pub use snmp::SnmpSession;
-pub use ssh::SshConfig;
 pub use ssh_cli::{SshCli, SshCliSession};
+pub use ssh_config::SshConfig;
 pub use ssh_host::{HostSettings, SshHost};
 
 /// The bare protocols, by which a target can be reached without a family.

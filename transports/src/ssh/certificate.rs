@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use russh::keys::ssh_key::certificate::CertType;
 use russh::keys::{Algorithm, Certificate, HashAlg, PublicKey};
 
-use super::known_hosts::glob;
+use crate::glob::glob;
 
 /// Checks a certificate against the authorities that are trusted for the host.
 ///

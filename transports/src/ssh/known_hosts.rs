@@ -14,6 +14,7 @@ use russh::keys::ssh_key::public::KeyData;
 use russh::keys::{Algorithm, PublicKey};
 use sha1::Sha1;
 
+use crate::glob::glob;
 use crate::reading;
 
 /// What the files have on one host.
@@ -261,32 +262,4 @@ fn concerns(hosts: &str, name: &str) -> bool {
             .is_ok_and(|mac| mac.chain_update(name).verify_slice(&hash).is_ok()),
         Err(_) => false,
     }
-}
-
-/// Whether a pattern with `*` and `?` describes the whole text, in time proportional to both.
-pub(super) fn glob(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) =
-        (pattern.chars().collect(), text.chars().collect());
-    let (mut p, mut t, mut star) = (0, 0, None);
-    while t < text.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, t));
-                p += 1;
-            }
-            Some(&c) if c == '?' || c == text[t] => {
-                p += 1;
-                t += 1;
-            }
-            _ => match star {
-                Some((at, from)) => {
-                    star = Some((at, from + 1));
-                    p = at + 1;
-                    t = from + 1;
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|&c| c == '*')
 }

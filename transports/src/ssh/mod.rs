@@ -7,13 +7,13 @@ mod algorithms;
 mod auth;
 mod certificate;
 mod channel;
-mod config;
 mod connect;
 mod handler;
 mod host_keys;
 mod identities;
 mod jump;
 mod known_hosts;
+mod path_tokens;
 mod peer;
 mod private_key;
 pub(crate) mod read;
@@ -23,7 +23,7 @@ pub(crate) mod settings;
 mod socket;
 #[cfg(test)]
 mod tests;
-mod wish;
+pub(crate) mod wish;
 pub(crate) mod words;
 
 use std::fmt;
@@ -35,7 +35,6 @@ use russh::Disconnect;
 use russh::client::Handle;
 use tokio::time::timeout;
 
-pub use config::SshConfig;
 use handler::Client;
 pub(crate) use peer::Peer;
 use socket::Owner;

@@ -7,13 +7,14 @@ use std::time::Duration;
 use devgate_schemas::{ConnectionInfo, Level, Sensitive, Value};
 
 use super::algorithms::{Algorithms, Strength};
-use super::config::{Names, Said, SshConfig, Strict};
 use super::host_keys::HostKeys;
 use super::jump::Jump;
+use super::path_tokens::Names;
 use super::settings::{Agent, Identities, Keepalive, Role, SSH_AUTH_SOCK, Settings};
 use super::wish::Wish;
 use super::words::{self, Words};
 use crate::info::{duration, host, port, secret};
+use crate::ssh_config::{Said, SshConfig, Strict};
 use crate::{Context, Environment, Error, Result};
 
 /// The host-wide file of known hosts.

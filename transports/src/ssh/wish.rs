@@ -1,6 +1,6 @@
 //! What is wished of a list of algorithms, beside the usual one.
 
-use super::known_hosts::glob;
+use crate::glob::glob;
 
 /// The word that stands for the usual algorithms in a list.
 const USUAL: &str = "defaults";

@@ -1,51 +1,19 @@
-//! What OpenSSH's client configuration says of hosts (ssh_config(5)).
-//!
-//! It is read once and asked for each host: the first value that applies to a host is the one that
-//! counts. `Match` blocks are skipped, because some of their conditions run programs.
-
-mod files;
-mod lookup;
-#[cfg(test)]
-mod tests;
+//! Reading the configuration: the user's and the system's files, or one in their place.
 
 use std::path::{Path, PathBuf};
 
 use devgate_schemas::Level;
 
+use super::files;
+use super::item::Item;
 use crate::Environment;
-
-pub(crate) use lookup::{Names, Said, Strict};
 
 /// The system's configuration, which counts behind the user's.
 const SYSTEM: &str = "/etc/ssh/ssh_config";
 
 /// `~/.ssh/config` and `/etc/ssh/ssh_config`, or what stands in their place.
 #[derive(Clone, Debug, Default)]
-pub struct SshConfig(Vec<Item>);
-
-/// A part of a file.
-#[derive(Clone, Debug)]
-enum Item {
-    /// The beginning of a block for the hosts that fit these patterns.
-    Host(Vec<String>),
-    /// The beginning of a block that is skipped.
-    Match,
-    /// The contents of other files, each for itself.
-    Include(Vec<Vec<Self>>),
-    Keyword {
-        /// In small letters.
-        name: String,
-        words: Vec<String>,
-        place: Place,
-    },
-}
-
-/// A line of a file.
-#[derive(Clone, Debug)]
-struct Place {
-    file: PathBuf,
-    line: usize,
-}
+pub struct SshConfig(pub(super) Vec<Item>);
 
 impl SshConfig {
     /// The user's, where there is one, and the system's. A file that does not exist says nothing.

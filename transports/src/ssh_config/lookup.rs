@@ -1,15 +1,13 @@
 //! What the files say of one host.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::fmt;
-use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::{Item, Place, SshConfig};
-use crate::ssh::known_hosts::glob;
-use crate::{Environment, Error, Result};
+use super::item::{Item, Place};
+use super::read::SshConfig;
+use crate::glob::glob;
+use crate::{Error, Result};
 
 /// What the files say of one host; `None` where they say nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,18 +40,6 @@ pub(crate) enum Strict {
     Yes,
     AcceptNew,
     No,
-}
-
-/// What the tokens in paths stand for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Names<'a> {
-    /// The name by which the host was asked for.
-    pub(crate) asked: &'a str,
-    pub(crate) host: &'a str,
-    pub(crate) port: u16,
-    pub(crate) user: &'a str,
-    /// Home folder and variables.
-    pub(crate) environment: &'a Environment,
 }
 
 /// The values of a host's keywords, each with its place.
@@ -227,72 +213,6 @@ impl<'c> Values<'c> {
     }
 }
 
-impl Names<'_> {
-    /// The paths of a keyword, without those that are `none`.
-    ///
-    /// # Errors
-    /// As [`path`](Self::path).
-    pub(crate) fn paths(&self, keyword: &'static str, written: &[String]) -> Result<Vec<PathBuf>> {
-        let named = written
-            .iter()
-            .filter(|path| !path.eq_ignore_ascii_case("none"));
-        named.map(|path| self.path(keyword, path)).collect()
-    }
-
-    /// A path as the files have it: `~/`, tokens and `${VARIABLE}` stand for something.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] under the keyword's name for a token that stands for nothing.
-    pub(crate) fn path(&self, keyword: &'static str, text: &str) -> Result<PathBuf> {
-        let wrong = |what: String| Error::Setting {
-            setting: keyword,
-            problem: format!("`{text}` of OpenSSH's configuration has {what}"),
-        };
-        let home = || self.environment.home().unwrap_or_else(|| Path::new(""));
-        let local = || self.environment.text("USER").unwrap_or_default();
-        let mut expanded = String::new();
-        let mut rest = text;
-        while let Some(at) = rest.find(['%', '$']) {
-            expanded.push_str(&rest[..at]);
-            let mark = &rest[at..];
-            if let Some(inner) = mark.strip_prefix("${") {
-                let (name, behind) = inner
-                    .split_once('}')
-                    .ok_or_else(|| wrong("a `${` without an end".to_owned()))?;
-                let value = self.environment.variable(name).and_then(OsStr::to_str);
-                expanded
-                    .push_str(value.ok_or_else(|| wrong(format!("`{name}`, which is not set")))?);
-                rest = behind;
-                continue;
-            }
-            if let Some(behind) = mark.strip_prefix('$') {
-                expanded.push('$');
-                rest = behind;
-                continue;
-            }
-            match mark[1..].chars().next() {
-                Some('%') => expanded.push('%'),
-                Some('d') => expanded.push_str(&home().to_string_lossy()),
-                Some('h' | 'k') => expanded.push_str(self.host),
-                Some('n') => expanded.push_str(self.asked),
-                Some('p') => expanded.push_str(&self.port.to_string()),
-                Some('r') => expanded.push_str(self.user),
-                Some('u') => expanded.push_str(local()),
-                other => {
-                    let token = other.map_or_else(String::new, String::from);
-                    return Err(wrong(format!("`%{token}`, which is not supported")));
-                }
-            }
-            rest = &mark[2..];
-        }
-        expanded.push_str(rest);
-        Ok(match expanded.strip_prefix("~/") {
-            Some(rest) => home().join(rest),
-            None => PathBuf::from(expanded),
-        })
-    }
-}
-
 /// Whether a `Host` line is about a host: one pattern fits, and none that is negated.
 fn fits(patterns: &[String], host: &str) -> bool {
     let mut found = false;
@@ -314,11 +234,5 @@ fn problem(setting: &'static str, place: &Place, message: String) -> Error {
     Error::Setting {
         setting,
         problem: format!("{message} ({place})"),
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file.display(), self.line)
     }
 }

@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Item, Place};
+use super::item::{Item, Place};
+use crate::glob::glob;
 use crate::reading;
-use crate::ssh::known_hosts::glob;
 
 /// How deep files may include each other, as in OpenSSH.
 const DEEPEST: usize = 16;

@@ -211,32 +211,3 @@ fn a_wrong_value_is_told_with_its_place_to_those_whom_it_concerns() {
         Some("b")
     );
 }
-
-#[test]
-fn tokens_in_paths_stand_for_the_host_the_user_and_the_environment() {
-    let variables = [("KEYS".into(), "/keys".into())];
-    let environment = Environment::new(Some("/home/me".into()), variables);
-    let names = Names {
-        asked: "h1",
-        host: "192.0.2.1",
-        port: 2222,
-        user: "runner",
-        environment: &environment,
-    };
-    let path = |text| {
-        names
-            .path("IdentityFile", text)
-            .map(|path| path.display().to_string())
-    };
-    assert_eq!(
-        path("/k/%n-%h-%p-%r-%%-$").expect("a path"),
-        "/k/h1-192.0.2.1-2222-runner-%-$"
-    );
-    assert_eq!(path("~/.ssh/k").expect("a path"), "/home/me/.ssh/k");
-    assert_eq!(path("%d/k").expect("a path"), "/home/me/k");
-    assert_eq!(path("${KEYS}/k").expect("a path"), "/keys/k");
-    for wrong in ["%Z", "%", "${", "${NO_SUCH_VARIABLE}"] {
-        let error = path(wrong).expect_err(wrong).to_string();
-        assert!(error.starts_with("IdentityFile: "), "{error}");
-    }
-}
