@@ -6,7 +6,6 @@ use devgate_schemas::Level;
 
 use super::files;
 use super::item::Item;
-use crate::Environment;
 
 /// The system's configuration, which counts behind the user's.
 const SYSTEM: &str = "/etc/ssh/ssh_config";
@@ -17,10 +16,10 @@ pub struct SshConfig(pub(super) Vec<Item>);
 
 impl SshConfig {
     /// The user's, where there is one, and the system's. A file that does not exist says nothing.
-    pub(crate) fn load(environment: &Environment, tell: impl FnMut(Level, String)) -> Self {
-        let user = environment.home().map(|home| home.join(".ssh/config"));
+    pub(crate) fn load(home: Option<&Path>, tell: impl FnMut(Level, String)) -> Self {
+        let user = home.map(|home| home.join(".ssh/config"));
         let files: Vec<PathBuf> = user.into_iter().chain([PathBuf::from(SYSTEM)]).collect();
-        Self::read(&files, environment.home(), tell)
+        Self::read(&files, home, tell)
     }
 
     /// Reads one file in place of the user's and the system's.
