@@ -30,7 +30,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("schemas/src/transport_schema.rs", 1),
     ("schemas/src/types/secret.rs", 1),
     ("schemas/src/value.rs", 3),
-    ("transports/src/cli/line.rs", 2),
+    ("transports/src/line.rs", 2),
     ("transports/src/info.rs", 1),
     ("transports/src/netconf/change.rs", 1),
     ("transports/src/ovsdb/data.rs", 2),
@@ -208,7 +208,7 @@ fn processes_are_started_in_one_file_and_slept_in_one() {
         assert_absent(
             &sources,
             &["time::sleep", "thread::sleep"],
-            &["transports/src/retry_budget.rs"],
+            &["transports/src/pauses.rs"],
         );
     }
 }

@@ -3,7 +3,7 @@
 //! Devices whose command line is behind HTTP run the commands of a request in order and stop at the
 //! first one that fails.
 
-use crate::cli::Line;
+use crate::Line;
 use crate::error::{ConfigurationProblem, RefusedLine};
 use crate::{Error, Result};
 

@@ -99,7 +99,8 @@ impl Environment {
     /// The configuration of OpenSSH, read once. The `tell` of who asks first hears what cannot be read, and what is
     /// skipped.
     pub fn ssh_config(&self, tell: impl FnMut(Level, String)) -> &SshConfig {
-        self.config.get_or_init(|| SshConfig::load(self.home(), tell))
+        self.config
+            .get_or_init(|| SshConfig::load(self.home(), tell))
     }
 }
 

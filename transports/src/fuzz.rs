@@ -13,8 +13,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::runtime::Builder;
 use tokio::time::Instant;
 
+use crate::Line;
 use crate::cli::screen::Screen;
-use crate::cli::{Cli, Credentials, Line, Terms};
+use crate::cli::{Cli, Credentials, Terms};
 use crate::netconf::Element;
 use crate::netconf::framing::{Decoder, Framing};
 use crate::{Context, Dialect, RetryBudget};

@@ -1,12 +1,36 @@
-//! The factory of protocols whose sessions are described by their connection info alone.
+//! What opens sessions; the factory of protocols whose sessions are described by their connection info alone.
 
+use std::fmt::Debug;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, TransportSchema};
 
-use crate::{Connect, Context, Result, Transport};
+use crate::{Context, Dialect, Result, Transport};
+
+/// Opens sessions of one kind: the factory, which lives as long as the process.
+///
+/// Resource API, "Transports".
+#[async_trait]
+pub trait Connect: Debug + Send + Sync {
+    /// What its `connection_info` may hold; its name is the transport's.
+    fn schema(&self) -> &TransportSchema;
+
+    /// Opens a session that is ready for requests, retrying within the context's patience.
+    ///
+    /// # Errors
+    /// Why the target cannot be reached or refuses the credentials.
+    async fn connect(&self, ctx: &Context<'_>, info: &ConnectionInfo)
+    -> Result<Box<dyn Transport>>;
+
+    /// The same protocol for devices whose command line speaks this dialect; nothing where it has
+    /// no command line to speak at.
+    fn speaking(&self, _: Dialect) -> Option<Arc<dyn Connect>> {
+        None
+    }
+}
 
 /// A session that needs nothing but connection info to be opened.
 pub trait Session: Transport + Sized {

@@ -45,7 +45,6 @@ mod echo;
 mod editor;
 mod gap;
 mod judge;
-mod line;
 mod login;
 mod output;
 mod pattern;
@@ -69,9 +68,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::error::{Interrupted, Interruption};
-use crate::{Context, Error, Opening, Result};
+use crate::{Context, Error, Line, Opening, Result};
 use dialect::Dialect;
-pub use line::Line;
 pub(crate) use login::{Credentials, Login};
 use prompt::Prompt;
 use proof::{Manner, Proof};

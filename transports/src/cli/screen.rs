@@ -4,12 +4,7 @@
 //! movements within a line overwrite, as on a screen; a character that is split between two chunks
 //! is put together, and bytes that are no UTF-8 become U+FFFD. Each byte is looked at once.
 
-/// How wide the terminal is that devices are told of. A carriage return goes back to the beginning
-/// of a row, not of a line: line editors use it to go on in the next row.
-pub(crate) const COLUMNS: usize = 511;
-
-/// How many rows devices are told that the terminal has: many, so that few pages are made.
-pub(crate) const ROWS: usize = 10_000;
+use crate::terminal::COLUMNS;
 
 /// How wide devices take a terminal to be that do not ask, or do not listen. Their line editors fill a row,
 /// print a blank, and return: what follows is in the next row.

@@ -3,7 +3,7 @@
 use devgate_schemas::Value;
 use serde_json::{Value as Json, json};
 
-use crate::cli::Line;
+use crate::Line;
 use crate::command_list::{Ran, RefusedCommand};
 
 /// How the device is to give its outputs.

@@ -5,7 +5,7 @@ use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use serde_json::Value as Json;
 
 use super::call::{self, Format};
-use crate::cli::Line;
+use crate::Line;
 use crate::command_list::{Ran, RefusedCommand, configured, failed};
 use crate::error::Refused;
 use crate::http::{Http, Repeat, Settings};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::retry_budget::wait;
+use crate::pauses::wait;
 
 /// What the server does with a request.
 #[derive(Clone, Debug)]

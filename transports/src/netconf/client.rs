@@ -17,7 +17,7 @@ use super::rpc_error::refused;
 use super::xml::{BASE, Element};
 use crate::error::{Interrupted, Interruption, Phase};
 use crate::held::Held;
-use crate::retry_budget::wait;
+use crate::pauses::wait;
 use crate::ssh::Ssh;
 use crate::{Context, Error, Result};
 

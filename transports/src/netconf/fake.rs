@@ -10,7 +10,7 @@ use super::client::{Client, Terms};
 use super::framing::{Decoder, Framing, frame};
 use super::xml::{BASE, Element};
 use crate::cli::fake::Bench;
-use crate::retry_budget::wait;
+use crate::pauses::wait;
 use crate::{Error, Result};
 
 /// What a device does when it is asked.

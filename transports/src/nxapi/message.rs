@@ -3,7 +3,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::cli::Line;
+use crate::Line;
 use crate::command_list::{Ran, RefusedCommand};
 
 /// In which message commands travel.

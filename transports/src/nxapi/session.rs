@@ -5,7 +5,7 @@ use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value};
 use serde_json::Value as Json;
 
 use super::message::{Kind, Message, SEPARATOR, Unclear};
-use crate::cli::Line;
+use crate::Line;
 use crate::command_list::{Ran, configured, failed};
 use crate::error::Refused;
 use crate::http::{Http, Repeat, Settings};

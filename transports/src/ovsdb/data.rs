@@ -7,8 +7,8 @@ use serde_json::Value as Json;
 use super::edit::Edits;
 use super::query::Query;
 use super::session::OvsdbSession;
-use crate::data_store::{DataStore, Document, Request};
 use crate::{Context, Error, Result};
+use crate::{DataStore, Document, Request};
 
 #[async_trait]
 impl DataStore for OvsdbSession {

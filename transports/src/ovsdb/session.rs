@@ -14,7 +14,7 @@ use super::rpc::{End, Rpc, Unanswered};
 use super::settings::Settings;
 use super::stream;
 use super::transact::outcome;
-use crate::data_store::DataStore;
+use crate::DataStore;
 use crate::error::{Interrupted, Interruption, Phase, Refused};
 use crate::{Context, Error, Result, Session, Transport, tls};
 

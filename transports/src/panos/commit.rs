@@ -9,7 +9,7 @@ use super::answer::{self, Job};
 use super::session::PanosSession;
 use crate::error::{Interrupted, Interruption, Refused};
 use crate::http::Repeat;
-use crate::retry_budget::look;
+use crate::pauses::look;
 use crate::{Context, Document, Error, Result};
 
 /// Commits by a command (`<commit></commit>`), and waits for its end as long as `limit`.

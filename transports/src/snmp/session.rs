@@ -12,9 +12,9 @@ use super::oid::Oid;
 use super::pdu::{Object, Pdu};
 use super::settings::{Credentials, Settings};
 use super::v3::Complaint;
-use crate::data_store::{DataStore, Document, Request};
 use crate::error::{AuthenticationProblem, Interrupted, Interruption, Phase, Refused};
 use crate::{Context, Error, Result, Session, Transport, resolve};
+use crate::{DataStore, Document, Request};
 
 /// A session with an SNMP agent; it takes one request at a time.
 #[derive(Debug)]

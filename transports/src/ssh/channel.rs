@@ -9,8 +9,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, join, split};
 use tokio::time::{Instant, timeout_at};
 
 use super::Ssh;
-use crate::cli::screen::{COLUMNS, ROWS};
 use crate::error::{NotLedOn, Obstacle, Phase};
+use crate::terminal::{COLUMNS, ROWS};
 use crate::{Error, Result, tcp};
 
 impl Ssh {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use devgate_schemas::ConnectionInfo;
 use tokio::time::Instant;
 
-use crate::cli::{Credentials, Line, Login};
+use crate::Line;
+use crate::cli::{Credentials, Login};
 use crate::info::secret;
 use crate::ssh::{self, Ssh};
 use crate::tcp::Stream;

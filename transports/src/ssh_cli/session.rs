@@ -7,8 +7,9 @@ use devgate_schemas::{ConnectionInfo, Facts, Value};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use crate::Line;
 use crate::cli::dialect::Dialect;
-use crate::cli::{Cli, Credentials, Line, Terms};
+use crate::cli::{Cli, Credentials, Terms};
 use crate::info::duration;
 use crate::ssh::Ssh;
 use crate::{CommandLine, Context, Error, Opening, Result, Transport};

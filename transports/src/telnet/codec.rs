@@ -5,7 +5,7 @@
 //! needs: it may echo and leave out go-ahead; it is told what the terminal is called and how large it
 //! is. Everything else is refused.
 
-use crate::cli::screen::{COLUMNS, ROWS};
+use crate::terminal::{COLUMNS, ROWS};
 
 const SE: u8 = 240;
 const SB: u8 = 250;

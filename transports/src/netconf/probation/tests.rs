@@ -7,7 +7,7 @@ use crate::cli::fake::Bench;
 use crate::netconf::change::Check;
 use crate::netconf::fake::{Answer, Fake, OK};
 use crate::netconf::xml::Element;
-use crate::retry_budget::wait;
+use crate::pauses::wait;
 
 const MODERN: [&str; 3] = ["base:1.1", "candidate:1.0", "confirmed-commit:1.1"];
 const OLD: [&str; 3] = ["base:1.0", "candidate:1.0", "confirmed-commit:1.0"];

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use devgate_schemas::{Course, Level, Resource, Value};
 
-use super::{AttributeChange, Context};
+use super::context::Context;
+use super::resources::AttributeChange;
 
 /// What a block does to its resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

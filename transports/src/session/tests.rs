@@ -2,9 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use devgate_schemas::yaml;
+use devgate_schemas::{Event, Level, Listen, TypeSchema, yaml};
 
 use super::*;
+use crate::RetryBudget;
 
 #[derive(Default)]
 struct Heard(Mutex<Vec<String>>);

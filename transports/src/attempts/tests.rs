@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use devgate_schemas::{Course, Event, Level, Listen};
 
 use super::*;
+use crate::pauses::look;
 
 #[derive(Debug, Default)]
 struct Heard(Mutex<Vec<Event>>);

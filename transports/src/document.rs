@@ -1,50 +1,13 @@
-//! What a session that asks for and changes data can do beside what every session can.
+//! What is asked of a data store, and what it answers.
 
-use async_trait::async_trait;
 use devgate_schemas::{Hash, Key, Value};
 
 use crate::xml::Element;
-use crate::{Context, Result};
-
-/// A session with data that is asked for and changed: REST, NETCONF, OVSDB, SNMP.
-///
-/// Found through [`Transport::data_store`](crate::Transport::data_store). It is what tasks use
-/// (`devgate session get|set`); what a protocol can do beyond it is on its own session type.
-#[async_trait]
-pub trait DataStore: Send + Sync {
-    /// Asks for what `what` names, in the words of the protocol: a path (REST), a subtree filter or
-    /// an XPath (NETCONF), a table (OVSDB), an OID (SNMP).
-    ///
-    /// It only reads: if the connection is lost before the answer, it is asked again, within the
-    /// context's patience.
-    ///
-    /// # Errors
-    /// [`Error::Refused`](crate::Error::Refused) when the target says no, and otherwise why no
-    /// complete answer came.
-    async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document>;
-
-    /// Asks for what may change the target: it is sent once, unless the protocol itself promises that
-    /// a second time changes nothing more (HTTP's PUT and DELETE).
-    ///
-    /// # Errors
-    /// As [`get`](Self::get); [`Error::Interrupted`](crate::Error::Interrupted) says that it is not
-    /// known whether it took effect; [`Error::Unsupported`](crate::Error::Unsupported) before
-    /// anything is sent, where the protocol has no such request.
-    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document>;
-
-    /// Whether a request that is refused has changed nothing, however much it asks for.
-    ///
-    /// # Errors
-    /// Why the target cannot be asked.
-    async fn all_or_nothing(&self, _: &Context<'_>) -> Result<bool> {
-        Ok(false)
-    }
-}
 
 /// A request that may change a target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
-    /// What it is about, as for [`DataStore::get`]; may be empty where the body says it all.
+    /// What it is about, as for [`DataStore::get`](crate::DataStore::get); may be empty where the body says it all.
     pub what: String,
     /// How: an HTTP method, a NETCONF default-operation, a JSON-RPC method. `None` is the
     /// protocol's usual one.

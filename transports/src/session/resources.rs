@@ -5,7 +5,14 @@ use std::sync::{Mutex, PoisonError};
 
 use devgate_schemas::{TypeSchema, Value};
 
-use super::Mode;
+/// Whether a run may change the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Bring the target to the desired state.
+    Enforce,
+    /// Only tell what would change.
+    Noop,
+}
 
 /// The resource type that a provider is called for, and what the call said of its resources.
 #[derive(Debug)]

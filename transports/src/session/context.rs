@@ -1,43 +1,28 @@
 //! The context of a call: whom it concerns, where to tell what happens, how long to be patient.
 
-mod actions;
-mod resources;
-#[cfg(test)]
-mod tests;
-
 use std::any::Any;
 use std::sync::LazyLock;
 
 use devgate_schemas::{Course, Event, Level, Listen, TypeSchema};
 
-use crate::{CommandLine, DataStore, Environment, RetryBudget, Transport};
-
-pub use actions::{Block, Doing};
-pub use resources::{AttributeChange, Failure, Resources};
+use super::resources::{Mode, Resources};
+use super::transport::{CommandLine, DataStore, Transport};
+use crate::{Environment, RetryBudget};
 
 /// What a transport or a provider knows of the run it serves, for one call.
 ///
 /// It is borrowed, so nothing can keep a session beyond the call it was lent for.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    target: &'a str,
-    listen: &'a dyn Listen,
-    retry_budget: &'a RetryBudget,
-    environment: &'a Environment,
-    transport: Option<&'a dyn Transport>,
-    resources: Option<&'a Resources<'a>>,
-    subject: Option<&'a str>,
+    pub(super) target: &'a str,
+    pub(super) listen: &'a dyn Listen,
+    pub(super) retry_budget: &'a RetryBudget,
+    pub(super) environment: &'a Environment,
+    pub(super) transport: Option<&'a dyn Transport>,
+    pub(super) resources: Option<&'a Resources<'a>>,
+    pub(super) subject: Option<&'a str>,
     /// What a block that is open does to it: `Updating`.
-    doing: Option<&'a str>,
-}
-
-/// Whether a run may change the target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Bring the target to the desired state.
-    Enforce,
-    /// Only tell what would change.
-    Noop,
+    pub(super) doing: Option<&'a str>,
 }
 
 static NOTHING: LazyLock<Environment> = LazyLock::new(Environment::default);
@@ -160,7 +145,7 @@ impl<'a> Context<'a> {
         self.listen.settled(self.target);
     }
 
-    fn tell(&self, level: Level, course: Course, message: String) {
+    pub(super) fn tell(&self, level: Level, course: Course, message: String) {
         self.listen.hear(Event {
             level,
             target: self.target.to_owned(),

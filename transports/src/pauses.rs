@@ -1,0 +1,57 @@
+//! Pauses between looks at something that takes its time.
+
+use std::future::Future;
+use std::time::Duration;
+
+use backoff::ExponentialBackoff;
+use backoff::backoff::Backoff;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::Result;
+
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(3);
+
+/// Looks again and again for the end of work that a target does; `None` where it has none within
+/// `limit`. Waiting for a target to recover is [`RetryBudget`]'s.
+///
+/// # Errors
+/// The look's own.
+pub(crate) async fn look<T, F: Future<Output = Result<Option<T>>>>(
+    limit: Duration,
+    mut look: impl FnMut() -> F,
+) -> Result<Option<T>> {
+    let deadline = Instant::now() + limit;
+    let mut pauses = pauses();
+    loop {
+        match timeout_at(deadline, look()).await {
+            Ok(Ok(None)) => {}
+            Ok(seen) => return seen,
+            Err(_) => return Ok(None),
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(None);
+        }
+        let pause = pauses.next_backoff().unwrap_or(LONGEST_PAUSE);
+        wait(pause.min(left)).await;
+    }
+}
+
+pub(crate) fn pauses() -> ExponentialBackoff {
+    ExponentialBackoff {
+        current_interval: FIRST_PAUSE,
+        initial_interval: FIRST_PAUSE,
+        max_interval: LONGEST_PAUSE,
+        max_elapsed_time: None,
+        ..ExponentialBackoff::default()
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place where the clock is waited for"
+)]
+pub(crate) async fn wait(pause: Duration) {
+    sleep(pause).await;
+}
