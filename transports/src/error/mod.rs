@@ -2,7 +2,7 @@
 
 mod authentication;
 mod causes;
-mod configuration;
+mod change;
 mod host_key;
 mod interrupted;
 mod not_led_on;
@@ -11,7 +11,6 @@ mod refused;
 mod retry_budget_spent;
 mod text;
 mod tls;
-mod unconfirmed;
 
 use std::fmt;
 use std::io;
@@ -21,7 +20,7 @@ use thiserror::Error;
 
 pub use authentication::AuthenticationProblem;
 pub(crate) use causes::causes;
-pub use configuration::{ConfigurationProblem, RefusedLine};
+pub use change::{Aftermath, ConfigurationProblem, RefusedLine, Unconfirmed};
 pub use host_key::HostKeyProblem;
 pub use interrupted::{Interrupted, Interruption};
 pub use not_led_on::{NotLedOn, Obstacle};
@@ -31,7 +30,6 @@ pub use retry_budget_spent::RetryBudgetSpent;
 use text::reason;
 pub(crate) use text::{one_line, saying, seconds};
 pub use tls::{TlsProblem, Untrusted};
-pub use unconfirmed::{Aftermath, Unconfirmed};
 
 use crate::resolve::is_unanswered;
 
