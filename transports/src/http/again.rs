@@ -9,7 +9,9 @@ use devgate_schemas::Value;
 use reqwest::StatusCode;
 use tokio::time::{Instant, timeout};
 
-use super::{Answer, Ask, Http, Repeat};
+use super::answer::Answer;
+use super::ask::{Ask, Repeat};
+use super::client::Http;
 use crate::error::Interruption;
 use crate::{Context, Error, Result, RetryBudget};
 

@@ -1,20 +1,16 @@
 //! Logins that are a request of their own, whose answer gives a token or cookies.
 
-use std::time::Duration;
-
 use devgate_schemas::{Sensitive, Value};
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderName, HeaderValue, SET_COOKIE};
-use tokio::time::timeout;
 
-use super::{Answer, Ask, Http, Proof, Repeat, Session, Settings};
+use super::answer::Answer;
+use super::ask::{Ask, Repeat};
+use super::settings::Settings;
 use crate::error::Phase;
 use crate::info::problem;
 use crate::xml::Element;
-use crate::{Context, Error, Result};
-
-/// How long a logout may take.
-const GOODBYE: Duration = Duration::from_secs(2);
+use crate::{Error, Result};
 
 /// How to log in.
 #[derive(Clone, Debug)]
@@ -43,6 +39,24 @@ pub(crate) enum Carried {
         /// What the header says, with `{token}` in it.
         value: String,
     },
+}
+
+/// A header that proves a login.
+#[derive(Clone, Debug)]
+pub(super) struct Session {
+    pub(super) header: HeaderName,
+    pub(super) value: Sensitive<String>,
+    /// What of the value is secret.
+    pub(super) token: Sensitive<String>,
+}
+
+/// With what a request proves whose it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Proof<'a> {
+    Nothing,
+    /// The credentials of the settings.
+    Settings,
+    Session(&'a Session),
 }
 
 impl Login {
@@ -104,23 +118,6 @@ impl Login {
             value: Sensitive::new(value),
             token: Sensitive::new(token),
         })
-    }
-}
-
-impl Http {
-    /// Forgets the login, so that the next request makes a new one.
-    pub(crate) async fn forget_login(&self) {
-        self.session.lock().await.take();
-    }
-
-    /// Tells the server that the login is not needed any longer, where there is one; `ask` makes the
-    /// request of its token. It may be in vain.
-    pub(crate) async fn log_out(&self, ctx: &Context<'_>, ask: impl FnOnce(&str) -> Ask) {
-        if let Some(session) = self.session.lock().await.take() {
-            let ask = ask(session.token.reveal());
-            // What is told of it might quote the token.
-            let _ = timeout(GOODBYE, self.exchange(ctx, &ask, Proof::Session(&session))).await;
-        }
     }
 }
 

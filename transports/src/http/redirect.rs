@@ -1,6 +1,8 @@
 //! Where a server says that the answer is: followed on this very server alone.
 
-use super::{Answer, Ask, Http};
+use super::answer::Answer;
+use super::ask::Ask;
+use super::client::Http;
 use crate::{Error, Result};
 
 impl Http {

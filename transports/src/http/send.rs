@@ -12,8 +12,11 @@ use reqwest::tls::TlsInfo;
 use reqwest::{Body, Response};
 use tokio::time::{Instant, timeout_at};
 
+use super::answer::Answer;
+use super::ask::{Ask, Repeat};
+use super::client::Http;
+use super::login::{Proof, Session};
 use super::settings::{UNACKNOWLEDGED, secret_header};
-use super::{Answer, Ask, Http, Proof, Repeat, Session};
 use crate::error::{Interrupted, Interruption, Phase, causes, one_line};
 use crate::held::Held;
 use crate::{Context, Error, Result, tls};

@@ -7,7 +7,8 @@ use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, Url};
 
-use super::{Login, version2};
+use super::login::Login;
+use super::version2;
 use crate::error::Phase;
 use crate::info::{count, duration, host, port, problem, secret};
 use crate::resolve::Resolver;

@@ -1,26 +1,13 @@
-//! A change that cannot cut its device off for good: locked, checked, committed on probation, tried
-//! out, and only then confirmed.
-//!
-//! Whatever goes wrong before the commit is discarded. Behind it, the device takes the change back by
-//! itself when this session ends or the time is over (RFC 6241, 8.4), so that no failure of the
-//! gateway or of the way to the device leaves it unreachable.
-
-#[cfg(test)]
-mod tests;
-mod way;
+//! A change to a device's configuration, and what becomes of it.
 
 use async_trait::async_trait;
 use devgate_schemas::{Hash, Value};
 
-use super::capabilities::Capability;
 use super::client::Client;
-use super::operation::{Datastore, DefaultOperation, Operation};
+use super::operation::DefaultOperation;
 use super::query::elements;
-use super::session::{NetconfSession, probe};
 use super::xml::Element;
 use crate::{Context, Error, Request, Result};
-
-pub(super) use way::Way;
 
 /// A change to a device's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,19 +37,6 @@ pub trait Check: Send + Sync {
     /// # Errors
     /// Why the change must not stand.
     async fn check(&self, ctx: &Context<'_>, client: &mut Client) -> Result<()>;
-}
-
-/// The usual check: somebody else can still log in and is answered.
-pub(super) struct SecondSession<'a>(pub(super) &'a NetconfSession);
-
-#[async_trait]
-impl Check for SecondSession<'_> {
-    async fn check(&self, ctx: &Context<'_>, _: &mut Client) -> Result<()> {
-        let mut second = self.0.reach_once(ctx).await?;
-        let answers = probe(ctx, &mut second, self.0.timeout()).await;
-        second.close(ctx).await;
-        answers
-    }
 }
 
 impl Change {
@@ -136,66 +110,6 @@ impl Changed {
     }
 }
 
-impl NetconfSession {
-    /// Makes a change, which stands only if `check` finds nothing wrong; without one, a second
-    /// session must be possible.
-    ///
-    /// It waits for a lock that somebody else has, within the context's patience. On
-    /// [probation](Self::begin_probation) it is neither checked nor confirmed yet.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] when the device refuses it: nothing has changed then.
-    /// [`Error::Unconfirmed`] when it did not stand its check. [`Error::Interrupted`] says whether
-    /// it may have taken effect.
-    pub async fn change(
-        &self,
-        ctx: &Context<'_>,
-        change: &Change,
-        check: Option<&dyn Check>,
-    ) -> Result<Changed> {
-        let usual = SecondSession(self);
-        let way = self.way(ctx, check.unwrap_or(&usual));
-        let mut open = self.open.lock().await;
-        let open = self.ready(ctx, &mut open).await?;
-        if let Some(probation) = open.probation {
-            return probation.change(&way, open.client, change).await;
-        }
-        let has_candidate = open.client.capabilities().has(Capability::Candidate);
-        let mut changed = if has_candidate {
-            way.by_candidate(open.client, change).await?
-        } else {
-            way.directly(open.client, change).await?
-        };
-        changed.saved = self.save_running(ctx, open.client).await?;
-        Ok(changed)
-    }
-
-    /// The way of changes through this session.
-    pub(super) fn way<'a>(&'a self, ctx: &'a Context<'a>, check: &'a dyn Check) -> Way<'a> {
-        Way {
-            ctx,
-            peer: self.peer(),
-            confirm_timeout: self.confirm_timeout,
-            check,
-        }
-    }
-
-    /// Copies what runs to what the device starts with, where that is a configuration of its own and it
-    /// shall follow. Whether it does.
-    pub(super) async fn save_running(
-        &self,
-        ctx: &Context<'_>,
-        client: &mut Client,
-    ) -> Result<bool> {
-        let saves = self.save && client.capabilities().has(Capability::Startup);
-        if saves {
-            let save = Operation::copy_config(Datastore::Running, Datastore::Startup);
-            client.perform(ctx, &save).await?;
-        }
-        Ok(saves)
-    }
-}
-
 impl Changed {
     pub(super) fn by_commit(confirmed: bool) -> Self {
         Self {
@@ -203,5 +117,43 @@ impl Changed {
             confirmed,
             saved: false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_that_say_no_change_are_refused_before_anything_is_sent() {
+        let request = |what: &str, method: Option<&str>, body: Option<&str>| Request {
+            what: what.to_owned(),
+            method: method.map(str::to_owned),
+            body: body.map(Value::from),
+        };
+        let xml = Some("<a xmlns='urn:a'/>");
+        for (request, expected) in [
+            (request("/a", None, xml), "all in its XML"),
+            (request("", Some("patch"), xml), "merge, replace or none"),
+            (request("", None, None), "is XML"),
+            (request("", None, Some("<config/>")), "no element"),
+            (request("", None, Some("<a>")), "ends inside"),
+            (request("", None, Some("<!DOCTYPE a><a/>")), "DOCTYPE"),
+        ] {
+            let error = Change::requested(&request)
+                .expect_err("no change")
+                .to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        let wrapped = request(
+            "",
+            Some("none"),
+            Some("<config><a xmlns='urn:a'/></config>"),
+        );
+        let change = Change::requested(&wrapped).expect("a change");
+        assert_eq!(change.default_operation, DefaultOperation::None);
+        assert_eq!(change.config[0].name(), "a");
+        let change = Change::requested(&request("<b xmlns='urn:b'/>", None, None));
+        assert_eq!(change.expect("a change").config[0].name(), "b");
     }
 }

@@ -1,5 +1,6 @@
 //! `netconf`: devices that are configured over NETCONF (RFC 6241) in an SSH channel (RFC 6242).
 
+mod apply;
 mod capabilities;
 mod change;
 mod client;
@@ -18,6 +19,8 @@ mod rpc_error;
 mod session;
 #[cfg(test)]
 mod tests;
+mod transport;
+mod way;
 mod xml;
 mod xpath;
 

@@ -14,12 +14,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::change::{Change, Changed, SecondSession, Way};
+use super::change::{Change, Changed};
 use super::client::Client;
 use super::operation::{Datastore, Operation};
-use super::session::{NetconfSession, Open, Ready};
+use super::way::Way;
 use crate::error::Aftermath;
-use crate::{Context, Error, Result};
+use crate::{Error, Result};
 
 /// How much of its time a device has waited at the most when it is sure that it still does: from when it was
 /// asked to until it is asked for more.
@@ -29,9 +29,9 @@ const SURE: f64 = 0.75;
 #[derive(Debug)]
 pub(super) struct Probation {
     /// After how long the device takes them back.
-    limit: Duration,
+    pub(super) limit: Duration,
     /// Keeps others from what would be taken back with them; nothing on a device that has no locks.
-    unlock: Option<Operation>,
+    pub(super) unlock: Option<Operation>,
     /// Since when the device waits, where anything has been committed.
     since: Option<Instant>,
     /// Whether the session has ended that it belongs to.
@@ -40,7 +40,7 @@ pub(super) struct Probation {
 
 impl Probation {
     /// Begins in a session; `None` where the device has no confirmed commit, or shall not use it.
-    async fn begin(way: &Way<'_>, client: &mut Client) -> Result<Option<Self>> {
+    pub(super) async fn begin(way: &Way<'_>, client: &mut Client) -> Result<Option<Self>> {
         let Some(limit) = way.confirms(client) else {
             return Ok(None);
         };
@@ -85,7 +85,7 @@ impl Probation {
     }
 
     /// Confirms everything, if it stands its check; else it is taken back, or will be.
-    async fn confirm(&mut self, way: &Way<'_>, client: &mut Client) -> Result<()> {
+    pub(super) async fn confirm(&mut self, way: &Way<'_>, client: &mut Client) -> Result<()> {
         if self.since.is_none() {
             return Ok(());
         }
@@ -101,7 +101,7 @@ impl Probation {
     }
 
     /// Has the device take everything back. Whether it did so at once.
-    async fn take_back(&mut self, way: &Way<'_>, client: &mut Client) -> bool {
+    pub(super) async fn take_back(&mut self, way: &Way<'_>, client: &mut Client) -> bool {
         match self.since {
             None => true,
             Some(_) if self.is_lost => false,
@@ -152,76 +152,6 @@ impl Probation {
             ));
             return Err(way.unconfirmed(why, then));
         }
-        Ok(())
-    }
-}
-
-impl NetconfSession {
-    /// From now on changes are committed on probation: [`confirm`](Self::confirm) makes them stand,
-    /// [`take_back`](Self::take_back) or the end of the session ends them all. Whether the device can do
-    /// that.
-    ///
-    /// # Errors
-    /// As [`perform`](Self::perform); that somebody else keeps the candidate locked.
-    pub async fn begin_probation(&self, ctx: &Context<'_>) -> Result<bool> {
-        let check = SecondSession(self);
-        let way = self.way(ctx, &check);
-        let mut open = self.open.lock().await;
-        let Ready { client, probation } = self.ready(ctx, &mut open).await?;
-        if probation.is_none() {
-            *probation = Probation::begin(&way, client).await?;
-        }
-        Ok(probation.is_some())
-    }
-
-    /// Makes what is on probation stand, if a second session is possible.
-    ///
-    /// # Errors
-    /// [`Error::Unconfirmed`] when it does not stand, otherwise as [`perform`](Self::perform);
-    /// [`take_back`](Self::take_back) sees to the rest.
-    pub async fn confirm(&self, ctx: &Context<'_>) -> Result<()> {
-        let check = SecondSession(self);
-        let way = self.way(ctx, &check);
-        let mut open = self.open.lock().await;
-        let Ready { client, probation } = self.ready(ctx, &mut open).await?;
-        if let Some(on_probation) = probation {
-            on_probation.confirm(&way, client).await?;
-            way.unlock(client, on_probation.unlock.take()).await;
-            *probation = None;
-            self.save_running(ctx, client).await?;
-        }
-        Ok(())
-    }
-
-    /// Has what is on probation taken back, and waits until the device has done so. Whether anything was.
-    ///
-    /// # Errors
-    /// [`Error::Unconfirmed`] when that cannot be seen, and when the device does it at the latest.
-    pub async fn take_back(&self, ctx: &Context<'_>) -> Result<bool> {
-        let check = SecondSession(self);
-        let way = self.way(ctx, &check);
-        let mut open = self.open.lock().await;
-        let Some(limit) = open.probation.as_ref().map(|probation| probation.limit) else {
-            return Ok(false);
-        };
-        let taken_back = self.see_taken_back(&way, &mut open).await;
-        open.probation = None;
-        taken_back.map_err(|error| way.unconfirmed(error, Aftermath::WillBeTakenBack(limit)))?;
-        Ok(true)
-    }
-
-    async fn see_taken_back(&self, way: &Way<'_>, open: &mut Open) -> Result<()> {
-        let Ready { client, probation } = self.ready(way.ctx, open).await?;
-        if let Some(probation) = probation
-            && probation.take_back(way, client).await
-        {
-            way.unlock(client, probation.unlock.take()).await;
-            return Ok(());
-        }
-        // Nobody gets this lock while a commit waits to be confirmed (RFC 6241, 7.5).
-        let Ready { client, .. } = self.ready(way.ctx, open).await?;
-        let unlock = way.lock(client, Datastore::Running).await?;
-        way.unlock(client, unlock).await;
         Ok(())
     }
 }

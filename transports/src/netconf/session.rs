@@ -3,31 +3,27 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Facts, MOST_VALUES, TransportSchema, Value};
+use devgate_schemas::{ConnectionInfo, MOST_VALUES, TransportSchema};
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 use tokio::time::Instant;
 
-use super::capabilities::Capability;
-use super::change::{Change, SecondSession};
+use super::change::Check;
 use super::client::{Client, Terms};
-use super::facts;
-use super::modules;
 use super::operation::{Datastore, Filter, Operation};
 use super::probation::Probation;
-use super::query::{self, Query};
 use super::reply::Reply;
-use super::rpc;
+use super::way::Way;
 use crate::error::{Interruption, Phase};
 use crate::info::{count, duration};
 use crate::ssh::Ssh;
 use crate::ssh::settings::Settings;
-use crate::{Context, DataStore, Document, Error, Request, Result, Session, Transport, ssh};
+use crate::{Context, Error, Result, Session, ssh};
 
 /// A session with a device; it takes one request at a time.
 #[derive(Debug)]
 pub struct NetconfSession {
     settings: Settings,
-    terms: Terms,
+    pub(super) terms: Terms,
     /// How long a commit waits to be confirmed; `None` where it shall not.
     pub(super) confirm_timeout: Option<Duration>,
     /// Whether what the device starts with follows changes.
@@ -39,7 +35,7 @@ pub struct NetconfSession {
 #[derive(Debug, Default)]
 pub(super) struct Open {
     /// `None` after the connection was lost or given up, until something needs it again.
-    client: Option<Client>,
+    pub(super) client: Option<Client>,
     /// What stands only until it is confirmed, where a run wants that.
     pub(super) probation: Option<Probation>,
 }
@@ -170,6 +166,16 @@ impl NetconfSession {
         })
     }
 
+    /// The way of changes through this session.
+    pub(super) fn way<'a>(&'a self, ctx: &'a Context<'a>, check: &'a dyn Check) -> Way<'a> {
+        Way {
+            ctx,
+            peer: self.peer(),
+            confirm_timeout: self.confirm_timeout,
+            check,
+        }
+    }
+
     /// Connects, logs in and exchanges hellos, retrying what may pass.
     async fn reach(&self, ctx: &Context<'_>) -> Result<Client> {
         let what = format!("open a session with {}", self.terms.peer);
@@ -212,39 +218,16 @@ impl NetconfSession {
     }
 }
 
+/// The usual check: somebody else can still log in and is answered.
+pub(super) struct SecondSession<'a>(pub(super) &'a NetconfSession);
+
 #[async_trait]
-impl Transport for NetconfSession {
-    async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
-        let mut open = self.open.lock().await;
-        match open.client.as_mut() {
-            Some(client) => probe(ctx, client, self.terms.timeout).await,
-            None => self.ready(ctx, &mut open).await.map(drop),
-        }
-    }
-
-    async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
-        let mut facts = Facts::new();
-        {
-            let client = self.hold(ctx).await?;
-            facts.set("netconf.version", Value::from(client.version()));
-            let capabilities = client.capabilities().iter().map(Value::from).collect();
-            facts.set("netconf.capabilities", Value::Array(capabilities));
-            if let Some(version) = client.ssh_version() {
-                facts.set("ssh.version", Value::from(version));
-            }
-        }
-        facts::collect(ctx, self, &mut facts).await?;
-        Ok(facts)
-    }
-
-    async fn close(self: Box<Self>, ctx: &Context<'_>) {
-        if let Some(client) = self.open.into_inner().client {
-            client.close(ctx).await;
-        }
-    }
-
-    fn data_store(&self) -> Option<&dyn DataStore> {
-        Some(self)
+impl Check for SecondSession<'_> {
+    async fn check(&self, ctx: &Context<'_>, _: &mut Client) -> Result<()> {
+        let mut second = self.0.reach_once(ctx).await?;
+        let answers = probe(ctx, &mut second, self.0.timeout()).await;
+        second.close(ctx).await;
+        answers
     }
 }
 
@@ -264,52 +247,5 @@ pub(super) async fn probe(ctx: &Context<'_>, client: &mut Client, limit: Duratio
             })
         }
         Err(error) => Err(error),
-    }
-}
-
-#[async_trait]
-impl DataStore for NetconfSession {
-    async fn get(&self, ctx: &Context<'_>, what: &str) -> Result<Document> {
-        let query = Query::parse(what)?;
-        let prefixes = query.modules();
-        let modules = match prefixes.as_slice() {
-            [] => Vec::new(),
-            names => modules::namespaces(ctx, self, names).await?,
-        };
-        let is_known = |prefix: &&String| modules.iter().any(|(name, _)| name == *prefix);
-        let unknown = prefixes.iter().find(|prefix| !is_known(prefix)).cloned();
-        let operation = query.operation(modules);
-        let reply = self.perform(ctx, &operation).await;
-        let reply = reply.map_err(|error| match error {
-            Error::Refused(mut refused) if !prefixes.is_empty() && refused.hint.is_empty() => {
-                refused.hint = query::about_prefixes(unknown.as_deref());
-                Error::Refused(refused)
-            }
-            error => error,
-        })?;
-        let data = reply.data().ok_or_else(|| Error::Protocol {
-            peer: self.terms.peer.clone(),
-            protocol: "NETCONF",
-            phase: Phase::Request,
-            problem: format!("its answer to `{}` has no `data`", operation.name()),
-        })?;
-        Ok(Document::Text(data.to_pretty()))
-    }
-
-    async fn set(&self, ctx: &Context<'_>, request: &Request) -> Result<Document> {
-        if request.method.as_deref() == Some(rpc::METHOD) {
-            let reply = self.perform(ctx, &rpc::requested(request)?).await?;
-            return Ok(rpc::answer(&reply));
-        }
-        let change = Change::requested(request)?;
-        let changed = self.change(ctx, &change, None).await?;
-        Ok(Document::Data(changed.to_value()))
-    }
-
-    /// By its candidate, or where it takes back by itself what it had done before it refused.
-    async fn all_or_nothing(&self, ctx: &Context<'_>) -> Result<bool> {
-        let client = self.hold(ctx).await?;
-        let has = |capability| client.capabilities().has(capability);
-        Ok(has(Capability::Candidate) || has(Capability::RollbackOnError))
     }
 }

@@ -5,207 +5,23 @@
 //! TLS 1.2 and 1.3 are spoken, with ring's algorithms; older versions and RSA key exchange are not.
 
 mod pem;
+mod policy;
 mod probe;
 mod problem;
+mod provider;
 #[cfg(test)]
 pub(crate) mod tests;
 mod verify;
 
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::LazyLock;
 
-use devgate_schemas::{ConnectionInfo, TransportSchema};
-use rustls::ClientConfig;
-use rustls::client::Resumption;
-use rustls::crypto::{CryptoProvider, ring};
-use rustls::pki_types::ServerName;
-use sha2::{Digest, Sha256};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::{Instant, timeout_at};
-use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
+use devgate_schemas::TransportSchema;
 
-use crate::error::Phase;
-use crate::info::{problem as setting_problem, secret};
-use crate::tcp::peer;
-use crate::{Context, Error, Result};
-use pem::Identity;
+pub(crate) use policy::Tls;
 pub(crate) use probe::is_spoken;
 pub(crate) use problem::{found_in, from_io};
 pub(crate) use verify::fingerprint_of;
-use verify::{Demand, Verifier};
 
 /// The settings of every transport over TLS, to build its own schema on.
 pub(crate) static SCHEMA: LazyLock<TransportSchema> =
     LazyLock::new(|| TransportSchema::built_in(include_str!("schema.yaml")));
-
-static PROVIDER: LazyLock<Arc<CryptoProvider>> =
-    LazyLock::new(|| Arc::new(ring::default_provider()));
-
-/// The configurations in use, by the digest of their policy: no key is kept here.
-static CONFIGS: LazyLock<Mutex<HashMap<[u8; 32], Weak<ClientConfig>>>> =
-    LazyLock::new(Mutex::default);
-
-/// One policy, ready to open connections.
-#[derive(Clone, Debug)]
-pub(crate) struct Tls {
-    config: Arc<ClientConfig>,
-}
-
-impl Tls {
-    /// Reads the settings of [`SCHEMA`], and warns where nobody is verified.
-    ///
-    /// # Errors
-    /// [`Error::Setting`]: a file or what is in it cannot be used.
-    pub(crate) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
-        let pinned = info.text("ssl_fingerprint").map(verify::fingerprint);
-        let demand = match (pinned.transpose()?, info.boolean("ssl_verify")) {
-            (Some(pinned), _) => Wish::Pinned(pinned),
-            (None, Some(false)) => {
-                ctx.warning(
-                    "its certificate is not verified (`ssl_verify: false`): anyone in between can \
-                     read and change what is sent; `ssl_fingerprint` pins a certificate instead",
-                );
-                Wish::Nothing
-            }
-            (None, _) => {
-                let read = |given| pem::authorities(given, ctx.environment());
-                Wish::Signed(info.text("ssl_ca_file").map(read).transpose()?)
-            }
-        };
-        let (certificate, key) = (info.text("ssl_cert_file"), secret(info, "ssl_key_file"));
-        let identity = Identity::read(certificate, key.as_ref(), ctx.environment())?;
-        shared(demand, identity)
-    }
-
-    /// For a transport that goes without TLS: it trusts nobody.
-    pub(crate) fn none() -> Self {
-        let config = builder().with_root_certificates(rustls::RootCertStore::empty());
-        let config = Arc::new(config.with_no_client_auth());
-        Self { config }
-    }
-
-    /// The same policy for one of these application protocols (ALPN, RFC 7301).
-    pub(crate) fn with_protocols(&self, protocols: &[&[u8]]) -> Self {
-        let mut config = ClientConfig::clone(&self.config);
-        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
-        let config = Arc::new(config);
-        Self { config }
-    }
-
-    /// The configuration.
-    pub(crate) fn config(&self) -> &ClientConfig {
-        &self.config
-    }
-
-    /// Shakes hands over an open connection.
-    ///
-    /// In TLS 1.3 a target looks at our certificate after the handshake: what a later read or write
-    /// fails with goes through [`from_io`] first.
-    ///
-    /// # Errors
-    /// [`Error::Tls`]; [`Error::Closed`] and [`Error::TimedOut`] during [`Phase::Tls`].
-    pub(crate) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
-        &self,
-        stream: S,
-        (host, port): (&str, u16),
-        limit: Duration,
-        deadline: Instant,
-    ) -> Result<TlsStream<S>> {
-        let name = ServerName::try_from(host.to_owned())
-            .map_err(|_| setting_problem("host", "is neither a name nor an address"))?;
-        let connector = TlsConnector::from(Arc::clone(&self.config));
-        let shaken = timeout_at(deadline, connector.connect(name, stream)).await;
-        let peer = peer(host, port);
-        match shaken {
-            Ok(Ok(stream)) => Ok(stream),
-            Ok(Err(error)) => Err(from_io(&peer, &error).unwrap_or_else(|| Error::Closed {
-                peer,
-                phase: Phase::Tls,
-                said: String::new(),
-            })),
-            Err(_) => Err(Error::TimedOut {
-                peer,
-                phase: Phase::Tls,
-                limit,
-                hint: ": does it speak TLS at this `port`? (`timeout` is the limit)".to_owned(),
-            }),
-        }
-    }
-}
-
-/// What the settings demand, before anything is made of it.
-enum Wish {
-    Nothing,
-    Pinned([u8; 32]),
-    /// By these authorities, or by this system's.
-    Signed(Option<pem::Certificates>),
-}
-
-/// The configuration of a policy: one that is in use already, or a new one.
-fn shared(wish: Wish, identity: Option<Identity>) -> Result<Tls> {
-    let digest = digest(&wish, identity.as_ref());
-    let mut configs = CONFIGS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(config) = configs.get(&digest).and_then(Weak::upgrade) {
-        return Ok(Tls { config });
-    }
-    let demand = match wish {
-        Wish::Nothing => Demand::Nothing,
-        Wish::Pinned(pinned) => Demand::Pinned(pinned),
-        Wish::Signed(authorities) => Demand::signed_by(authorities)?,
-    };
-    let config = builder()
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Verifier::new(demand)));
-    let config = match identity {
-        None => config.with_no_client_auth(),
-        Some(Identity { chain, key }) => {
-            let config = config.with_client_auth_cert(chain, key).map_err(|error| {
-                setting_problem(
-                    "ssl_key_file",
-                    &format!("does not fit `ssl_cert_file` ({error})"),
-                )
-            });
-            let mut config = config?;
-            // Servers on OpenSSL that ask for certificates and name no context for their sessions
-            // (Open vSwitch) end the handshake of one that is taken up again.
-            config.resumption = Resumption::disabled();
-            config
-        }
-    };
-    let config = Arc::new(config);
-    configs.retain(|_, config| config.strong_count() > 0);
-    configs.insert(digest, Arc::downgrade(&config));
-    Ok(Tls { config })
-}
-
-fn builder() -> rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier> {
-    ClientConfig::builder_with_provider(Arc::clone(&PROVIDER))
-        .with_safe_default_protocol_versions()
-        .expect("ring has algorithms for both versions")
-}
-
-fn digest(wish: &Wish, identity: Option<&Identity>) -> [u8; 32] {
-    let mut digest = Sha256::new();
-    // Each part with its length, so that no two policies read alike.
-    let mut part = |bytes: &[u8]| {
-        digest.update(bytes.len().to_le_bytes());
-        digest.update(bytes);
-    };
-    match wish {
-        Wish::Nothing => part(b"nothing"),
-        Wish::Pinned(pinned) => part(pinned),
-        Wish::Signed(None) => part(b"system"),
-        Wish::Signed(Some(authorities)) => {
-            part(b"signed");
-            authorities.iter().for_each(|authority| part(authority));
-        }
-    }
-    if let Some(Identity { chain, key }) = identity {
-        part(b"identity");
-        chain.iter().for_each(|certificate| part(certificate));
-        part(key.secret_der());
-    }
-    digest.finalize().into()
-}

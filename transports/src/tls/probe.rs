@@ -16,8 +16,8 @@ use rustls::{ClientConfig, SignatureScheme};
 use tokio::io::AsyncReadExt;
 use tokio::time::{Instant, timeout_at};
 
-use super::problem::tls_error;
-use super::{Tls, from_io};
+use super::policy::Tls;
+use super::problem::{from_io, tls_error};
 use crate::error::Untrusted;
 use crate::{Error, tcp};
 

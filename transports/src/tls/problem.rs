@@ -1,13 +1,29 @@
 //! What the TLS library reports, in our words.
 
 use std::error::Error as StdError;
+use std::fmt;
 use std::io;
 
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
 
-use super::verify::Verdict;
 use crate::Error;
 use crate::error::{TlsProblem, Untrusted, causes};
+
+/// Why a certificate is not trusted: what our verifier hands through the TLS library.
+#[derive(Clone, Debug)]
+pub(super) struct Verdict {
+    pub(super) why: Untrusted,
+    /// The certificate's fingerprint.
+    pub(super) shown: String,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the certificate {} is not trusted", self.shown)
+    }
+}
+
+impl std::error::Error for Verdict {}
 
 /// The error of a connection as one of TLS, if it is one.
 pub(crate) fn from_io(peer: &str, error: &io::Error) -> Option<Error> {

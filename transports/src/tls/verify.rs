@@ -1,6 +1,5 @@
 //! Whether a certificate is to be trusted, and what to tell of one that is not.
 
-use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use rustls::client::WebPkiServerVerifier;
@@ -13,9 +12,9 @@ use rustls::{
 };
 use sha2::{Digest, Sha256};
 
-use super::PROVIDER;
 use super::pem::Certificates;
-use super::problem::{reason, untrusted};
+use super::problem::{Verdict, reason, untrusted};
+use super::provider::PROVIDER;
 use crate::error::Untrusted;
 use crate::info::problem;
 use crate::{Error, Result};
@@ -67,22 +66,6 @@ impl Demand {
         Ok(Self::Signed(verifier))
     }
 }
-
-/// Why a certificate is not trusted: what our verifier hands through the TLS library.
-#[derive(Clone, Debug)]
-pub(super) struct Verdict {
-    pub(super) why: Untrusted,
-    /// The certificate's fingerprint.
-    pub(super) shown: String,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the certificate {} is not trusted", self.shown)
-    }
-}
-
-impl std::error::Error for Verdict {}
 
 /// Verifies certificates by a demand.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use super::*;
+use crate::Context;
 use crate::cli::fake::Bench;
 use crate::netconf::change::Check;
 use crate::netconf::fake::{Answer, Fake, OK};

@@ -1,16 +1,23 @@
 //! Handshakes with a server of these tests, whose certificates stand beside this file.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use devgate_schemas::{Level, Unread, Value};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
+use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 
+use super::provider::PROVIDER;
 use super::*;
 use crate::cli::fake::Bench;
-use crate::error::Untrusted;
+use crate::error::{Phase, Untrusted};
+use crate::{Error, Result};
 
 /// The authority that signed all of them but [`SELF_SIGNED`] and [`STRANGER`].
 pub(crate) const CA: &str = include_str!("ca.pem");

@@ -1,24 +1,27 @@
 //! The way of a change through one session: what the device is asked, in which order, and what becomes of
 //! a change of which a step fails.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::{Change, Changed, Check};
+use super::capabilities::Capability;
+use super::change::{Change, Changed, Check};
+use super::client::Client;
+use super::operation::{Commit, Datastore, Edit, ErrorOption, Operation, TestOption};
 use crate::error::{Aftermath, Phase, Unconfirmed};
-use crate::netconf::capabilities::Capability;
-use crate::netconf::client::Client;
-use crate::netconf::operation::{Commit, Datastore, Edit, ErrorOption, Operation, TestOption};
 use crate::{Context, Error, Result};
 
 /// The way of changes through one session.
-pub(in crate::netconf) struct Way<'a> {
-    pub(in crate::netconf) ctx: &'a Context<'a>,
-    pub(in crate::netconf) peer: &'a str,
+pub(super) struct Way<'a> {
+    pub(super) ctx: &'a Context<'a>,
+    pub(super) peer: &'a str,
     /// How long a commit waits to be confirmed; `None` where it shall not.
-    pub(in crate::netconf) confirm_timeout: Option<Duration>,
-    pub(in crate::netconf) check: &'a dyn Check,
+    pub(super) confirm_timeout: Option<Duration>,
+    pub(super) check: &'a dyn Check,
 }
 
 impl Way<'_> {
@@ -51,17 +54,13 @@ impl Way<'_> {
 
     /// After how long the device would take back what is not confirmed; `None` where it cannot, or shall
     /// not.
-    pub(in crate::netconf) fn confirms(&self, client: &Client) -> Option<Duration> {
+    pub(super) fn confirms(&self, client: &Client) -> Option<Duration> {
         let can_confirm = client.capabilities().has(Capability::ConfirmedCommit);
         self.confirm_timeout.filter(|_| can_confirm)
     }
 
     /// Changes the candidate.
-    pub(in crate::netconf) async fn edit(
-        &self,
-        client: &mut Client,
-        change: &Change,
-    ) -> Result<()> {
+    pub(super) async fn edit(&self, client: &mut Client, change: &Change) -> Result<()> {
         let Change {
             config,
             default_operation,
@@ -79,11 +78,7 @@ impl Way<'_> {
     }
 
     /// Commits the candidate on probation.
-    pub(in crate::netconf) async fn commit_for(
-        &self,
-        client: &mut Client,
-        limit: Duration,
-    ) -> Result<()> {
+    pub(super) async fn commit_for(&self, client: &mut Client, limit: Duration) -> Result<()> {
         let commit = Operation::commit(&Commit {
             confirmed: Some(limit),
             ..Commit::default()
@@ -99,11 +94,7 @@ impl Way<'_> {
     }
 
     /// Confirms what is on probation, if it stands its check; else takes it back.
-    pub(in crate::netconf) async fn confirm(
-        &self,
-        client: &mut Client,
-        limit: Duration,
-    ) -> Result<()> {
+    pub(super) async fn confirm(&self, client: &mut Client, limit: Duration) -> Result<()> {
         if let Err(error) = self.tried(client, limit).await {
             let then = self.take_back(client, limit).await;
             return Err(self.unconfirmed(error, then));
@@ -144,7 +135,7 @@ impl Way<'_> {
 
     /// Locks, waiting for whoever has the lock, and tells what gives it back: nothing on a device that
     /// has no locks.
-    pub(in crate::netconf) async fn lock(
+    pub(super) async fn lock(
         &self,
         client: &mut Client,
         datastore: Datastore,
@@ -174,7 +165,7 @@ impl Way<'_> {
     }
 
     /// Gives a lock back, if there is one.
-    pub(in crate::netconf) async fn unlock(&self, client: &mut Client, unlock: Option<Operation>) {
+    pub(super) async fn unlock(&self, client: &mut Client, unlock: Option<Operation>) {
         match unlock {
             Some(unlock) if client.is_usable() => self.tidy(client, &unlock).await,
             Some(_) => self
@@ -185,7 +176,7 @@ impl Way<'_> {
     }
 
     /// Leaves the candidate as what runs.
-    pub(in crate::netconf) async fn discard(&self, client: &mut Client) {
+    pub(super) async fn discard(&self, client: &mut Client) {
         if client.is_usable() {
             self.tidy(client, &Operation::discard_changes()).await;
         }
@@ -214,11 +205,7 @@ impl Way<'_> {
     }
 
     /// Takes an unconfirmed commit back; where it cannot be cancelled, the end of the session does it.
-    pub(in crate::netconf) async fn take_back(
-        &self,
-        client: &mut Client,
-        limit: Duration,
-    ) -> Aftermath {
+    pub(super) async fn take_back(&self, client: &mut Client, limit: Duration) -> Aftermath {
         let cancels = client.capabilities().has(Capability::ConfirmedCommit11);
         if cancels && client.is_usable() {
             let cancelled = client.perform(self.ctx, &Operation::cancel_commit()).await;
@@ -237,7 +224,7 @@ impl Way<'_> {
         }
     }
 
-    pub(in crate::netconf) fn unconfirmed(&self, why: Error, then: Aftermath) -> Error {
+    pub(super) fn unconfirmed(&self, why: Error, then: Aftermath) -> Error {
         Error::Unconfirmed(Box::new(Unconfirmed {
             peer: self.peer.to_owned(),
             why: Box::new(why),

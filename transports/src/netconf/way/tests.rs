@@ -1,11 +1,13 @@
 //! What is asked of a device, in which order, and what becomes of a change that goes wrong.
 
-use std::time::Duration;
+use async_trait::async_trait;
 
 use super::*;
 use crate::cli::fake::Bench;
-use crate::error::{Aftermath, Interruption};
+use crate::error::Interruption;
 use crate::netconf::fake::{Answer, Fake, OK};
+use crate::netconf::operation::DefaultOperation;
+use crate::netconf::xml::Element;
 
 const MODERN: [&str; 4] = [
     "base:1.1",
@@ -235,37 +237,4 @@ async fn without_a_candidate_what_runs_is_changed_and_a_check_can_only_tell() {
         asked,
         ["lock running", "edit-config running", "unlock running"]
     );
-}
-
-#[test]
-fn requests_that_say_no_change_are_refused_before_anything_is_sent() {
-    let request = |what: &str, method: Option<&str>, body: Option<&str>| Request {
-        what: what.to_owned(),
-        method: method.map(str::to_owned),
-        body: body.map(Value::from),
-    };
-    let xml = Some("<a xmlns='urn:a'/>");
-    for (request, expected) in [
-        (request("/a", None, xml), "all in its XML"),
-        (request("", Some("patch"), xml), "merge, replace or none"),
-        (request("", None, None), "is XML"),
-        (request("", None, Some("<config/>")), "no element"),
-        (request("", None, Some("<a>")), "ends inside"),
-        (request("", None, Some("<!DOCTYPE a><a/>")), "DOCTYPE"),
-    ] {
-        let error = Change::requested(&request)
-            .expect_err("no change")
-            .to_string();
-        assert!(error.contains(expected), "{error}");
-    }
-    let wrapped = request(
-        "",
-        Some("none"),
-        Some("<config><a xmlns='urn:a'/></config>"),
-    );
-    let change = Change::requested(&wrapped).expect("a change");
-    assert_eq!(change.default_operation, DefaultOperation::None);
-    assert_eq!(change.config[0].name(), "a");
-    let change = Change::requested(&request("<b xmlns='urn:b'/>", None, None));
-    assert_eq!(change.expect("a change").config[0].name(), "b");
 }

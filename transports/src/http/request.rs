@@ -1,0 +1,164 @@
+//! Requests and their answers, with logins that expire.
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::again::patient;
+use super::answer::Answer;
+use super::ask::Ask;
+use super::client::Http;
+use super::login::{Proof, Session};
+use super::settings::TLS_THERE;
+use crate::error::AuthenticationProblem;
+use crate::{Context, Error, Result};
+
+/// How many redirects are followed for one answer.
+const MOST_REDIRECTS: usize = 5;
+
+/// How long a logout may take.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+impl Http {
+    /// Logs in, where that is a request of its own and was not done yet.
+    ///
+    /// # Errors
+    /// [`Error::Authentication`], or why no answer came.
+    pub(crate) async fn log_in(&self, ctx: &Context<'_>) -> Result<()> {
+        let logging_in = self.persist(ctx, None, || self.session(ctx));
+        logging_in.await.map(drop)
+    }
+
+    /// Asks, and takes what the server answers if it is a yes (2xx).
+    ///
+    /// # Errors
+    /// [`Error::Refused`] for a no, [`Error::Authentication`] for credentials that are refused,
+    /// [`Error::Interrupted`] for an answer that is not whole, otherwise why none came.
+    pub(crate) async fn request(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
+        let answer = self.answer(ctx, ask).await?;
+        if answer.status.is_success() {
+            return Ok(answer);
+        }
+        Err(self.refused(ask, &answer, ""))
+    }
+
+    /// Asks, and takes what the server answers, be it no.
+    ///
+    /// # Errors
+    /// As [`request`](Self::request); of answers only those that refuse the credentials, that have no
+    /// time, or that lead elsewhere.
+    pub(crate) async fn answer(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
+        let mut ask = ask.clone();
+        for _ in 0..=MOST_REDIRECTS {
+            let asking = || self.answer_once(ctx, &ask);
+            let answer = self.persist(ctx, Some(&ask), asking).await?;
+            match self.redirected(&ask, &answer)? {
+                None => return Ok(answer),
+                Some(there) => ask = there,
+            }
+        }
+        Err(Error::Unsupported(format!(
+            "{} redirects more than {MOST_REDIRECTS} times: nothing was answered",
+            self.peer()
+        )))
+    }
+
+    /// One answer, after one more login if the last one has expired.
+    async fn answer_once(&self, ctx: &Context<'_>, ask: &Ask) -> Result<Answer> {
+        let session = self.session(ctx).await?;
+        let proof = |session| match session {
+            None => Proof::Settings,
+            Some(session) => Proof::Session(session),
+        };
+        let mut answer = self.exchange(ctx, ask, proof(session.as_ref())).await?;
+        if answer.status == 401 && session.is_some() {
+            ctx.debug(format!("the login at {} has expired", self.peer()));
+            self.session.lock().await.take();
+            let session = self.session(ctx).await?;
+            answer = self.exchange(ctx, ask, proof(session.as_ref())).await?;
+        }
+        if answer.status == 401 {
+            return Err(self.refuses_credentials(ask, &answer));
+        }
+        if answer.status == 400 && !self.settings.with_tls() && answer.said().contains("HTTPS") {
+            return Err(self.refused(ask, &answer, TLS_THERE));
+        }
+        if answer.is_busy() {
+            let busy = self.refused(ask, &answer, "");
+            return Err(patient(ctx.retry_budget(), busy, &answer));
+        }
+        Ok(answer)
+    }
+
+    /// The login that stands, or a new one; none where logging in is no request of its own.
+    async fn session(&self, ctx: &Context<'_>) -> Result<Option<Session>> {
+        let Some(login) = &self.login else {
+            return Ok(None);
+        };
+        let mut session = self.session.lock().await;
+        if session.is_none() {
+            let ask = login.ask(&self.settings)?;
+            let proof = if login.body.is_none() {
+                Proof::Settings
+            } else {
+                Proof::Nothing
+            };
+            let answer = self.exchange(ctx, &ask, proof).await?;
+            if answer.is_busy() {
+                let busy = self.refused(&ask, &answer, "");
+                return Err(patient(ctx.retry_budget(), busy, &answer));
+            }
+            match answer.status.as_u16() {
+                200..300 => {}
+                // Many say it with a 400 that the password is wrong.
+                400 | 401 | 403 | 422 => return Err(self.refuses_credentials(&ask, &answer)),
+                _ => {
+                    let hint = "this was the login: check how it is made, `host` and `port`";
+                    return Err(self.refused(&ask, &answer, hint));
+                }
+            }
+            *session = Some(login.session(self.peer(), &ask, &answer)?);
+            ctx.debug(format!("logged in at {}", self.peer()));
+        }
+        Ok(session.clone())
+    }
+
+    /// Forgets the login, so that the next request makes a new one.
+    pub(crate) async fn forget_login(&self) {
+        self.session.lock().await.take();
+    }
+
+    /// Tells the server that the login is not needed any longer, where there is one; `ask` makes the
+    /// request of its token. It may be in vain.
+    pub(crate) async fn log_out(&self, ctx: &Context<'_>, ask: impl FnOnce(&str) -> Ask) {
+        if let Some(session) = self.session.lock().await.take() {
+            let ask = ask(session.token.reveal());
+            // What is told of it might quote the token.
+            let _ = timeout(GOODBYE, self.exchange(ctx, &ask, Proof::Session(&session))).await;
+        }
+    }
+
+    fn refuses_credentials(&self, ask: &Ask, answer: &Answer) -> Error {
+        let offered = answer.header("www-authenticate").unwrap_or_default();
+        let offered = offered.split_whitespace().next().unwrap_or_default();
+        let Some((user, tried, next)) = self.settings.tried(self.login.as_ref()) else {
+            let wants = if offered.is_empty() {
+                "a login"
+            } else {
+                offered
+            };
+            let hint = format!(
+                "it wants credentials ({wants}): give `user` and `password`, `token`, or `apikey`"
+            );
+            return self.refused(ask, answer, &hint);
+        };
+        Error::Authentication(Box::new(AuthenticationProblem {
+            peer: self.peer().to_owned(),
+            user,
+            tried,
+            offered: Vec::new(),
+            said: answer.said(),
+            next: next.to_owned(),
+        }))
+    }
+}
