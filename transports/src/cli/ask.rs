@@ -6,11 +6,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::is_question;
 use super::gap::is_silence;
-use super::proof::{Blanks, Proof};
+use super::manner::Blanks;
+use super::proof::Proof;
 use super::question::Question;
 use super::read::Expect;
+use super::state::Cli;
+use super::touch;
 use super::wait::Wait;
-use super::{Cli, touch};
 use crate::error::Interruption;
 
 /// How long nothing must come before a line that is not quite the prompt is asked about; longer where answers

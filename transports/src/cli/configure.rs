@@ -6,10 +6,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::dialect::Dialect;
 use super::read::Expect;
+use super::run::failure;
+use super::state::{Cli, State};
 use super::wait::Wait;
-use super::{Cli, Line, State, failure};
 use crate::error::{ConfigurationProblem, Interruption, RefusedLine};
-use crate::{Context, Error, Result};
+use crate::{Context, Error, Line, Result};
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// Enters configuration mode, types the lines, and leaves it.

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::proof::{Blanks, Manner, Proof};
+use super::manner::{Blanks, Manner};
+use super::proof::Proof;
 use super::read::Expect;
 use super::screen::Screen;
+use super::state::{Cli, Echo};
 use super::touch::{BACK, LEAD};
 use super::wait::{Got, Wait};
-use super::{Cli, Echo};
 use crate::error::Interruption;
 
 /// How long nothing must come before a device is taken for one that shows what is typed in some other way; longer

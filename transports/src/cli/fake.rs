@@ -9,7 +9,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::{Instant, timeout_at};
 
 use super::dialect::Dialect;
-use super::{Cli, Credentials, Line, Login, Terms};
+use super::{Cli, Credentials, Login, Terms};
+use crate::Line;
 use crate::{Context, Result, RetryBudget};
 
 /// What a device does in answer to a command, step by step.

@@ -2,11 +2,8 @@
 //! line of blanks; and messages that may come at any time.
 
 use super::dialect::{Pattern, is_question};
-use super::proof::Manner;
+use super::manner::{LONGEST_GAP, Manner};
 use super::screen::Screen;
-
-/// How many lines may stand between two prompts.
-pub(super) const LONGEST_GAP: usize = 3;
 
 /// Where the prompts begin of which the last line is the last, and the gap between them: one or
 /// more above it, at most `most`, with nothing in between but the gap and messages.

@@ -2,11 +2,13 @@
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::Cli;
 use super::dialect::is_question;
+use super::manner::{Blanks, Manner};
 use super::prompt::{LONGEST_PROMPT, Prompt};
-use super::proof::{Blanks, Manner, Proof, Verdict};
+use super::proof::Proof;
 use super::read::Expect;
+use super::state::Cli;
+use super::verdict::Verdict;
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// What is made of the last line: `None` if it looks like no prompt.

@@ -7,13 +7,16 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
+use super::alarm::Alarm;
 use super::proof::Proof;
 use super::question::Question;
 use super::read::Expect;
-use super::wait::{Alarm, Wait};
-use super::{Cli, Echo, Line, Screen, State, Terms, failure};
+use super::run::failure;
+use super::screen::Screen;
+use super::state::{Cli, Echo, State, Terms};
+use super::wait::Wait;
 use crate::error::{AuthenticationProblem, Interruption, Phase, one_line};
-use crate::{Context, Error, Result};
+use crate::{Context, Error, Line, Result};
 
 /// What a command line may ask for until it is at its prompt.
 #[derive(Debug)]

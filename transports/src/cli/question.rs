@@ -7,8 +7,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::dialect::{Answer, Confirm, Pattern, is_question};
 use super::prompt::LONGEST_PROMPT;
 use super::proof::Proof;
+use super::state::Cli;
 use super::wait::{Got, Wait};
-use super::{Cli, Line};
+use crate::Line;
 use crate::error::Interruption;
 
 /// How often the same question of a dialect is answered within one answer.

@@ -4,11 +4,12 @@
 //! movements within a line overwrite, as on a screen; a character that is split between two chunks
 //! is put together, and bytes that are no UTF-8 become U+FFFD. Each byte is looked at once.
 
-use crate::terminal::COLUMNS;
+mod overdrawn;
+#[cfg(test)]
+mod tests;
 
-/// How wide devices take a terminal to be that do not ask, or do not listen. Their line editors fill a row,
-/// print a blank, and return: what follows is in the next row.
-const USUAL_WIDTHS: [usize; 2] = [80, 132];
+use crate::terminal::{COLUMNS, USUAL_WIDTHS};
+use overdrawn::{Overdrawn, WIPED};
 
 /// How many columns at the end of a line a cursor can be moved back over: several rows. It bounds what a
 /// device can make us draw again with each byte.
@@ -37,22 +38,6 @@ pub(crate) struct Screen {
     /// where none are kept.
     begun_anew: Option<Vec<(usize, String)>>,
 }
-
-/// The end of a line that is being written over.
-#[derive(Debug)]
-struct Overdrawn {
-    /// Where in the text it begins.
-    at: usize,
-    /// How many columns stand before it.
-    before: usize,
-    cells: Vec<char>,
-    cursor: usize,
-    /// Whether the last characters that were printed have wiped others out.
-    wipes: bool,
-}
-
-/// A cell that was wiped: a space in the middle of a line, nothing at its end.
-const WIPED: char = '\0';
 
 /// Where in an escape sequence the stream stands (ECMA-48, 5.4 and 5.6).
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -400,42 +385,7 @@ const MOST_KEPT: usize = 128;
 /// How much memory a screen keeps for the next command.
 const RETAINED: usize = 4 * 1024;
 
-/// Whether a line of so many columns may end at the edge of the screen that the device takes the terminal for.
-pub(crate) fn may_be_edge(columns: usize) -> bool {
-    let is_edge = |width: &usize| columns > 0 && columns.is_multiple_of(*width);
-    USUAL_WIDTHS.iter().chain(&[COLUMNS]).any(is_edge)
-}
-
 /// Whether these bytes are the beginning of a character, and not wrong already.
 fn may_go_on(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
-
-impl Overdrawn {
-    /// What is seen of it.
-    fn shown(&self) -> impl Iterator<Item = char> {
-        let last = self.cells.iter().rposition(|&cell| cell != WIPED);
-        let cells = self.cells[..last.map_or(0, |at| at + 1)].iter();
-        cells.map(|&cell| if cell == WIPED { ' ' } else { cell })
-    }
-
-    fn print(&mut self, character: char) {
-        let is_blank = character == ' ';
-        match self.cells.get_mut(self.cursor) {
-            // Spaces over characters are how devices wipe out `--More--` and typing errors, and more than those.
-            Some(&mut WIPED) if is_blank && self.wipes => {}
-            Some(cell) if is_blank && *cell != WIPED => {
-                self.wipes |= *cell != ' ';
-                *cell = WIPED;
-            }
-            Some(cell) => *cell = character,
-            None if is_blank && self.wipes => self.cells.push(WIPED),
-            None => self.cells.push(character),
-        }
-        self.wipes &= is_blank;
-        self.cursor += 1;
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,10 +1,10 @@
 //! Questions in the middle: answered only with what was said, and texts that the device takes line by line.
 
-use super::super::Line;
 use super::super::dialect::Dialect;
 use super::super::fake::{Bench, Do, Echoing, Fake, say};
 use super::{interruption, r1};
 use crate::Error;
+use crate::Line;
 use crate::error::Interruption;
 
 fn why(error: Error) -> Interruption {

@@ -2,9 +2,9 @@
 
 use devgate_schemas::Sensitive;
 
-use super::super::Line;
 use super::super::fake::{Bench, Do, Fake, say, usual};
 use crate::Error;
+use crate::Line;
 use crate::error::ConfigurationProblem;
 
 /// A router that knows a few lines of configuration.

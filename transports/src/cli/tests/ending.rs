@@ -7,10 +7,10 @@ use tokio::time::{Instant, timeout_at};
 
 use devgate_schemas::Sensitive;
 
-use super::super::Line;
 use super::super::dialect::Dialect;
 use super::super::fake::{Bench, Do, Echoing, Fake, say, usual};
 use super::{interruption, r1};
+use crate::Line;
 use crate::error::Interruption;
 
 #[tokio::test(start_paused = true)]

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::super::Line;
 use super::super::fake::{Bench, Do, say};
 use super::{interruption, r1};
 use crate::Error;
+use crate::Line;
 use crate::error::Interruption;
 
 #[tokio::test(start_paused = true)]

@@ -6,10 +6,10 @@ use devgate_schemas::Sensitive;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::super::Line;
 use super::super::dialect::{Dialect, LinePattern};
 use super::super::fake::{Bench, Do, Echoing, Fake, say, usual};
 use crate::Error;
+use crate::Line;
 use crate::error::Phase;
 
 #[tokio::test(start_paused = true)]
