@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use devgate_schemas::{Name, Resource, TypeSchema};
-use devgate_transports::{Context, Doing};
+use devgate_transports::{Context, ResourceAction};
 
 use crate::{Change, Changes, Current, Error, InSync, Provider, Result, Which};
 
@@ -131,11 +131,11 @@ enum Todo {
 }
 
 impl Todo {
-    fn doing(&self) -> Doing<'static> {
+    fn doing(&self) -> ResourceAction<'static> {
         match self {
-            Self::Create(_) => Doing::CREATING,
-            Self::Update(_) => Doing::UPDATING,
-            Self::Delete => Doing::DELETING,
+            Self::Create(_) => ResourceAction::CREATING,
+            Self::Update(_) => ResourceAction::UPDATING,
+            Self::Delete => ResourceAction::DELETING,
         }
     }
 }

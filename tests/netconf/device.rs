@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use devgate_schemas::{Event, Hash, Listen, Unread, Value};
 use devgate_transports::netconf::NetconfSession;
-use devgate_transports::{Context, DataStore, Document, Request, RetryBudget, Session};
+use devgate_transports::{Context, DataStore, Document, ProtocolSession, Request, RetryBudget};
 
 /// The part of the configuration that the tests change.
 pub(crate) const SYSTEM: &str = "<system xmlns=\"urn:ietf:params:xml:ns:yang:ietf-system\"/>";

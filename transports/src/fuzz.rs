@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::Line;
 use crate::cli::screen::Screen;
-use crate::cli::{Cli, Credentials, Terms};
+use crate::cli::{Cli, CliSettings, Credentials};
 use crate::netconf::Element;
 use crate::netconf::framing::{Decoder, Framing};
 use crate::{Context, Dialect, RetryBudget};
@@ -75,7 +75,7 @@ pub fn command_line(data: &[u8]) {
     runtime.expect("a runtime can be made").block_on(async {
         let retry_budget = RetryBudget::new();
         let ctx = Context::new("fuzz", &Deaf, &retry_budget);
-        let terms = Terms {
+        let settings = CliSettings {
             peer: "fuzz:22".to_owned(),
             dialect: Arc::clone(&DIALECT),
             timeout: limits,
@@ -89,7 +89,7 @@ pub fn command_line(data: &[u8]) {
             login: None,
             enable_password: None,
         };
-        let opening = Cli::open(&ctx, device, terms, started + limits, &nothing);
+        let opening = Cli::open(&ctx, device, settings, started + limits, &nothing);
         let Ok(mut cli) = opening.await else {
             return;
         };

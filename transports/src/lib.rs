@@ -9,6 +9,7 @@ mod eapi;
 mod environment;
 pub mod error;
 mod f5;
+mod fact_rows;
 #[cfg(feature = "fuzz")]
 #[doc(hidden)]
 pub mod fuzz;
@@ -17,7 +18,6 @@ mod held;
 mod http;
 mod info;
 mod line;
-mod moment;
 pub mod netconf;
 mod nxapi;
 mod ovsdb;
@@ -40,8 +40,8 @@ pub mod ssh_host;
 mod tcp;
 mod telnet;
 mod terminal;
+mod timestamp;
 mod tls;
-mod told;
 mod xml;
 
 use std::sync::{Arc, OnceLock};
@@ -59,13 +59,13 @@ pub use netconf::NetconfSession;
 pub use nxapi::NxapiSession;
 pub use ovsdb::{Atomic, ColumnType, DatabaseSchema, OvsdbSession};
 pub use panos::PanosSession;
-pub use protocol::{Connect, Protocol, Session};
+pub use protocol::{Connect, Protocol, ProtocolSession};
 pub use rest::RestSession;
 pub use restconf::RestconfSession;
 pub use retry_budget::RetryBudget;
 pub use session::{
-    AttributeChange, Block, CommandLine, Context, DataStore, Doing, Failure, Mode, Opening,
-    Resources, Transport,
+    AttributeChange, Block, CommandLine, Context, DataStore, Mode, Opening, ResourceAction,
+    ResourceFailure, Resources, Transport,
 };
 pub use snmp::SnmpSession;
 pub use ssh_cli::{SshCli, SshCliSession};

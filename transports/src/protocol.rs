@@ -33,7 +33,7 @@ pub trait Connect: Debug + Send + Sync {
 }
 
 /// A session that needs nothing but connection info to be opened.
-pub trait Session: Transport + Sized {
+pub trait ProtocolSession: Transport + Sized {
     /// What its connection info may hold; its name is the protocol's.
     fn schema() -> TransportSchema;
 
@@ -51,7 +51,7 @@ pub struct Protocol<S> {
     session: PhantomData<fn() -> S>,
 }
 
-impl<S: Session> Protocol<S> {
+impl<S: ProtocolSession> Protocol<S> {
     /// With the schema that is part of the program.
     pub fn new() -> Self {
         Self {
@@ -61,14 +61,14 @@ impl<S: Session> Protocol<S> {
     }
 }
 
-impl<S: Session> Default for Protocol<S> {
+impl<S: ProtocolSession> Default for Protocol<S> {
     fn default() -> Self {
         Self::new()
     }
 }
 
 #[async_trait]
-impl<S: Session> Connect for Protocol<S> {
+impl<S: ProtocolSession> Connect for Protocol<S> {
     fn schema(&self) -> &TransportSchema {
         &self.schema
     }

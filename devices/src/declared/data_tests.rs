@@ -180,7 +180,7 @@ async fn set(
     let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
     let failed = {
         let ctx = Context::new("it", &heard, &retry_budget);
-        let ctx = ctx.over(store);
+        let ctx = ctx.with_transport(store);
         let resources = Resources::new(kind.schema(), Mode::Enforce);
         let ctx = ctx.for_resources(&resources);
         let changes: Changes = changes.into_iter().collect();
@@ -214,7 +214,7 @@ async fn rows_come_of_each_and_join_and_only_where_they_can_matter() {
     let kind = user(REST, Speaks::Rest);
     let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
     let ctx = Context::new("it", &heard, &retry_budget);
-    let ctx = ctx.over(&store);
+    let ctx = ctx.with_transport(&store);
     let rows = kind.provider().get(&ctx, Which::All).await.expect("rows");
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].get("group"), Some(&Value::from("a/b")));

@@ -82,7 +82,7 @@ async fn set(session: FakeSession, changes: Vec<(Name, Change)>, mode: Mode) -> 
     let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
     let resources = Resources::new(kind.schema(), mode);
     let ctx = Context::new("sw1", &heard, &retry_budget);
-    let ctx = ctx.over(&session);
+    let ctx = ctx.with_transport(&session);
     let ctx = ctx.for_resources(&resources);
     let result = kind
         .provider()

@@ -30,7 +30,7 @@ impl Transport for Session {
     /// The protocol's facts, and the family's over them. A command that fails loses no other facts.
     async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
         let mut facts = self.inner.facts(ctx).await?;
-        let lent = ctx.over(&*self.inner);
+        let lent = ctx.with_transport(&*self.inner);
         self.facts.collect(&lent, &mut facts).await?;
         Ok(facts)
     }

@@ -172,7 +172,7 @@ mod tests {
         let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
         let ctx = Context::new("router", &heard, &retry_budget);
         let error = checkpoint
-            .begin(&ctx.over(&before))
+            .begin(&ctx.with_transport(&before))
             .await
             .expect_err("no way back");
         assert!(
@@ -191,11 +191,16 @@ mod tests {
         let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
         let error = {
             let ctx = Context::new("router", &heard, &retry_budget);
-            let mark = checkpoint.begin(&ctx.over(&before)).await.expect("a mark");
+            let mark = checkpoint
+                .begin(&ctx.with_transport(&before))
+                .await
+                .expect("a mark");
             assert!(!format!("{mark:?}").contains("canary"));
-            let outcome = checkpoint.restore(&ctx.over(&before), mark.clone()).await;
+            let outcome = checkpoint
+                .restore(&ctx.with_transport(&before), mark.clone())
+                .await;
             outcome.expect("nothing has changed");
-            let outcome = checkpoint.restore(&ctx.over(&after), mark).await;
+            let outcome = checkpoint.restore(&ctx.with_transport(&after), mark).await;
             outcome.expect_err("it does not change").to_string()
         };
         assert_eq!(

@@ -86,7 +86,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let above = || text[start..].lines().rev().take(MOST_BELOW);
         let below = above().position(|line| prompt.is(line) || prompt.behind(line).is_some());
         below.is_some_and(|below| {
-            let unsolicited = &self.terms.dialect.unsolicited;
+            let unsolicited = &self.settings.dialect.unsolicited;
             let is_message = |line: &str| is_silence(line, unsolicited);
             let mut below = above().take(below).filter(|line| !line.trim().is_empty());
             self.is_edited() || (below.next().is_some_and(is_message) && below.all(is_message))
@@ -109,7 +109,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         self.screen.mark();
         self.probes = self.probes.wrapping_add(1);
         let blanks = self.blanks(proof.asked());
-        let newline = self.terms.dialect.newline.as_str();
+        let newline = self.settings.dialect.newline.as_str();
         let manner = self.manner.as_ref();
         let prompt = self.prompt.as_ref();
         let known =

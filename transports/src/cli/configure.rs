@@ -23,7 +23,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// [`Error::ControlCharacter`] and [`Error::Unsupported`] before anything is sent, then
     /// [`Error::Configuration`], which says which lines the device took.
     pub(crate) async fn configure(&mut self, ctx: &Context<'_>, lines: &[Line]) -> Result<()> {
-        let dialect = Arc::clone(&self.terms.dialect);
+        let dialect = Arc::clone(&self.settings.dialect);
         let (Some(enter), Some(leave), Some(_)) = (
             &dialect.enter_config,
             &dialect.leave_config,
@@ -39,7 +39,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let lines = expected(&dialect, lines)?;
         self.begin("the configuration")?;
         let mut problem = ConfigurationProblem {
-            peer: self.terms.peer.clone(),
+            peer: self.settings.peer.clone(),
             refused: None,
             sent: 0,
             of: lines.len(),
@@ -75,7 +75,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             .type_config(ctx, &enter, Expect::Config, &format!("`{}`", enter.shown()))
             .await?;
         if !self.in_config() {
-            let (peer, command) = (self.terms.peer.clone(), enter.shown());
+            let (peer, command) = (self.settings.peer.clone(), enter.shown());
             let said = said.trim().to_owned();
             return Err(Error::CommandFailed {
                 peer,
@@ -88,7 +88,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             let doing = format!("line {number} of {}, `{}`", lines.len(), line.shown());
             problem.sent = number;
             let said = self.type_config(ctx, line, expect, &doing).await?;
-            let refusal = failure(&self.terms.dialect, &said).or_else(|| {
+            let refusal = failure(&self.settings.dialect, &said).or_else(|| {
                 if expect != Expect::Config {
                     let ended = self.in_config();
                     return ended
@@ -114,7 +114,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         expect: Expect,
         doing: &str,
     ) -> Result<String> {
-        let mut wait = Wait::for_command(ctx, doing, &self.terms);
+        let mut wait = Wait::for_command(ctx, doing, &self.settings);
         let result = self.type_line(line, &mut wait, expect, Vec::new()).await;
         self.end(doing, result, |partial| line.mask(partial))
     }
@@ -122,7 +122,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     async fn leave_config(&mut self, ctx: &Context<'_>, leave: &str) -> Result<()> {
         let line = Line::new(leave);
         let doing = format!("`{leave}`");
-        let mut wait = Wait::for_command(ctx, &doing, &self.terms);
+        let mut wait = Wait::for_command(ctx, &doing, &self.settings);
         let result = self
             .type_line(&line, &mut wait, Expect::Prompt, Vec::new())
             .await;

@@ -49,7 +49,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         manner: &Manner,
         wait: &mut Wait<'_>,
     ) -> Result<bool, Interruption> {
-        let dialect = Arc::clone(&self.terms.dialect);
+        let dialect = Arc::clone(&self.settings.dialect);
         let is_message = |line: &str| {
             let mut patterns = dialect.unsolicited.iter();
             patterns.any(|pattern| pattern.is_found_in(line))

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::{Instant, timeout_at};
 
 use super::dialect::Dialect;
-use super::{Cli, Credentials, Login, Terms};
+use super::{Cli, CliSettings, Credentials, Login};
 use crate::Line;
 use crate::{Context, Result, RetryBudget};
 
@@ -304,14 +304,14 @@ impl Bench {
         dialect: Dialect,
         enable_password: Option<&Line>,
     ) -> Result<Cli<DuplexStream>> {
-        let terms = Self::terms(dialect);
+        let settings = Self::settings(dialect);
         let credentials = Credentials {
             user: "me".to_owned(),
             login: None,
             enable_password: enable_password.cloned(),
         };
-        let deadline = Instant::now() + terms.timeout;
-        Cli::open(&self.ctx(), stream, terms, deadline, &credentials).await
+        let deadline = Instant::now() + settings.timeout;
+        Cli::open(&self.ctx(), stream, settings, deadline, &credentials).await
     }
 
     /// The same, where the device itself asks who is there.
@@ -320,7 +320,7 @@ impl Bench {
         stream: DuplexStream,
         password: &Line,
     ) -> Result<Cli<DuplexStream>> {
-        let terms = Self::terms(usual());
+        let settings = Self::settings(usual());
         let credentials = Credentials {
             user: "me".to_owned(),
             login: Some(Login {
@@ -329,12 +329,12 @@ impl Bench {
             }),
             enable_password: None,
         };
-        let deadline = Instant::now() + terms.timeout;
-        Cli::open(&self.ctx(), stream, terms, deadline, &credentials).await
+        let deadline = Instant::now() + settings.timeout;
+        Cli::open(&self.ctx(), stream, settings, deadline, &credentials).await
     }
 
-    fn terms(dialect: Dialect) -> Terms {
-        Terms {
+    fn settings(dialect: Dialect) -> CliSettings {
+        CliSettings {
             peer: "192.0.2.1:22".to_owned(),
             dialect: Arc::new(dialect),
             timeout: Duration::from_secs(10),

@@ -14,7 +14,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// What is made of the last line: `None` if it looks like no prompt.
     pub(super) fn judge(&self, proof: &Proof, expect: Expect) -> Option<Verdict> {
         let tail = proof.touches.stripped(self.screen.last_line());
-        let unsolicited = &self.terms.dialect.unsolicited;
+        let unsolicited = &self.settings.dialect.unsolicited;
         let (prompt, manner) = match (&self.prompt, &self.manner) {
             (_, _) if self.is_config(tail) && expect.is_config() => return Some(Verdict::Ends),
             (Some(prompt), _) if expect == Expect::Config && prompt.is(tail) => {
@@ -116,7 +116,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
 
     /// Whether a line looks like a prompt where commands are run.
     pub(super) fn is_prompt_like(&self, line: &str) -> bool {
-        let prompts = &self.terms.dialect.prompt;
+        let prompts = &self.settings.dialect.prompt;
         line.len() <= LONGEST_PROMPT
             && (prompts.exec.is(line)
                 || prompts
@@ -127,7 +127,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
 
     /// Whether a line is a prompt of configuration mode.
     pub(super) fn is_config(&self, line: &str) -> bool {
-        let config = self.terms.dialect.prompt.config.as_ref();
+        let config = self.settings.dialect.prompt.config.as_ref();
         line.len() <= LONGEST_PROMPT && config.is_some_and(|pattern| pattern.is(line))
     }
 

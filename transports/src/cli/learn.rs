@@ -44,7 +44,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let (Some(command), Some(prompt)) = (command, &self.typed_at) else {
             return Ok(Some(0));
         };
-        let unsolicited = &self.terms.dialect.unsolicited;
+        let unsolicited = &self.settings.dialect.unsolicited;
         let end = match expect {
             Expect::Text => echo::end_of_text(self.screen.text(), command.text()),
             _ => echo::end(self.screen.text(), prompt, command.text(), unsolicited),

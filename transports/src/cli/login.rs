@@ -13,7 +13,7 @@ use super::question::Question;
 use super::read::Expect;
 use super::run::failure;
 use super::screen::Screen;
-use super::state::{Cli, Echo, State, Terms};
+use super::state::{Cli, CliSettings, Echo, State};
 use super::wait::Wait;
 use crate::error::{AuthenticationProblem, Interruption, Phase, one_line};
 use crate::{Context, Error, Line, Result};
@@ -45,14 +45,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     pub(crate) async fn open(
         ctx: &Context<'_>,
         stream: S,
-        terms: Terms,
+        settings: CliSettings,
         deadline: Instant,
         credentials: &Credentials,
     ) -> Result<Self> {
         let mut cli = Self {
             stream,
             screen: Screen::default(),
-            terms,
+            settings,
             prompt: None,
             typed_at: None,
             is_padded: false,
@@ -70,7 +70,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         cli.first_prompt(ctx, deadline, credentials).await?;
         cli.enable(ctx, deadline, credentials).await?;
         cli.state = State::AtPrompt;
-        let dialect = Arc::clone(&cli.terms.dialect);
+        let dialect = Arc::clone(&cli.settings.dialect);
         for command in &dialect.on_open {
             match cli.run(ctx, &Line::new(command)).await {
                 Ok(_) => {}
@@ -88,7 +88,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         deadline: Instant,
         Credentials { user, login, .. }: &Credentials,
     ) -> Result<()> {
-        let dialect = Arc::clone(&self.terms.dialect);
+        let dialect = Arc::clone(&self.settings.dialect);
         let limit = deadline.saturating_duration_since(Instant::now());
         let mut wait = Wait::new(ctx, "the wait for a prompt", limit, limit);
         let mut questions: Vec<Question<'_>> = dialect.login.iter().map(Question::typed).collect();
@@ -112,7 +112,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         match opening {
             Ok(banner) => {
                 if !banner.trim().is_empty() {
-                    ctx.debug(format!("{} greets: {}", self.terms.peer, banner.trim()));
+                    ctx.debug(format!("{} greets: {}", self.settings.peer, banner.trim()));
                 }
                 self.greeting = banner;
                 let password = login.as_ref().and_then(|login| login.password.as_ref());
@@ -140,7 +140,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         let mut lines = self.screen.text().lines().map(str::trim);
         let last = lines.rfind(|line| !line.is_empty());
         Error::Authentication(Box::new(AuthenticationProblem {
-            peer: self.terms.peer.clone(),
+            peer: self.settings.peer.clone(),
             user: user.to_owned(),
             tried: if password.is_some() {
                 "password, at its command line".to_owned()
@@ -166,7 +166,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         credentials: &Credentials,
     ) -> Result<()> {
         let password = credentials.enable_password.as_ref();
-        let dialect = Arc::clone(&self.terms.dialect);
+        let dialect = Arc::clone(&self.settings.dialect);
         let Some(enable) = &dialect.enable else {
             return Ok(());
         };
@@ -177,7 +177,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         if is_privileged(self) || (password.is_none() && !enable.required) {
             return Ok(());
         }
-        let (peer, command) = (self.terms.peer.clone(), enable.command.clone());
+        let (peer, command) = (self.settings.peer.clone(), enable.command.clone());
         let refused = |problem: String| Error::Enable {
             peer,
             command,
@@ -229,7 +229,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         why: Interruption,
         secret: Option<&Line>,
     ) -> Error {
-        let peer = self.terms.peer.clone();
+        let peer = self.settings.peer.clone();
         let text = self.screen.text().trim();
         let text = secret.map_or_else(|| text.to_owned(), |secret| secret.mask(text));
         let last = text.lines().last().unwrap_or_default().to_owned();
@@ -248,7 +248,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
             Interruption::Silent(_) | Interruption::TooLong(_) => Error::TimedOut {
                 peer,
                 phase,
-                limit: self.terms.timeout,
+                limit: self.settings.timeout,
                 hint: if last.is_empty() {
                     ": it showed nothing, even after Return; is it the right port, and is the \
                      device on? A slow one needs a longer `timeout`"
@@ -278,7 +278,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 
     fn asks_who_is_there(&self, line: &str) -> bool {
-        let asked = &self.terms.dialect.authentication;
+        let asked = &self.settings.dialect.authentication;
         [&asked.user_prompt, &asked.password_prompt]
             .iter()
             .any(|pattern| pattern.is_found_in(line))

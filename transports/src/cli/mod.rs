@@ -68,4 +68,4 @@ pub(crate) mod fake;
 mod tests;
 
 pub(crate) use login::{Credentials, Login};
-pub(crate) use state::{Cli, Terms};
+pub(crate) use state::{Cli, CliSettings};

@@ -165,7 +165,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 Got::Quiet if is_awake || returns == MOST_RETURNS => return Ok(returns),
                 Got::Quiet => returns += 1,
             }
-            let newline = self.terms.dialect.newline.as_str();
+            let newline = self.settings.dialect.newline.as_str();
             self.send(newline, wait).await?;
             wait.stir();
         }
@@ -203,7 +203,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         if answered.last().is_some_and(|last| last.is_at(&shown)) {
             return Ok(());
         }
-        let dialect = &self.terms.dialect;
+        let dialect = &self.settings.dialect;
         let newline = dialect.newline.as_str();
         let typed = match questions
             .iter_mut()
@@ -266,7 +266,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         wait.stir();
         shown.entered = key.is_empty() || !self.has_taken_key(shown.at, wait).await?;
         if shown.entered {
-            let newline = self.terms.dialect.newline.as_str();
+            let newline = self.settings.dialect.newline.as_str();
             self.send(&[rest, newline].concat(), wait).await?;
         }
         answered.push(shown);

@@ -59,7 +59,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         expect: Expect,
         mut questions: Vec<Question<'_>>,
     ) -> Result<String, Interruption> {
-        let dialect = Arc::clone(&self.terms.dialect);
+        let dialect = Arc::clone(&self.settings.dialect);
         questions.extend(dialect.confirmations(line.text()).map(Question::confirm));
         self.state = State::Busy;
         self.typed_at = Some(Prompt::standing(
@@ -145,7 +145,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                     Some(Verdict::Enter) => {
                         let ending = self.prompt.as_ref().map(Prompt::ending);
                         proof.enter(&self.screen, ending);
-                        let newline = self.terms.dialect.newline.as_str();
+                        let newline = self.settings.dialect.newline.as_str();
                         self.send(newline, wait).await?;
                     }
                     Some(_) => {}
@@ -253,7 +253,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         if let Some(question) = meanwhile.lines().find(|line| is_question(line)) {
             return Err(Interruption::PerhapsAnswered(question.trim().to_owned()));
         }
-        let pagers = &self.terms.dialect.pager;
+        let pagers = &self.settings.dialect.pager;
         let is_pager = |line: &str| pagers.iter().any(|pager| pager.pattern.is_found_in(line));
         let is_answered = |at| answered.iter().any(|answered| answered.at == at);
         // Some were wiped out since.
@@ -288,7 +288,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         without_end(&mut output, gap);
         if let Some(prompt) = &self.prompt {
             without_entered(&mut output, prompt, gap, answered);
-            let unsolicited = &self.terms.dialect.unsolicited;
+            let unsolicited = &self.settings.dialect.unsolicited;
             // A line editor read at an empty line: whatever stands between it and the prompt is a message.
             let is_late = proof.fresh() == Some(end) && self.screen.text()[end..].starts_with('\n');
             without_late_messages(&mut output, prompt, is_late, unsolicited);

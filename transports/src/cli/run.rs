@@ -32,7 +32,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     /// # Errors
     /// As [`run`](Self::run); [`Error::Unsupported`] when the dialect does not say how.
     pub(crate) async fn save(&mut self, ctx: &Context<'_>) -> Result<()> {
-        let dialect = Arc::clone(&self.terms.dialect);
+        let dialect = Arc::clone(&self.settings.dialect);
         let Some(save) = &dialect.save else {
             return Err(Error::Unsupported(
                 "the dialect has no `save` command".to_owned(),
@@ -51,7 +51,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     pub(crate) async fn verify(&mut self, ctx: &Context<'_>) -> Result<()> {
         let doing = "the test of the session";
         self.begin(doing)?;
-        let mut wait = Wait::new(ctx, doing, self.terms.timeout, self.terms.timeout);
+        let mut wait = Wait::new(ctx, doing, self.settings.timeout, self.settings.timeout);
         self.screen.keep_last_line();
         // What was noted of the last command's output says nothing of this.
         (self.typed_at, self.output_start) = (None, None);
@@ -68,9 +68,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
 
     /// Says goodbye where the device wants to hear it. Whether it arrives does not matter.
     pub(crate) async fn leave(&mut self, ctx: &Context<'_>) {
-        let dialect = Arc::clone(&self.terms.dialect);
+        let dialect = Arc::clone(&self.settings.dialect);
         if let (State::AtPrompt, Some(leave)) = (self.state, &dialect.leave) {
-            let mut wait = Wait::for_command(ctx, "the end of the session", &self.terms);
+            let mut wait = Wait::for_command(ctx, "the end of the session", &self.settings);
             let _ = self
                 .send(&format!("{leave}{}", dialect.newline.as_str()), &mut wait)
                 .await;
@@ -87,7 +87,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
         command.check()?;
         let doing = format!("`{}`", command.shown());
         self.begin(&doing)?;
-        let mut wait = Wait::for_command(ctx, &doing, &self.terms);
+        let mut wait = Wait::for_command(ctx, &doing, &self.settings);
         let result = self
             .type_line(command, &mut wait, Expect::Prompt, questions)
             .await;
@@ -95,10 +95,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
     }
 
     pub(super) fn check_output(&self, command: &Line, output: String) -> Result<String> {
-        match failure(&self.terms.dialect, &output) {
+        match failure(&self.settings.dialect, &output) {
             None => Ok(output),
             Some(said) => Err(Error::CommandFailed {
-                peer: self.terms.peer.clone(),
+                peer: self.settings.peer.clone(),
                 command: command.shown(),
                 said: command.mask(&said),
             }),

@@ -20,7 +20,7 @@ pub(crate) const MOST_OUTPUT: usize = 64 * 1024 * 1024;
 pub(crate) struct Cli<S> {
     pub(super) stream: S,
     pub(super) screen: Screen,
-    pub(super) terms: Terms,
+    pub(super) settings: CliSettings,
     /// Learnt when the session opened; `None` only until then.
     pub(super) prompt: Option<Prompt>,
     /// The prompt at which the last command was typed: its echo follows it.
@@ -49,7 +49,7 @@ pub(crate) struct Cli<S> {
 
 /// What a session is told of its device and its limits.
 #[derive(Clone, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct CliSettings {
     /// `host:port`, for messages.
     pub(crate) peer: String,
     pub(crate) dialect: Arc<Dialect>,
@@ -134,7 +134,7 @@ impl<S> Cli<S> {
     }
 
     pub(super) fn interrupted(&self, doing: &str, why: Interruption, partial: String) -> Error {
-        let (peer, doing) = (self.terms.peer.clone(), doing.to_owned());
+        let (peer, doing) = (self.settings.peer.clone(), doing.to_owned());
         Error::Interrupted(Box::new(Interrupted {
             peer,
             doing,
@@ -148,7 +148,7 @@ impl<S> Cli<S> {
 impl<S> fmt::Debug for Cli<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cli")
-            .field("peer", &self.terms.peer)
+            .field("peer", &self.settings.peer)
             .field("state", &self.state)
             .finish()
     }

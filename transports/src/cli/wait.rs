@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout_at};
 
-use super::state::{Cli, MOST_OUTPUT, Terms};
+use super::state::{Cli, CliSettings, MOST_OUTPUT};
 use crate::Context;
 use crate::error::{Interruption, seconds};
 use crate::telnet::NEGOTIATION;
@@ -43,8 +43,12 @@ pub(super) enum Got {
 
 impl<'a> Wait<'a> {
     /// The limits of a command.
-    pub(super) fn for_command(ctx: &'a Context<'a>, doing: &'a str, terms: &Terms) -> Self {
-        Self::new(ctx, doing, terms.idle_timeout, terms.command_timeout)
+    pub(super) fn for_command(
+        ctx: &'a Context<'a>,
+        doing: &'a str,
+        settings: &CliSettings,
+    ) -> Self {
+        Self::new(ctx, doing, settings.idle_timeout, settings.command_timeout)
     }
 
     /// Limits of one's own: of silence, and in all.
@@ -140,7 +144,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Cli<S> {
                 }
                 None if until == idle => return Err(Interruption::Silent(wait.idle)),
                 None if quiet.is_some() && until == quiet_at => return Ok(Got::Quiet),
-                None => wait.tell_silence(&self.terms.peer),
+                None => wait.tell_silence(&self.settings.peer),
             }
         }
     }

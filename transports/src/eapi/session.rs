@@ -8,19 +8,20 @@ use super::call::{self, Format};
 use crate::Line;
 use crate::command_list::{Ran, RefusedCommand, configured, failed};
 use crate::error::Refused;
+use crate::fact_rows::{self, FactRow};
 use crate::http::{Http, Repeat, Settings};
 use crate::info::secret;
 use crate::rpc::{post, strange};
-use crate::told::{self, Row};
 use crate::{
-    CommandLine, Context, DataStore, Document, Error, Request, Result, Session, Transport, http,
+    CommandLine, Context, DataStore, Document, Error, ProtocolSession, Request, Result, Transport,
+    http,
 };
 
 const PROTOCOL: &str = "eAPI";
 const PATH: &str = "/command-api";
 const JSON: &str = "application/json";
 
-const VERSION: &[Row] = &[
+const VERSION: &[FactRow] = &[
     ("/version", "os.release.full"),
     ("/architecture", "os.architecture"),
     ("/modelName", "dmi.product.name"),
@@ -28,7 +29,7 @@ const VERSION: &[Row] = &[
     ("/systemMacAddress", "networking.mac"),
     ("/uptime", "system_uptime.seconds"),
 ];
-const HOSTNAME: &[Row] = &[
+const HOSTNAME: &[FactRow] = &[
     ("/hostname", "networking.hostname"),
     ("/fqdn", "networking.fqdn"),
 ];
@@ -43,7 +44,7 @@ pub struct EapiSession {
     enable_password: Option<Line>,
 }
 
-impl Session for EapiSession {
+impl ProtocolSession for EapiSession {
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
     }
@@ -211,10 +212,10 @@ impl Transport for EapiSession {
             let asked = self
                 .one(ctx, &Line::new(command), Format::Json, Repeat::Allowed)
                 .await;
-            let answer = told::unless_refused(ctx, asked, &format!("of `{command}`"))?;
+            let answer = fact_rows::unless_refused(ctx, asked, &format!("of `{command}`"))?;
             if let Some(mut answer) = answer {
                 whole_seconds(&mut answer);
-                told::take(ctx, &mut facts, &answer, rows, command);
+                fact_rows::set_facts(ctx, &mut facts, &answer, rows, command);
             }
         }
         Ok(facts)

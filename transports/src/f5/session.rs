@@ -6,10 +6,10 @@ use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use serde_json::json;
 
+use crate::fact_rows::{self, FactRow};
 use crate::http::{Answer, Ask, Carried, Http, Login, Repeat, Settings, method};
 use crate::rpc::strange;
-use crate::told::{self, Row};
-use crate::{Context, DataStore, Document, Request, Result, Session, Transport, http};
+use crate::{Context, DataStore, Document, ProtocolSession, Request, Result, Transport, http};
 
 const PROTOCOL: &str = "iControl REST";
 const LOGIN: &str = "/mgmt/shared/authn/login";
@@ -19,7 +19,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const DEVICES: &str = "tm/cm/device";
 
 /// What the device says of itself among those of its group.
-const FACTS: &[Row] = &[
+const FACTS: &[FactRow] = &[
     ("/hostname", "networking.hostname"),
     ("/baseMac", "networking.mac"),
     ("/version", "os.release.full"),
@@ -33,7 +33,7 @@ pub struct F5Session {
     http: Http,
 }
 
-impl Session for F5Session {
+impl ProtocolSession for F5Session {
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
     }
@@ -104,7 +104,7 @@ impl Transport for F5Session {
     async fn facts(&self, ctx: &Context<'_>) -> Result<Facts> {
         let mut facts = Facts::new();
         let asked = self.read(ctx, DEVICES).await;
-        let Some(answer) = told::unless_refused(ctx, asked, "of the device")? else {
+        let Some(answer) = fact_rows::unless_refused(ctx, asked, "of the device")? else {
             return Ok(facts);
         };
         let answer = answer
@@ -113,7 +113,7 @@ impl Transport for F5Session {
         let devices = answer["items"].as_array().into_iter().flatten();
         let mut own = devices.filter(|device| device["selfDevice"] == "true");
         let device = own.next().cloned().unwrap_or_default();
-        told::take(ctx, &mut facts, &device, FACTS, "GET /mgmt/tm/cm/device");
+        fact_rows::set_facts(ctx, &mut facts, &device, FACTS, "GET /mgmt/tm/cm/device");
         Ok(facts)
     }
 

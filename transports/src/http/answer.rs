@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::held::Held;
 use crate::xml::Element;
-use crate::{Document, moment};
+use crate::{Document, timestamp};
 
 /// An answer, whole.
 #[derive(Debug)]
@@ -69,9 +69,9 @@ impl Answer {
         let seconds = match wish.parse() {
             Ok(seconds) => seconds,
             Err(_) => {
-                let now = self.header("date").and_then(moment::http);
-                let then = moment::http(wish)?;
-                u64::try_from(then - now.unwrap_or_else(moment::now)).unwrap_or_default()
+                let now = self.header("date").and_then(timestamp::http);
+                let then = timestamp::http(wish)?;
+                u64::try_from(then - now.unwrap_or_else(timestamp::now)).unwrap_or_default()
             }
         };
         Some(Duration::from_secs(seconds))

@@ -10,8 +10,8 @@ use super::change::{Change, Changed, Check};
 use super::client::Client;
 use super::operation::{Datastore, Operation};
 use super::probation::Probation;
+use super::procedure::ChangeProcedure;
 use super::session::{NetconfSession, Open, Ready, SecondSession};
-use super::way::Way;
 use crate::error::Aftermath;
 use crate::{Context, Result};
 
@@ -33,17 +33,17 @@ impl NetconfSession {
         check: Option<&dyn Check>,
     ) -> Result<Changed> {
         let usual = SecondSession(self);
-        let way = self.way(ctx, check.unwrap_or(&usual));
+        let procedure = self.procedure(ctx, check.unwrap_or(&usual));
         let mut open = self.open.lock().await;
         let open = self.ready(ctx, &mut open).await?;
         if let Some(probation) = open.probation {
-            return probation.change(&way, open.client, change).await;
+            return probation.change(&procedure, open.client, change).await;
         }
         let has_candidate = open.client.capabilities().has(Capability::Candidate);
         let mut changed = if has_candidate {
-            way.by_candidate(open.client, change).await?
+            procedure.by_candidate(open.client, change).await?
         } else {
-            way.directly(open.client, change).await?
+            procedure.directly(open.client, change).await?
         };
         changed.saved = self.save_running(ctx, open.client).await?;
         Ok(changed)
@@ -72,11 +72,11 @@ impl NetconfSession {
     /// As [`perform`](Self::perform); that somebody else keeps the candidate locked.
     pub async fn begin_probation(&self, ctx: &Context<'_>) -> Result<bool> {
         let check = SecondSession(self);
-        let way = self.way(ctx, &check);
+        let procedure = self.procedure(ctx, &check);
         let mut open = self.open.lock().await;
         let Ready { client, probation } = self.ready(ctx, &mut open).await?;
         if probation.is_none() {
-            *probation = Probation::begin(&way, client).await?;
+            *probation = Probation::begin(&procedure, client).await?;
         }
         Ok(probation.is_some())
     }
@@ -88,12 +88,12 @@ impl NetconfSession {
     /// [`take_back`](Self::take_back) sees to the rest.
     pub async fn confirm(&self, ctx: &Context<'_>) -> Result<()> {
         let check = SecondSession(self);
-        let way = self.way(ctx, &check);
+        let procedure = self.procedure(ctx, &check);
         let mut open = self.open.lock().await;
         let Ready { client, probation } = self.ready(ctx, &mut open).await?;
         if let Some(on_probation) = probation {
-            on_probation.confirm(&way, client).await?;
-            way.unlock(client, on_probation.unlock.take()).await;
+            on_probation.confirm(&procedure, client).await?;
+            procedure.unlock(client, on_probation.unlock.take()).await;
             *probation = None;
             self.save_running(ctx, client).await?;
         }
@@ -106,29 +106,30 @@ impl NetconfSession {
     /// [`Error::Unconfirmed`] when that cannot be seen, and when the device does it at the latest.
     pub async fn take_back(&self, ctx: &Context<'_>) -> Result<bool> {
         let check = SecondSession(self);
-        let way = self.way(ctx, &check);
+        let procedure = self.procedure(ctx, &check);
         let mut open = self.open.lock().await;
         let Some(limit) = open.probation.as_ref().map(|probation| probation.limit) else {
             return Ok(false);
         };
-        let taken_back = self.see_taken_back(&way, &mut open).await;
+        let taken_back = self.see_taken_back(&procedure, &mut open).await;
         open.probation = None;
-        taken_back.map_err(|error| way.unconfirmed(error, Aftermath::WillBeTakenBack(limit)))?;
+        taken_back
+            .map_err(|error| procedure.unconfirmed(error, Aftermath::WillBeTakenBack(limit)))?;
         Ok(true)
     }
 
-    async fn see_taken_back(&self, way: &Way<'_>, open: &mut Open) -> Result<()> {
-        let Ready { client, probation } = self.ready(way.ctx, open).await?;
+    async fn see_taken_back(&self, procedure: &ChangeProcedure<'_>, open: &mut Open) -> Result<()> {
+        let Ready { client, probation } = self.ready(procedure.ctx, open).await?;
         if let Some(probation) = probation
-            && probation.take_back(way, client).await
+            && probation.take_back(procedure, client).await
         {
-            way.unlock(client, probation.unlock.take()).await;
+            procedure.unlock(client, probation.unlock.take()).await;
             return Ok(());
         }
         // Nobody gets this lock while a commit waits to be confirmed (RFC 6241, 7.5).
-        let Ready { client, .. } = self.ready(way.ctx, open).await?;
-        let unlock = way.lock(client, Datastore::Running).await?;
-        way.unlock(client, unlock).await;
+        let Ready { client, .. } = self.ready(procedure.ctx, open).await?;
+        let unlock = procedure.lock(client, Datastore::Running).await?;
+        procedure.unlock(client, unlock).await;
         Ok(())
     }
 }

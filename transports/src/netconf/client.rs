@@ -38,7 +38,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Carrier for T {}
 
 /// What a session needs to be told of its device.
 #[derive(Clone, Debug)]
-pub(super) struct Terms {
+pub(super) struct ClientSettings {
     /// `host:port`.
     pub(super) peer: String,
     /// The account, for messages.
@@ -54,7 +54,7 @@ pub(super) struct Terms {
 /// One session as the device counts it (RFC 6241, 1.1): locks, uncommitted changes and unconfirmed
 /// commits belong to it, and end with it.
 pub struct Client {
-    terms: Terms,
+    client_settings: ClientSettings,
     carrier: Box<dyn Carrier>,
     decoder: Decoder,
     framing: Framing,
@@ -85,11 +85,11 @@ impl Client {
         ctx: &Context<'_>,
         carrier: impl Carrier + 'static,
         ssh: Option<Ssh>,
-        terms: Terms,
+        client_settings: ClientSettings,
         deadline: Instant,
     ) -> Result<Self> {
         let mut client = Self {
-            terms,
+            client_settings,
             carrier: Box::new(carrier),
             decoder: Decoder::new(LONGEST_MESSAGE),
             framing: Framing::EndOfMessage,
@@ -99,7 +99,7 @@ impl Client {
             usable: false,
             ssh,
         };
-        let peer = client.terms.peer.clone();
+        let peer = client.client_settings.peer.clone();
         let ours = hello::ours();
         let hellos = async {
             // A device that has ended the channel may have said why: that is read below.
@@ -121,7 +121,7 @@ impl Client {
                 return Err(Error::TimedOut {
                     peer,
                     phase: Phase::Hello,
-                    limit: client.terms.timeout,
+                    limit: client.client_settings.timeout,
                     hint: ": is NETCONF spoken on this port?".to_owned(),
                 });
             }
@@ -152,7 +152,7 @@ impl Client {
     /// [`Error::Refused`] with the device's `rpc-error`s; [`Error::Unsupported`] before anything is
     /// sent; [`Error::Interrupted`] when no answer came, which ends the session.
     pub async fn perform(&mut self, ctx: &Context<'_>, operation: &Operation) -> Result<Reply> {
-        let limit = self.terms.command_timeout;
+        let limit = self.client_settings.command_timeout;
         self.perform_within(ctx, operation, limit).await
     }
 
@@ -168,7 +168,7 @@ impl Client {
         {
             return Err(Error::Unsupported(format!(
                 "{} does not have the NETCONF capability {needed}, which `{}` needs here{}",
-                self.terms.peer,
+                self.client_settings.peer,
                 operation.name(),
                 needed.instead()
             )));
@@ -198,10 +198,13 @@ impl Client {
         self.usable = true;
         for warning in &reply.warnings {
             let (name, said) = (operation.name(), warning.summary());
-            ctx.warning(format!("{} warns at `{name}`: {said}", self.terms.peer));
+            ctx.warning(format!(
+                "{} warns at `{name}`: {said}",
+                self.client_settings.peer
+            ));
         }
         if !errors.is_empty() {
-            let Terms { peer, user, .. } = &self.terms;
+            let ClientSettings { peer, user, .. } = &self.client_settings;
             let refused = refused(peer, user, operation.name(), &errors);
             return Err(Error::Refused(Box::new(refused)));
         }
@@ -280,7 +283,7 @@ impl Client {
                 ctx.warning(format!(
                     "what {} answers is not all of characters that XML can have: `\u{fffd}` stands \
                      for each other",
-                    self.terms.peer
+                    self.client_settings.peer
                 ));
             }
             match Message::read(&message) {
@@ -297,7 +300,10 @@ impl Client {
                 }
                 Ok(Message::Notification) => ctx.debug("passed over a notification"),
                 Err(problem) => {
-                    ctx.debug(format!("{} sent no answer: {problem}", self.terms.peer));
+                    ctx.debug(format!(
+                        "{} sent no answer: {problem}",
+                        self.client_settings.peer
+                    ));
                     return Err(Interruption::OutOfStep("what it sent is no `rpc-reply`"));
                 }
             }
@@ -309,7 +315,7 @@ impl Client {
         let mut held = Held::default();
         loop {
             if let Some(message) = self.decoder.next().map_err(Unread::Framing)? {
-                let most = self.terms.answer_limit;
+                let most = self.client_settings.answer_limit;
                 if values(&message) > most {
                     return Err(Unread::TooMuch(Interruption::TooManyValues(most)));
                 }
@@ -336,7 +342,7 @@ impl Client {
     fn interrupted(&self, operation: &Operation, why: Interruption) -> Error {
         let was_sent = why != Interruption::Broken;
         Error::Interrupted(Box::new(Interrupted {
-            peer: self.terms.peer.clone(),
+            peer: self.client_settings.peer.clone(),
             doing: format!("`{}`", operation.name()),
             changing: operation.changing && was_sent,
             why,
@@ -346,7 +352,7 @@ impl Client {
 
     fn breach(&self, problem: String) -> Error {
         Error::Protocol {
-            peer: self.terms.peer.clone(),
+            peer: self.client_settings.peer.clone(),
             protocol: PROTOCOL,
             phase: Phase::Hello,
             problem,
@@ -370,7 +376,7 @@ fn legible(message: &[u8]) -> String {
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
-            .field("peer", &self.terms.peer)
+            .field("peer", &self.client_settings.peer)
             .field("session_id", &self.session_id)
             .finish_non_exhaustive()
     }

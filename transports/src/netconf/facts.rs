@@ -8,7 +8,7 @@ use devgate_schemas::{Facts, Value};
 use super::operation::{Filter, Operation};
 use super::session::NetconfSession;
 use super::xml::Element;
-use crate::{Context, Error, Result, moment};
+use crate::{Context, Error, Result, timestamp};
 
 const SYSTEM: &str = "urn:ietf:params:xml:ns:yang:ietf-system";
 const INTERFACES: &str = "urn:ietf:params:xml:ns:yang:ietf-interfaces";
@@ -87,8 +87,8 @@ fn system(facts: &mut Facts, state: &Element) {
     ] {
         set(facts, path, text(state, &["platform", name]));
     }
-    let moment = |name| moment::yang(&text(state, &["clock", name])?);
-    if let (Some(now), Some(boot)) = (moment("current-datetime"), moment("boot-datetime"))
+    let timestamp = |name| timestamp::yang(&text(state, &["clock", name])?);
+    if let (Some(now), Some(boot)) = (timestamp("current-datetime"), timestamp("boot-datetime"))
         && now >= boot
     {
         facts.set("system_uptime.seconds", Value::from(now - boot));

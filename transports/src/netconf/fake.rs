@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::Instant;
 
-use super::client::{Client, Terms};
+use super::client::{Client, ClientSettings};
 use super::framing::{Decoder, Framing, frame};
 use super::xml::{BASE, Element};
 use crate::cli::fake::Bench;
@@ -84,7 +84,7 @@ impl Fake {
 }
 
 async fn open(bench: &Bench, near: DuplexStream) -> Result<Client> {
-    let terms = Terms {
+    let terms = ClientSettings {
         peer: "192.0.2.1:830".to_owned(),
         user: "admin".to_owned(),
         timeout: Duration::from_secs(10),

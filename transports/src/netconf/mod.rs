@@ -12,6 +12,7 @@ mod hello;
 mod modules;
 mod operation;
 mod probation;
+mod procedure;
 mod query;
 mod reply;
 mod rpc;
@@ -20,7 +21,6 @@ mod session;
 #[cfg(test)]
 mod tests;
 mod transport;
-mod way;
 mod xml;
 mod xpath;
 

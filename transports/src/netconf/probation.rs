@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::change::{Change, Changed};
 use super::client::Client;
 use super::operation::{Datastore, Operation};
-use super::way::Way;
+use super::procedure::ChangeProcedure;
 use crate::error::Aftermath;
 use crate::{Error, Result};
 
@@ -40,13 +40,16 @@ pub(super) struct Probation {
 
 impl Probation {
     /// Begins in a session; `None` where the device has no confirmed commit, or shall not use it.
-    pub(super) async fn begin(way: &Way<'_>, client: &mut Client) -> Result<Option<Self>> {
-        let Some(limit) = way.confirms(client) else {
+    pub(super) async fn begin(
+        procedure: &ChangeProcedure<'_>,
+        client: &mut Client,
+    ) -> Result<Option<Self>> {
+        let Some(limit) = procedure.confirms(client) else {
             return Ok(None);
         };
         Ok(Some(Self {
             limit,
-            unlock: way.lock(client, Datastore::Candidate).await?,
+            unlock: procedure.lock(client, Datastore::Candidate).await?,
             since: None,
             is_lost: false,
         }))
@@ -55,43 +58,47 @@ impl Probation {
     /// Makes a change; what is refused is discarded, and what was made before it stays on probation.
     pub(super) async fn change(
         &mut self,
-        way: &Way<'_>,
+        procedure: &ChangeProcedure<'_>,
         client: &mut Client,
         change: &Change,
     ) -> Result<Changed> {
-        self.holds(way)?;
-        let mut made = way.edit(client, change).await;
+        self.holds(procedure)?;
+        let mut made = procedure.edit(client, change).await;
         if made.is_ok() {
-            made = self.commit(way, client).await;
+            made = self.commit(procedure, client).await;
         }
         if made.is_err() {
-            way.discard(client).await;
+            procedure.discard(client).await;
         }
         made.map(|()| Changed::by_commit(false))
     }
 
     /// Begins the time anew if much of it is gone: nothing may be in the candidate.
-    pub(super) async fn keep_up(&mut self, way: &Way<'_>, client: &mut Client) {
+    pub(super) async fn keep_up(&mut self, procedure: &ChangeProcedure<'_>, client: &mut Client) {
         let is_due = self
             .since
             .is_some_and(|since| since.elapsed() > self.limit / 2);
         if is_due
-            && self.holds(way).is_ok()
-            && let Err(error) = self.commit(way, client).await
+            && self.holds(procedure).is_ok()
+            && let Err(error) = self.commit(procedure, client).await
         {
             // The end finds out what the device makes of it.
-            way.ctx.warning(error.to_string());
+            procedure.ctx.warning(error.to_string());
         }
     }
 
     /// Confirms everything, if it stands its check; else it is taken back, or will be.
-    pub(super) async fn confirm(&mut self, way: &Way<'_>, client: &mut Client) -> Result<()> {
+    pub(super) async fn confirm(
+        &mut self,
+        procedure: &ChangeProcedure<'_>,
+        client: &mut Client,
+    ) -> Result<()> {
         if self.since.is_none() {
             return Ok(());
         }
         // The check has all the time.
-        self.commit(way, client).await?;
-        let confirmed = way.confirm(client, self.limit).await;
+        self.commit(procedure, client).await?;
+        let confirmed = procedure.confirm(client, self.limit).await;
         if let Err(Error::Unconfirmed(unconfirmed)) = &confirmed
             && unconfirmed.then == Aftermath::TakenBack
         {
@@ -101,11 +108,15 @@ impl Probation {
     }
 
     /// Has the device take everything back. Whether it did so at once.
-    pub(super) async fn take_back(&mut self, way: &Way<'_>, client: &mut Client) -> bool {
+    pub(super) async fn take_back(
+        &mut self,
+        procedure: &ChangeProcedure<'_>,
+        client: &mut Client,
+    ) -> bool {
         match self.since {
             None => true,
             Some(_) if self.is_lost => false,
-            Some(_) => way.take_back(client, self.limit).await == Aftermath::TakenBack,
+            Some(_) => procedure.take_back(client, self.limit).await == Aftermath::TakenBack,
         }
     }
 
@@ -115,17 +126,17 @@ impl Probation {
         self.unlock = None;
     }
 
-    async fn commit(&mut self, way: &Way<'_>, client: &mut Client) -> Result<()> {
-        self.holds(way)?;
+    async fn commit(&mut self, procedure: &ChangeProcedure<'_>, client: &mut Client) -> Result<()> {
+        self.holds(procedure)?;
         let sent = Instant::now();
-        let committed = way.commit_for(client, self.limit).await;
+        let committed = procedure.commit_for(client, self.limit).await;
         if let Err(Error::Unconfirmed(_)) = &committed {
             // Nobody knows whether it was: the device may be waiting.
             self.since.get_or_insert(sent);
         }
         committed?;
         self.since = Some(sent);
-        way.ctx.debug(format!(
+        procedure.ctx.debug(format!(
             "what was committed is on probation for {} s",
             self.limit.as_secs()
         ));
@@ -137,20 +148,20 @@ impl Probation {
     ///
     /// # Errors
     /// [`Error::Unconfirmed`], saying why not.
-    fn holds(&self, way: &Way<'_>) -> Result<()> {
+    fn holds(&self, procedure: &ChangeProcedure<'_>) -> Result<()> {
         let Self { limit, since, .. } = *self;
         let then = Aftermath::WillBeTakenBack(limit);
         if self.is_lost {
-            let peer = way.peer.to_owned();
+            let peer = procedure.peer.to_owned();
             let why = "the session ended, and with it the probation of what was changed".into();
-            return Err(way.unconfirmed(Error::Lost { peer, why }, then));
+            return Err(procedure.unconfirmed(Error::Lost { peer, why }, then));
         }
         if since.is_some_and(|since| since.elapsed() > limit.mul_f64(SURE)) {
             let why = Error::Unsupported(format!(
                 "most of the {} s for which it waits passed in one step: set `confirm_timeout` to more",
                 limit.as_secs()
             ));
-            return Err(way.unconfirmed(why, then));
+            return Err(procedure.unconfirmed(why, then));
         }
         Ok(())
     }

@@ -8,22 +8,22 @@ use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use super::change::Check;
-use super::client::{Client, Terms};
+use super::client::{Client, ClientSettings};
 use super::operation::{Datastore, Filter, Operation};
 use super::probation::Probation;
+use super::procedure::ChangeProcedure;
 use super::reply::Reply;
-use super::way::Way;
 use crate::error::{Interruption, Phase};
 use crate::info::{count, duration};
 use crate::ssh::Ssh;
 use crate::ssh::settings::Settings;
-use crate::{Context, Error, Result, Session, ssh};
+use crate::{Context, Error, ProtocolSession, Result, ssh};
 
 /// A session with a device; it takes one request at a time.
 #[derive(Debug)]
 pub struct NetconfSession {
     settings: Settings,
-    pub(super) terms: Terms,
+    pub(super) client_settings: ClientSettings,
     /// How long a commit waits to be confirmed; `None` where it shall not.
     pub(super) confirm_timeout: Option<Duration>,
     /// Whether what the device starts with follows changes.
@@ -46,14 +46,14 @@ pub(super) struct Ready<'o> {
     pub(super) probation: &'o mut Option<Probation>,
 }
 
-impl Session for NetconfSession {
+impl ProtocolSession for NetconfSession {
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&ssh::SCHEMA)
     }
 
     async fn open(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let settings = Settings::read(ctx, info)?;
-        let terms = Terms {
+        let client_settings = ClientSettings {
             peer: settings.peer(),
             user: settings.user.clone(),
             timeout: settings.timeout,
@@ -64,7 +64,7 @@ impl Session for NetconfSession {
         let confirm_timeout = u64::try_from(confirm_timeout).ok().filter(|s| *s > 0);
         let session = Self {
             settings,
-            terms,
+            client_settings,
             confirm_timeout: confirm_timeout.map(Duration::from_secs),
             save: info.boolean("save").unwrap_or(true),
             open: Mutex::default(),
@@ -86,7 +86,11 @@ impl NetconfSession {
     /// As [`Client::perform`], and why the device cannot be reached.
     pub async fn perform(&self, ctx: &Context<'_>, operation: &Operation) -> Result<Reply> {
         let mut open = self.open.lock().await;
-        let what = format!("ask {} for `{}`", self.terms.peer, operation.name());
+        let what = format!(
+            "ask {} for `{}`",
+            self.client_settings.peer,
+            operation.name()
+        );
         let mut attempts = ctx.retry_budget().attempts(ctx, what);
         let mut again = false;
         loop {
@@ -94,7 +98,9 @@ impl NetconfSession {
             let Ready { client, probation } = self.ready(ctx, &mut open).await?;
             if let Some(probation) = probation {
                 let check = SecondSession(self);
-                probation.keep_up(&self.way(ctx, &check), client).await;
+                probation
+                    .keep_up(&self.procedure(ctx, &check), client)
+                    .await;
             }
             let result = client.perform(ctx, operation).await;
             ctx.retry_budget().note(&result);
@@ -136,12 +142,12 @@ impl NetconfSession {
 
     /// How long opening a session may take.
     pub(super) fn timeout(&self) -> Duration {
-        self.terms.timeout
+        self.client_settings.timeout
     }
 
     /// `host:port`.
     pub(super) fn peer(&self) -> &str {
-        &self.terms.peer
+        &self.client_settings.peer
     }
 
     /// The open connection, opened again if it was lost: what was on probation then is no more.
@@ -167,8 +173,12 @@ impl NetconfSession {
     }
 
     /// The way of changes through this session.
-    pub(super) fn way<'a>(&'a self, ctx: &'a Context<'a>, check: &'a dyn Check) -> Way<'a> {
-        Way {
+    pub(super) fn procedure<'a>(
+        &'a self,
+        ctx: &'a Context<'a>,
+        check: &'a dyn Check,
+    ) -> ChangeProcedure<'a> {
+        ChangeProcedure {
             ctx,
             peer: self.peer(),
             confirm_timeout: self.confirm_timeout,
@@ -178,7 +188,7 @@ impl NetconfSession {
 
     /// Connects, logs in and exchanges hellos, retrying what may pass.
     async fn reach(&self, ctx: &Context<'_>) -> Result<Client> {
-        let what = format!("open a session with {}", self.terms.peer);
+        let what = format!("open a session with {}", self.client_settings.peer);
         let persisting = ctx
             .retry_budget()
             .persist(ctx, what, || self.reach_once(ctx));
@@ -192,7 +202,7 @@ impl NetconfSession {
         let channel = match ssh.subsystem("netconf", deadline).await {
             Ok(Some(channel)) => channel,
             Ok(None) => {
-                let peer = self.terms.peer.clone();
+                let peer = self.client_settings.peer.clone();
                 ssh.close().await;
                 return Err(Error::ChannelRefused {
                     peer,
@@ -214,7 +224,14 @@ impl NetconfSession {
             }
             Err(error) => return Err(error),
         };
-        Client::open(ctx, channel, Some(ssh), self.terms.clone(), deadline).await
+        Client::open(
+            ctx,
+            channel,
+            Some(ssh),
+            self.client_settings.clone(),
+            deadline,
+        )
+        .await
     }
 }
 

@@ -12,7 +12,7 @@ use super::operation::{Commit, Datastore, Filter, Operation};
 use super::xml::BASE;
 use crate::cli::fake::Bench;
 use crate::error::Interruption;
-use crate::{Error, Session};
+use crate::{Error, ProtocolSession};
 
 fn get() -> Operation {
     Operation::get_config(Datastore::Running, &Filter::All)

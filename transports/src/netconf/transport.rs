@@ -16,7 +16,7 @@ impl Transport for NetconfSession {
     async fn verify(&self, ctx: &Context<'_>) -> Result<()> {
         let mut open = self.open.lock().await;
         match open.client.as_mut() {
-            Some(client) => probe(ctx, client, self.terms.timeout).await,
+            Some(client) => probe(ctx, client, self.client_settings.timeout).await,
             None => self.ready(ctx, &mut open).await.map(drop),
         }
     }
@@ -68,7 +68,7 @@ impl DataStore for NetconfSession {
             error => error,
         })?;
         let data = reply.data().ok_or_else(|| Error::Protocol {
-            peer: self.terms.peer.clone(),
+            peer: self.client_settings.peer.clone(),
             protocol: "NETCONF",
             phase: Phase::Request,
             problem: format!("its answer to `{}` has no `data`", operation.name()),

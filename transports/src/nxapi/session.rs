@@ -8,11 +8,12 @@ use super::message::{Kind, Message, SEPARATOR, Unclear};
 use crate::Line;
 use crate::command_list::{Ran, configured, failed};
 use crate::error::Refused;
+use crate::fact_rows::{self, FactRow};
 use crate::http::{Http, Repeat, Settings};
 use crate::rpc::{post, strange};
-use crate::told::{self, Row};
 use crate::{
-    CommandLine, Context, DataStore, Document, Error, Request, Result, Session, Transport, http,
+    CommandLine, Context, DataStore, Document, Error, ProtocolSession, Request, Result, Transport,
+    http,
 };
 
 const PROTOCOL: &str = "NX-API";
@@ -20,7 +21,7 @@ const PATH: &str = "/ins";
 const STOP: &str = "stop-on-error";
 
 /// Names differ from release to release.
-const VERSION: &[Row] = &[
+const VERSION: &[FactRow] = &[
     ("/nxos_ver_str", "os.release.full"),
     ("/sys_ver_str", "os.release.full"),
     ("/kickstart_ver_str", "os.release.full"),
@@ -37,7 +38,7 @@ pub struct NxapiSession {
     rollback: String,
 }
 
-impl Session for NxapiSession {
+impl ProtocolSession for NxapiSession {
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
     }
@@ -201,8 +202,8 @@ impl Transport for NxapiSession {
         let asked = self
             .one(ctx, &Line::new(command), Kind::Data, Repeat::Allowed)
             .await;
-        if let Some(answer) = told::unless_refused(ctx, asked, "of `show version`")? {
-            told::take(ctx, &mut facts, &answer, VERSION, command);
+        if let Some(answer) = fact_rows::unless_refused(ctx, asked, "of `show version`")? {
+            fact_rows::set_facts(ctx, &mut facts, &answer, VERSION, command);
         }
         Ok(facts)
     }

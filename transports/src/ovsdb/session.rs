@@ -16,7 +16,7 @@ use super::stream;
 use super::transact::outcome;
 use crate::DataStore;
 use crate::error::{Interrupted, Interruption, Phase, Refused};
-use crate::{Context, Error, Result, Session, Transport, tls};
+use crate::{Context, Error, ProtocolSession, Result, Transport, tls};
 
 /// A session with one database of a server; it takes one request at a time.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ struct Asked<'a> {
     changing: bool,
 }
 
-impl Session for OvsdbSession {
+impl ProtocolSession for OvsdbSession {
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&tls::SCHEMA)
     }

@@ -12,7 +12,7 @@ use crate::{Context, Result, tcp};
 /// How a server is reached, and what is asked of it.
 #[derive(Debug)]
 pub(super) struct Settings {
-    pub(super) way: Way,
+    pub(super) endpoint: Endpoint,
     pub(super) database: String,
     pub(super) timeout: Duration,
     pub(super) command_timeout: Duration,
@@ -21,7 +21,7 @@ pub(super) struct Settings {
 
 /// The way to a server.
 #[derive(Debug)]
-pub(super) enum Way {
+pub(super) enum Endpoint {
     /// Encrypted.
     Tls { host: String, port: u16, tls: Tls },
     /// In clear.
@@ -36,7 +36,7 @@ impl Settings {
 
     pub(super) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         Ok(Self {
-            way: Way::read(ctx, info)?,
+            endpoint: Endpoint::read(ctx, info)?,
             database: info.text("database").unwrap_or("Open_vSwitch").to_owned(),
             timeout: duration(info, "timeout", 10.0),
             command_timeout: duration(info, "command_timeout", 60.0),
@@ -46,22 +46,24 @@ impl Settings {
 
     /// The server, for messages.
     pub(super) fn peer(&self) -> String {
-        match &self.way {
-            Way::Tls { host, port, .. } | Way::Tcp { host, port } => tcp::peer(host, *port),
-            Way::Unix(path) => path.display().to_string(),
+        match &self.endpoint {
+            Endpoint::Tls { host, port, .. } | Endpoint::Tcp { host, port } => {
+                tcp::peer(host, *port)
+            }
+            Endpoint::Unix(path) => path.display().to_string(),
         }
     }
 
     /// Whether TLS is spoken where it is not expected.
     pub(super) async fn finds_tls(&self) -> bool {
-        match &self.way {
-            Way::Tcp { host, port } => tls::is_spoken(host, *port).await,
-            Way::Tls { .. } | Way::Unix(_) => false,
+        match &self.endpoint {
+            Endpoint::Tcp { host, port } => tls::is_spoken(host, *port).await,
+            Endpoint::Tls { .. } | Endpoint::Unix(_) => false,
         }
     }
 }
 
-impl Way {
+impl Endpoint {
     fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let protocol = info.text("protocol").unwrap_or("ssl");
         match (protocol, info.text("socket")) {

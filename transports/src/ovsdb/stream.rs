@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout_at};
 
-use super::settings::{Settings, Way};
+use super::settings::{Endpoint, Settings};
 use crate::error::Phase;
 use crate::{Error, Result, tcp};
 
@@ -19,18 +19,18 @@ impl<S: AsyncRead + AsyncWrite + fmt::Debug + Send + Unpin> Stream for S {}
 
 /// Opens the connection.
 pub(super) async fn connect(settings: &Settings, deadline: Instant) -> Result<Box<dyn Stream>> {
-    match &settings.way {
-        Way::Tls { host, port, tls } => {
+    match &settings.endpoint {
+        Endpoint::Tls { host, port, tls } => {
             let limit = settings.timeout;
             let stream = tcp::connect(host, *port, limit, deadline).await?;
             let stream = tls.connect(stream, (host, *port), limit, deadline).await?;
             Ok(Box::new(stream))
         }
-        Way::Tcp { host, port } => {
+        Endpoint::Tcp { host, port } => {
             let stream = tcp::connect(host, *port, settings.timeout, deadline).await?;
             Ok(Box::new(stream))
         }
-        Way::Unix(path) => unix(settings, path, deadline).await,
+        Endpoint::Unix(path) => unix(settings, path, deadline).await,
     }
 }
 

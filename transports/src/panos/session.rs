@@ -10,12 +10,14 @@ use reqwest::{Method, Url};
 use super::answer::{self, Answer};
 use super::commit::commit;
 use crate::error::{AuthenticationProblem, Refused};
+use crate::fact_rows;
 use crate::http::{Ask, Carried, Http, Login, Repeat, Settings};
 use crate::info::{duration, problem};
 use crate::rpc::strange;
-use crate::told;
 use crate::xml::Element;
-use crate::{Context, DataStore, Document, Error, Request, Result, Session, Transport, http};
+use crate::{
+    Context, DataStore, Document, Error, ProtocolSession, Request, Result, Transport, http,
+};
 
 pub(super) const PROTOCOL: &str = "the PAN-OS XML API";
 const PATH: &str = "/api/";
@@ -42,7 +44,7 @@ pub struct PanosSession {
     command_timeout: Duration,
 }
 
-impl Session for PanosSession {
+impl ProtocolSession for PanosSession {
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
     }
@@ -228,7 +230,7 @@ impl Transport for PanosSession {
         let fields = [("type", "op"), ("cmd", SYSTEM)];
         let asked = self.call(ctx, &fields, Repeat::Allowed).await;
         let what = "of `show system info`";
-        if let Some((_, response)) = told::unless_refused(ctx, asked, what)? {
+        if let Some((_, response)) = fact_rows::unless_refused(ctx, asked, what)? {
             for (name, fact) in FACTS {
                 match response.text_at(&format!("result/system/{name}")) {
                     Some(text) => facts.set(fact, Value::from(text)),

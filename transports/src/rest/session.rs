@@ -10,7 +10,7 @@ use super::settings::{Settings, login};
 use crate::error::Refused;
 use crate::http::{self, Answer, Ask, Http, Repeat, method};
 use crate::tls::fingerprint_of;
-use crate::{Context, DataStore, Document, Error, Request, Result, Session, Transport};
+use crate::{Context, DataStore, Document, Error, ProtocolSession, Request, Result, Transport};
 
 /// A session with an API over HTTP.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct RestSession {
     pub(super) settings: Settings,
 }
 
-impl Session for RestSession {
+impl ProtocolSession for RestSession {
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
     }

@@ -10,7 +10,7 @@ use super::*;
 use crate::cli::fake::Bench;
 use crate::error::{Interruption, Phase};
 use crate::http::fake::{Do, Server};
-use crate::{DataStore, Document, Error, Request, Result, Session, Transport};
+use crate::{DataStore, Document, Error, ProtocolSession, Request, Result, Transport};
 
 /// What an inventory would say of the server, and `more`.
 fn info(server: &Server, more: serde_json::Value) -> ConnectionInfo {

@@ -12,10 +12,12 @@ use serde_json::Value as Json;
 use super::errors::Errors;
 use super::facts::{SOURCES, leaf_of};
 use super::root::{self, HOST_META};
+use crate::fact_rows;
 use crate::http::{Answer, Ask, Http, Repeat, Settings, method};
-use crate::told;
 use crate::xml::Element;
-use crate::{Context, DataStore, Document, Error, Request, Result, Session, Transport, http};
+use crate::{
+    Context, DataStore, Document, Error, ProtocolSession, Request, Result, Transport, http,
+};
 
 const JSON: &str = "application/yang-data+json";
 const XML: &str = "application/yang-data+xml";
@@ -35,7 +37,7 @@ pub struct RestconfSession {
     entity_tags: Mutex<HashMap<String, String>>,
 }
 
-impl Session for RestconfSession {
+impl ProtocolSession for RestconfSession {
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml")).on(&http::SCHEMA)
     }
@@ -235,7 +237,8 @@ impl Transport for RestconfSession {
         for source in SOURCES {
             let path = root::path_of(&self.root, source.path);
             let asked = self.read(ctx, &path).await;
-            let Some(answer) = told::unless_refused(ctx, asked, &format!("of {}", source.path))?
+            let Some(answer) =
+                fact_rows::unless_refused(ctx, asked, &format!("of {}", source.path))?
             else {
                 continue;
             };

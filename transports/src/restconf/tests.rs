@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::cli::fake::Bench;
 use crate::http::fake::{Do, Server};
-use crate::{DataStore, Request, Session};
+use crate::{DataStore, ProtocolSession, Request};
 
 async fn open(bench: &Bench, server: &Server) -> RestconfSession {
     let raw = json!({ "host": "127.0.0.1", "port": server.port, "protocol": "http" });

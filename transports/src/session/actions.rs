@@ -19,7 +19,7 @@ use super::resources::AttributeChange;
 
 /// What a block does to its resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Doing<'m> {
+pub struct ResourceAction<'m> {
     /// What its lines say: `Updating`, unless the provider has better words.
     pub message: &'m str,
     fails: bool,
@@ -33,7 +33,7 @@ pub struct Block<'c> {
     ctx: Context<'c>,
     titles: Vec<&'c str>,
     subject: String,
-    doing: Doing<'c>,
+    doing: ResourceAction<'c>,
     /// ` processing swp1`, where the lines say more than that something began or ended.
     what: String,
     /// What it brings a resource from and to, where it is about all of that.
@@ -41,15 +41,15 @@ pub struct Block<'c> {
     started: Instant,
 }
 
-impl<'m> Doing<'m> {
+impl<'m> ResourceAction<'m> {
     /// Resources are made.
-    pub const CREATING: Doing<'static> = Doing::new("Creating");
+    pub const CREATING: ResourceAction<'static> = ResourceAction::new("Creating");
     /// Resources are changed.
-    pub const UPDATING: Doing<'static> = Doing::new("Updating");
+    pub const UPDATING: ResourceAction<'static> = ResourceAction::new("Updating");
     /// Resources are removed.
-    pub const DELETING: Doing<'static> = Doing::new("Deleting");
+    pub const DELETING: ResourceAction<'static> = ResourceAction::new("Deleting");
     /// Resources are given up, whatever comes of the block.
-    pub const FAILING: Doing<'static> = Doing {
+    pub const FAILING: ResourceAction<'static> = ResourceAction {
         message: "Failing",
         fails: true,
     };
@@ -62,8 +62,8 @@ impl<'m> Doing<'m> {
     }
 
     /// The same, in other words.
-    pub const fn saying(self, message: &str) -> Doing<'_> {
-        Doing {
+    pub const fn saying(self, message: &str) -> ResourceAction<'_> {
+        ResourceAction {
             message,
             fails: self.fails,
         }
@@ -72,7 +72,7 @@ impl<'m> Doing<'m> {
 
 impl Context<'_> {
     /// Opens a block about one or several resources.
-    pub fn block<'c>(&'c self, doing: Doing<'c>, titles: &[&'c str]) -> Block<'c> {
+    pub fn block<'c>(&'c self, doing: ResourceAction<'c>, titles: &[&'c str]) -> Block<'c> {
         let what = if doing.fails { " failing" } else { "" };
         let block = Block {
             ctx: *self,
@@ -99,7 +99,7 @@ impl Context<'_> {
             ctx: *self,
             titles: vec![title],
             subject: self.subject_of(&[title]),
-            doing: Doing::new("Processing"),
+            doing: ResourceAction::new("Processing"),
             what: format!(" processing {title}"),
             states,
             started: Instant::now(),

@@ -43,7 +43,7 @@ impl<'a> Context<'a> {
     }
 
     /// The same run, to which this is lent.
-    pub fn within(self, environment: &'a Environment) -> Self {
+    pub fn with_environment(self, environment: &'a Environment) -> Self {
         Self {
             environment,
             ..self
@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
     }
 
     /// The same run, with an open session to lend.
-    pub fn over<'b>(&'b self, transport: &'b dyn Transport) -> Context<'b> {
+    pub fn with_transport<'b>(&'b self, transport: &'b dyn Transport) -> Context<'b> {
         Context {
             transport: Some(transport),
             ..*self
@@ -59,7 +59,7 @@ impl<'a> Context<'a> {
     }
 
     /// The same call, with a patience of its own.
-    pub fn as_patient_as<'b>(&'b self, retry_budget: &'b RetryBudget) -> Context<'b> {
+    pub fn with_retry_budget<'b>(&'b self, retry_budget: &'b RetryBudget) -> Context<'b> {
         Context {
             retry_budget,
             ..*self

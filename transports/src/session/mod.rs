@@ -7,7 +7,7 @@ mod resources;
 mod tests;
 mod transport;
 
-pub use actions::{Block, Doing};
+pub use actions::{Block, ResourceAction};
 pub use context::Context;
-pub use resources::{AttributeChange, Failure, Mode, Resources};
+pub use resources::{AttributeChange, Mode, ResourceFailure, Resources};
 pub use transport::{CommandLine, DataStore, Opening, Transport};

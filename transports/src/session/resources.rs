@@ -26,7 +26,7 @@ pub struct Resources<'a> {
 
 /// A resource that could not be brought to its desired state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct ResourceFailure {
     /// The resource's title.
     pub title: String,
     /// What went wrong.
@@ -50,7 +50,7 @@ pub struct AttributeChange {
 
 #[derive(Debug, Default)]
 struct Record {
-    failed: Vec<Failure>,
+    failed: Vec<ResourceFailure>,
     changes: Vec<AttributeChange>,
     stages: HashMap<String, Stage>,
 }
@@ -87,7 +87,7 @@ impl<'a> Resources<'a> {
 
     /// The resources that the call recorded as failed, and misuses of the context, each under the title
     /// that it was about.
-    pub fn failed(&self) -> Vec<Failure> {
+    pub fn failed(&self) -> Vec<ResourceFailure> {
         self.with(|record| record.failed.clone())
     }
 
@@ -120,7 +120,7 @@ impl<'a> Resources<'a> {
                     change(record.stages.entry(title.to_owned()).or_default())
                 };
                 if let Err(problem) = outcome {
-                    record.failed.push(Failure {
+                    record.failed.push(ResourceFailure {
                         title: title.to_owned(),
                         message: format!("{problem}: {title}"),
                     });
@@ -166,10 +166,12 @@ impl<'a> Resources<'a> {
     pub(super) fn fail(&self, titles: &[&str], message: &str) {
         self.settle(titles);
         self.with(|record| {
-            record.failed.extend(titles.iter().map(|title| Failure {
-                title: (*title).to_owned(),
-                message: message.to_owned(),
-            }));
+            record
+                .failed
+                .extend(titles.iter().map(|title| ResourceFailure {
+                    title: (*title).to_owned(),
+                    message: message.to_owned(),
+                }));
         });
     }
 

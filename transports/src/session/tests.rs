@@ -72,10 +72,10 @@ fn ended(outcome: Result<(), &str>) -> Result<(), String> {
 #[test]
 fn a_block_has_the_lines_of_the_gem() {
     let (lines, failed) = told(|ctx| {
-        let block = ctx.block(Doing::CREATING, &["a"]);
+        let block = ctx.block(ResourceAction::CREATING, &["a"]);
         block.context().warning("nearly full");
         assert!(block.end(ended(Ok(()))).is_some());
-        let block = ctx.block(Doing::UPDATING.saying("Moving"), &["b"]);
+        let block = ctx.block(ResourceAction::UPDATING.saying("Moving"), &["b"]);
         assert!(block.end(ended(Err("boom"))).is_none());
     });
     assert_eq!(
@@ -94,7 +94,7 @@ fn a_block_has_the_lines_of_the_gem() {
 #[test]
 fn blocks_are_of_several_resources_or_fail_by_themselves() {
     let (lines, failed) = told(|ctx| {
-        let block = ctx.block(Doing::FAILING, &["a", "b"]);
+        let block = ctx.block(ResourceAction::FAILING, &["a", "b"]);
         assert!(block.end(ended(Ok(()))).is_none());
     });
     assert_eq!(
@@ -116,7 +116,7 @@ fn processing_tells_both_states_and_blocks_may_be_nested() {
     let (lines, failed) = told(|ctx| {
         let outer = ctx.processing("a", Some(&is), Some(&should));
         let about = outer.context();
-        let inner = about.block(Doing::UPDATING, &["a"]);
+        let inner = about.block(ResourceAction::UPDATING, &["a"]);
         inner.end(ended(Ok(())));
         about.info("still here");
         outer.end(ended(Ok(())));
@@ -196,7 +196,8 @@ fn what_is_told_in_the_wrong_order_is_an_error() {
     );
     let (_, failed) = told(|ctx| {
         ctx.say_of(Level::Warning, &["a"], "odd");
-        ctx.block(Doing::UPDATING, &["a"]).end(ended(Ok(())));
+        ctx.block(ResourceAction::UPDATING, &["a"])
+            .end(ended(Ok(())));
     });
     assert!(failed[0].1.contains("must be opened before"), "{failed:?}");
 }
@@ -207,7 +208,7 @@ fn what_became_of_a_resource_is_known_once_it_was_said() {
     let resources = Resources::new(&schema, Mode::Enforce).asked(["a", "b"]);
     let ctx = Context::new("sw1", &devgate_schemas::Silence, &retry_budget);
     let ctx = ctx.for_resources(&resources);
-    let block = ctx.block(Doing::UPDATING, &["a"]);
+    let block = ctx.block(ResourceAction::UPDATING, &["a"]);
     assert!(!resources.is_settled("a"));
     block.end(ended(Err("boom")));
     assert!(resources.is_settled("a") && !resources.is_settled("b"));

@@ -13,7 +13,7 @@ use super::pdu::{Object, Pdu};
 use super::settings::{Credentials, Settings};
 use super::v3::Complaint;
 use crate::error::{AuthenticationProblem, Interrupted, Interruption, Phase, Refused};
-use crate::{Context, Error, Result, Session, Transport, resolve};
+use crate::{Context, Error, ProtocolSession, Result, Transport, resolve};
 use crate::{DataStore, Document, Request};
 
 /// A session with an SNMP agent; it takes one request at a time.
@@ -35,7 +35,7 @@ const MOST_BYTES: usize = 64 << 20;
 /// `sysUpTime.0` (RFC 3418): every agent has it.
 const UP_TIME: &[u32] = &[1, 3, 6, 1, 2, 1, 1, 3, 0];
 
-impl Session for SnmpSession {
+impl ProtocolSession for SnmpSession {
     fn schema() -> TransportSchema {
         TransportSchema::built_in(include_str!("schema.yaml"))
     }

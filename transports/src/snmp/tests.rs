@@ -9,7 +9,7 @@ use tokio::net::UdpSocket;
 use super::SnmpSession;
 use super::oid::Oid;
 use super::pdu::{Kind, Pdu};
-use crate::{Context, Error, RetryBudget, Session, Transport};
+use crate::{Context, Error, ProtocolSession, RetryBudget, Transport};
 
 /// An agent that answers each request for version 2c by what a function makes of it.
 async fn agent(answer: impl Fn(usize, Pdu) -> Vec<Vec<u8>> + Send + 'static) -> u16 {

@@ -6,7 +6,7 @@ use russh::keys::Algorithm;
 use russh::keys::key::ALL_KEY_TYPES;
 use russh::{Preferred, cipher, kex, mac};
 
-use super::wish::Wish;
+use super::algorithm_list::AlgorithmList;
 
 /// Key exchanges beyond russh's own choice that are still sound and that devices often have.
 const MORE_KEX: [kex::Name; 3] = [
@@ -37,12 +37,12 @@ pub(crate) enum Strength {
 #[derive(Clone, Debug)]
 pub(crate) struct Algorithms {
     pub(crate) strength: Strength,
-    pub(crate) kex: Option<Wish>,
-    pub(crate) ciphers: Option<Wish>,
-    pub(crate) macs: Option<Wish>,
-    pub(crate) host_keys: Option<Wish>,
+    pub(crate) kex: Option<AlgorithmList>,
+    pub(crate) ciphers: Option<AlgorithmList>,
+    pub(crate) macs: Option<AlgorithmList>,
+    pub(crate) host_keys: Option<AlgorithmList>,
     /// For the user's own keys.
-    pub(crate) user_keys: Option<Wish>,
+    pub(crate) user_keys: Option<AlgorithmList>,
 }
 
 impl Algorithms {
@@ -57,32 +57,37 @@ impl Algorithms {
         certified: bool,
     ) -> Result<Preferred, (Kind, String)> {
         let mut preferred = preferred(self.strength);
-        if let Some(wish) = &self.kex {
+        if let Some(algorithm_list) = &self.kex {
             // The extension names at the end of russh's list must stay last.
             let (usual, extensions): (Vec<kex::Name>, Vec<_>) =
                 preferred.kex.iter().partition(|name| !is_extension(name));
-            let mut kex = wished(Kind::Kex, wish, &usual, |name| {
+            let mut kex = wished(Kind::Kex, algorithm_list, &usual, |name| {
                 kex::Name::try_from(name).ok()
             })?;
             kex.extend(extensions);
             preferred.kex = Cow::Owned(kex);
         }
-        if let Some(wish) = &self.ciphers {
+        if let Some(algorithm_list) = &self.ciphers {
             let known = |name: &str| cipher::Name::try_from(name).ok();
-            preferred.cipher = Cow::Owned(wished(Kind::Ciphers, wish, &preferred.cipher, known)?);
+            preferred.cipher = Cow::Owned(wished(
+                Kind::Ciphers,
+                algorithm_list,
+                &preferred.cipher,
+                known,
+            )?);
         }
-        if let Some(wish) = &self.macs {
+        if let Some(algorithm_list) = &self.macs {
             let known = |name: &str| mac::Name::try_from(name).ok();
-            preferred.mac = Cow::Owned(wished(Kind::Macs, wish, &preferred.mac, known)?);
+            preferred.mac = Cow::Owned(wished(Kind::Macs, algorithm_list, &preferred.mac, known)?);
         }
         let mut certificates = preferred.key.to_vec();
-        if let Some(wish) = &self.host_keys {
+        if let Some(algorithm_list) = &self.host_keys {
             let names: Vec<String> = [CERTIFICATE, ""]
                 .iter()
                 .flat_map(|end| preferred.key.iter().map(move |key| format!("{key}{end}")))
                 .collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let of = wish.of(&names);
+            let of = algorithm_list.of(&names);
             let plain = of.iter().filter(|name| !name.ends_with(CERTIFICATE));
             let keys: Vec<Algorithm> = plain.filter_map(|name| key(name)).collect();
             let bare = of.iter().filter_map(|name| name.strip_suffix(CERTIFICATE));
@@ -108,8 +113,9 @@ impl Algorithms {
         let usual: Vec<String> = ALL_KEY_TYPES.iter().map(ToString::to_string).collect();
         let usual: Vec<&str> = usual.iter().map(String::as_str).collect();
         let name = algorithm.to_string();
-        let wish = self.user_keys.as_ref();
-        wish.is_none_or(|wish| wish.of(&usual).contains(&name.as_str()))
+        let algorithm_list = self.user_keys.as_ref();
+        algorithm_list
+            .is_none_or(|algorithm_list| algorithm_list.of(&usual).contains(&name.as_str()))
     }
 }
 
@@ -128,12 +134,12 @@ const CERTIFICATE: &str = "-cert-v01@openssh.com";
 /// The wished algorithms that there are; not one is an error.
 fn wished<T: AsRef<str> + Clone>(
     kind: Kind,
-    wish: &Wish,
+    algorithm_list: &AlgorithmList,
     usual: &[T],
     known: impl Fn(&str) -> Option<T>,
 ) -> Result<Vec<T>, (Kind, String)> {
     let names: Vec<&str> = usual.iter().map(AsRef::as_ref).collect();
-    let of = wish.of(&names);
+    let of = algorithm_list.of(&names);
     let found: Vec<T> = of.iter().filter_map(|name| known(name)).collect();
     if found.is_empty() {
         return Err((kind, none_of(&of, names.iter())));
@@ -243,13 +249,13 @@ mod tests {
     #[test]
     fn what_is_wished_is_offered_and_what_does_not_exist_is_told() {
         let algorithms = Algorithms {
-            kex: Some(Wish::parse("curve25519-sha256,no-such")),
-            ciphers: Some(Wish::parse("+aes128-cbc")),
-            macs: Some(Wish::parse("-*-etm@openssh.com")),
-            host_keys: Some(Wish::parse(
+            kex: Some(AlgorithmList::parse("curve25519-sha256,no-such")),
+            ciphers: Some(AlgorithmList::parse("+aes128-cbc")),
+            macs: Some(AlgorithmList::parse("-*-etm@openssh.com")),
+            host_keys: Some(AlgorithmList::parse(
                 "^rsa-sha2-256,ssh-ed25519-cert-v01@openssh.com",
             )),
-            user_keys: Some(Wish::parse("-ecdsa-*")),
+            user_keys: Some(AlgorithmList::parse("-ecdsa-*")),
             ..usual(Strength::Sound)
         };
         let preferred = algorithms.preferred(&[], true).expect("offered");
@@ -268,7 +274,7 @@ mod tests {
         assert!(!algorithms.takes_user_key(&Algorithm::Ecdsa { curve }));
 
         let none = Algorithms {
-            ciphers: Some(Wish::parse("idea-cbc")),
+            ciphers: Some(AlgorithmList::parse("idea-cbc")),
             ..algorithms
         };
         let (kind, text) = none.preferred(&[], false).expect_err("none");

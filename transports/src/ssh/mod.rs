@@ -3,6 +3,7 @@
 //! russh waits without end in several places (a silent host, a host that asks for a new password),
 //! so everything here has a deadline.
 
+pub(crate) mod algorithm_list;
 mod algorithms;
 mod auth;
 mod certificate;
@@ -23,7 +24,6 @@ pub(crate) mod settings;
 mod socket;
 #[cfg(test)]
 mod tests;
-pub(crate) mod wish;
 pub(crate) mod words;
 
 use std::fmt;

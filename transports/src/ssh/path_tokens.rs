@@ -7,7 +7,7 @@ use crate::{Environment, Error, Result};
 
 /// What the tokens in paths stand for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Names<'a> {
+pub(crate) struct PathTokens<'a> {
     /// The name by which the host was asked for.
     pub(crate) asked: &'a str,
     pub(crate) host: &'a str,
@@ -17,7 +17,7 @@ pub(crate) struct Names<'a> {
     pub(crate) environment: &'a Environment,
 }
 
-impl Names<'_> {
+impl PathTokens<'_> {
     /// The paths of a keyword, without those that are `none`.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ mod tests {
     fn tokens_in_paths_stand_for_the_host_the_user_and_the_environment() {
         let variables = [("KEYS".into(), "/keys".into())];
         let environment = Environment::new(Some("/home/me".into()), variables);
-        let names = Names {
+        let names = PathTokens {
             asked: "h1",
             host: "192.0.2.1",
             port: 2222,

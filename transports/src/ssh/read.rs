@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use devgate_schemas::{ConnectionInfo, Level, Sensitive, Value};
 
+use super::algorithm_list::AlgorithmList;
 use super::algorithms::{Algorithms, Strength};
 use super::host_keys::HostKeys;
 use super::jump::Jump;
-use super::path_tokens::Names;
+use super::path_tokens::PathTokens;
 use super::settings::{Agent, Identities, Keepalive, Role, SSH_AUTH_SOCK, Settings};
-use super::wish::Wish;
 use super::words::{self, Words};
 use crate::info::{duration, host, port, secret};
-use crate::ssh_config::{Said, SshConfig, Strict};
+use crate::ssh_config::{HostOptions, SshConfig, Strict};
 use crate::{Context, Environment, Error, Result};
 
 /// The host-wide file of known hosts.
@@ -92,16 +92,21 @@ impl<'r> Reading<'r> {
             host: host(self.info)?,
             port: port(self.info)?,
         };
-        let said = self.said(&asked.host)?;
-        let mut settings = self.settings(&asked, &said, Role::Target)?;
-        let jumps = self.info.text("proxyjump").or(said.proxy_jump.as_deref());
+        let host_options = self.host_options(&asked.host)?;
+        let mut settings = self.settings(&asked, &host_options, Role::Target)?;
+        let jumps = self
+            .info
+            .text("proxyjump")
+            .or(host_options.proxy_jump.as_deref());
         settings.jumps = self.way(jumps.unwrap_or_default(), MOST_JUMPS)?;
         Ok(settings)
     }
 
-    fn said(&self, host: &str) -> Result<Said> {
-        self.config
-            .map_or_else(|| Ok(Said::default()), |config| config.said(host))
+    fn host_options(&self, host: &str) -> Result<HostOptions> {
+        self.config.map_or_else(
+            || Ok(HostOptions::default()),
+            |config| config.options_for(host),
+        )
     }
 
     /// The hosts on the way, from the first to the last, with what leads to the first one.
@@ -110,9 +115,9 @@ impl<'r> Reading<'r> {
     fn way(&self, jumps: &str, most: usize) -> Result<Vec<Settings>> {
         let mut way = Vec::new();
         for (index, jump) in Jump::list(jumps)?.iter().enumerate() {
-            let said = self.said(&jump.host)?;
+            let host_options = self.host_options(&jump.host)?;
             if index == 0
-                && let Some(before) = &said.proxy_jump
+                && let Some(before) = &host_options.proxy_jump
             {
                 if most == 0 {
                     let problem = format!("`ProxyJump` leads on from `{}` without end", jump.host);
@@ -122,13 +127,13 @@ impl<'r> Reading<'r> {
                 way = self.way(before, most - 1)?;
             }
             let asked = jump.host.clone();
-            way.push(self.settings(jump, &said, Role::OnTheWay { asked })?);
+            way.push(self.settings(jump, &host_options, Role::OnTheWay { asked })?);
         }
         Ok(way)
     }
 
     /// The settings of one host: the target, or one on the way to it.
-    fn settings(&self, asked: &Jump, said: &Said, role: Role) -> Result<Settings> {
+    fn settings(&self, asked: &Jump, host_options: &HostOptions, role: Role) -> Result<Settings> {
         let (info, words) = (self.info, self.words);
         // Credentials and weak algorithms are the target's: another host must neither see nor need
         // them.
@@ -137,40 +142,44 @@ impl<'r> Reading<'r> {
             Role::Target => info,
             Role::OnTheWay { .. } => &nothing,
         };
-        let host = said.host_name.clone().unwrap_or_else(|| asked.host.clone());
-        let port = asked.port.or(said.port).unwrap_or(22);
-        let user = match asked.user.as_ref().or(said.user.as_ref()) {
+        let host = host_options
+            .host_name
+            .clone()
+            .unwrap_or_else(|| asked.host.clone());
+        let port = asked.port.or(host_options.port).unwrap_or(22);
+        let user = match asked.user.as_ref().or(host_options.user.as_ref()) {
             Some(user) => user.clone(),
             None => self.environment.user()?,
         };
-        let names = Names {
+        let names = PathTokens {
             asked: &asked.host,
             host: &host,
             port,
             user: &user,
             environment: self.environment,
         };
-        let seconds =
-            |said: Option<Duration>, usual: f64| said.map_or(usual, |said| said.as_secs_f64());
-        let usual = seconds(said.alive_interval, 15.0);
+        let seconds = |host_options: Option<Duration>, usual: f64| {
+            host_options.map_or(usual, |host_options| host_options.as_secs_f64())
+        };
+        let usual = seconds(host_options.alive_interval, 15.0);
         let interval = duration(info, words.alive_interval, usual);
         let most = info.integer(words.alive_most);
         let most = most.and_then(|most| usize::try_from(most).ok());
-        let usual = seconds(said.connect_timeout, 10.0);
+        let usual = seconds(host_options.connect_timeout, 10.0);
         Ok(Settings {
             port,
             password: secret(own, "password"),
             private_key: private_key(own, self.environment, words),
             passphrase: secret(own, words.passphrase),
-            identities: identities(said, &names)?,
-            host_key_alias: said.host_key_alias.clone(),
-            host_keys: self.host_keys(said, &names, &role)?,
-            algorithms: algorithms(own, said, words),
+            identities: identities(host_options, &names)?,
+            host_key_alias: host_options.host_key_alias.clone(),
+            host_keys: self.host_keys(host_options, &names, &role)?,
+            algorithms: algorithms(own, host_options, words),
             timeout: duration(info, words.timeout, usual),
             goodbye: duration(info, words.goodbye, 5.0),
             keepalive: (interval > Duration::ZERO).then_some(Keepalive {
                 interval,
-                most: most.or(said.alive_most).unwrap_or(3),
+                most: most.or(host_options.alive_most).unwrap_or(3),
             }),
             role,
             jumps: Vec::new(),
@@ -180,14 +189,19 @@ impl<'r> Reading<'r> {
         })
     }
 
-    fn host_keys(&self, said: &Said, names: &Names<'_>, role: &Role) -> Result<HostKeys> {
+    fn host_keys(
+        &self,
+        host_options: &HostOptions,
+        names: &PathTokens<'_>,
+        role: &Role,
+    ) -> Result<HostKeys> {
         let (info, words) = (self.info, self.words);
         let verify = match (info.boolean(words.verify), role) {
             // That any key of the target will do says nothing of other hosts.
             (Some(false), Role::OnTheWay { .. }) => None,
             (verify, _) => verify,
         };
-        let mut files = match (info.text(words.known_hosts), &said.known_hosts) {
+        let mut files = match (info.text(words.known_hosts), &host_options.known_hosts) {
             (Some(file), _) => vec![self.environment.path(file)],
             (None, Some(files)) => names.paths("UserKnownHostsFile", files)?,
             (None, None) => (self.environment.home())
@@ -196,7 +210,7 @@ impl<'r> Reading<'r> {
                 .collect(),
         };
         files.push(PathBuf::from(SYSTEM_KNOWN_HOSTS));
-        let strict = match (verify, said.strict) {
+        let strict = match (verify, host_options.strict) {
             (Some(false), _) => {
                 let by = format!("{}: false", words.verify);
                 return Ok(HostKeys::Any { files, by });
@@ -214,19 +228,19 @@ impl<'r> Reading<'r> {
 }
 
 /// The keys to try where the inventory names no credentials.
-fn identities(said: &Said, names: &Names<'_>) -> Result<Identities> {
+fn identities(host_options: &HostOptions, names: &PathTokens<'_>) -> Result<Identities> {
     Ok(Identities {
-        files: if said.identity_files.is_empty() {
+        files: if host_options.identity_files.is_empty() {
             USUAL_KEYS
                 .iter()
                 .map(|file| names.environment.path(file))
                 .collect()
         } else {
-            names.paths("IdentityFile", &said.identity_files)?
+            names.paths("IdentityFile", &host_options.identity_files)?
         },
-        certificates: names.paths("CertificateFile", &said.certificate_files)?,
-        only: said.identities_only,
-        agent: match said.identity_agent.as_deref() {
+        certificates: names.paths("CertificateFile", &host_options.certificate_files)?,
+        only: host_options.identities_only,
+        agent: match host_options.identity_agent.as_deref() {
             None | Some(SSH_AUTH_SOCK) => {
                 let socket = names.environment.variable(SSH_AUTH_SOCK);
                 socket.map_or(Agent::None, |socket| Agent::Usual(socket.into()))
@@ -237,16 +251,16 @@ fn identities(said: &Said, names: &Names<'_>) -> Result<Identities> {
     })
 }
 
-fn algorithms(info: &ConnectionInfo, said: &Said, words: &Words) -> Algorithms {
+fn algorithms(info: &ConnectionInfo, host_options: &HostOptions, words: &Words) -> Algorithms {
     let legacy = info.text(words.algorithms) == Some("legacy");
-    let configured = |said: &Option<String>| {
+    let configured = |host_options: &Option<String>| {
         // Many systems configure lists without weak algorithms for all hosts.
-        let said = said.as_deref().filter(|_| !legacy);
-        said.map(Wish::parse)
+        let host_options = host_options.as_deref().filter(|_| !legacy);
+        host_options.map(AlgorithmList::parse)
     };
-    let wish = |key: &str, said: &Option<String>| {
-        let wished = list(info, key).map(Wish::These);
-        wished.or_else(|| configured(said))
+    let algorithm_list = |key: &str, host_options: &Option<String>| {
+        let wished = list(info, key).map(AlgorithmList::These);
+        wished.or_else(|| configured(host_options))
     };
     Algorithms {
         strength: if legacy {
@@ -254,11 +268,11 @@ fn algorithms(info: &ConnectionInfo, said: &Said, words: &Words) -> Algorithms {
         } else {
             Strength::Sound
         },
-        kex: wish(words.kex, &said.kex),
-        ciphers: wish(words.ciphers, &said.ciphers),
-        macs: wish(words.macs, &said.macs),
-        host_keys: wish(words.host_keys, &said.host_keys),
-        user_keys: configured(&said.user_keys),
+        kex: algorithm_list(words.kex, &host_options.kex),
+        ciphers: algorithm_list(words.ciphers, &host_options.ciphers),
+        macs: algorithm_list(words.macs, &host_options.macs),
+        host_keys: algorithm_list(words.host_keys, &host_options.host_keys),
+        user_keys: configured(&host_options.user_keys),
     }
 }
 
@@ -297,13 +311,13 @@ mod tests {
     use crate::{Connect, SshCli};
 
     /// A device's settings, with an inventory and a configuration that say this.
-    fn read(said: &[(&str, Value)], config: &str) -> Settings {
+    fn read(host_options: &[(&str, Value)], config: &str) -> Settings {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("config");
         std::fs::write(&file, config).expect("written");
         let config = SshConfig::from_file(&file, |_, told| panic!("{told}"));
         let mut raw: Hash = [("host", Value::from("core1"))].into_iter().collect();
-        for (key, value) in said {
+        for (key, value) in host_options {
             raw.insert(*key, value.clone());
         }
         let cli = SshCli::new();
@@ -329,14 +343,14 @@ mod tests {
         let interval = |settings: &Settings| settings.keepalive.map(|alive| alive.interval);
         assert_eq!(interval(&settings), Some(Duration::from_secs(7)));
 
-        let said = [
+        let host_options = [
             ("port", Value::from(22)),
             ("user", Value::from("oper")),
             ("proxyjump", Value::from("none")),
             ("verify_hosts", Value::from(true)),
             ("keepalive_interval", Value::from(0)),
         ];
-        let settings = read(&said, CONFIG);
+        let settings = read(&host_options, CONFIG);
         assert_eq!(settings.peer(), "192.0.2.1:22");
         assert_eq!((settings.user.as_str(), settings.jumps.len()), ("oper", 0));
         assert!(matches!(settings.host_keys, HostKeys::Known { .. }));
@@ -350,7 +364,7 @@ mod tests {
 
     #[test]
     fn hosts_on_the_way_get_nothing_that_is_the_target_s_own() {
-        let said = [
+        let host_options = [
             ("password", Value::from("canary")),
             ("private_key", Value::from("/keys/canary")),
             ("ssh_algorithms", Value::from("legacy")),
@@ -358,7 +372,7 @@ mod tests {
             ("timeout", Value::from(5)),
         ];
         let config = CONFIG.replace("StrictHostKeyChecking no", "");
-        let settings = read(&said, &config);
+        let settings = read(&host_options, &config);
         // What is said for all hosts must not take back what is said for this one.
         assert_eq!(settings.algorithms.strength, Strength::Legacy);
         assert_eq!(settings.algorithms.kex, None);

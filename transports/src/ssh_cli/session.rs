@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::Line;
 use crate::cli::dialect::Dialect;
-use crate::cli::{Cli, Credentials, Terms};
+use crate::cli::{Cli, CliSettings, Credentials};
 use crate::info::duration;
 use crate::ssh::Ssh;
 use crate::{CommandLine, Context, Error, Opening, Result, Transport};
@@ -21,7 +21,7 @@ use crate::tcp::Stream;
 #[derive(Debug)]
 pub struct SshCliSession {
     carrier: Carrier,
-    terms: Terms,
+    terms: CliSettings,
     credentials: Credentials,
     /// `None` after the connection was lost or given up, until something needs it again.
     open: Mutex<Option<Open>>,
@@ -50,7 +50,7 @@ impl SshCliSession {
         dialect: Arc<Dialect>,
     ) -> Result<Self> {
         let carrier = Carrier::read(ctx, info)?;
-        let terms = Terms {
+        let terms = CliSettings {
             peer: carrier.peer(),
             dialect,
             timeout: carrier.timeout(),

@@ -39,7 +39,7 @@ async fn a_session_runs_commands_tells_facts_and_says_goodbye() {
         .and_then(Value::as_str)
         .expect("a version");
     assert!(version.starts_with("SSH-2.0-"), "{version}");
-    let over = ctx.over(transport.as_ref());
+    let over = ctx.with_transport(transport.as_ref());
     let session = over
         .transport::<super::SshCliSession>()
         .expect("an ssh_cli session");

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 
 /// What the files say of one host; `None` where they say nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct HostOptions {
     pub(crate) host_name: Option<String>,
     pub(crate) user: Option<String>,
     pub(crate) port: Option<u16>,
@@ -51,12 +51,12 @@ impl SshConfig {
     ///
     /// # Errors
     /// [`Error::Setting`]: a value for this host cannot be used, with its place.
-    pub(crate) fn said(&self, host: &str) -> Result<Said> {
+    pub(crate) fn options_for(&self, host: &str) -> Result<HostOptions> {
         let mut values = Values::default();
         values.collect(&self.0, host, true);
         values.proxy_command()?;
         let host_name = values.text("hostname");
-        Ok(Said {
+        Ok(HostOptions {
             host_name: host_name.map(|name| name.replace("%h", host).replace("%%", "%")),
             user: values.text("user"),
             port: values.parsed("port", "Port", "a port number")?,

@@ -10,5 +10,5 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use lookup::{Said, Strict};
+pub(crate) use lookup::{HostOptions, Strict};
 pub use read::SshConfig;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::*;
-use crate::ssh::wish::Wish;
+use crate::ssh::algorithm_list::AlgorithmList;
 
 /// Configurations, each with the hosts that both are asked for.
 const TABLE: &[(&str, &[&str])] = &[
@@ -80,8 +80,8 @@ fn openssh(file: &Path, host: &str) -> HashMap<String, Vec<String>> {
         .stdin(Stdio::null())
         .output()
         .expect("ssh is there: install openssh-client");
-    let said = String::from_utf8(output.stderr).expect("text");
-    assert!(output.status.success(), "{}: {said}", file.display());
+    let options_for = String::from_utf8(output.stderr).expect("text");
+    assert!(output.status.success(), "{}: {options_for}", file.display());
     let mut values: HashMap<String, Vec<String>> = HashMap::new();
     for line in String::from_utf8(output.stdout).expect("text").lines() {
         let (name, value) = line.split_once(' ').unwrap_or((line, ""));
@@ -104,7 +104,7 @@ fn what_is_said_of_a_host_is_what_openssh_makes_of_it() {
         let (config, told) = parsed(text, path);
         assert!(told.is_empty(), "{told:?}");
         for host in *hosts {
-            let said = config.said(host).expect("nothing is wrong");
+            let options_for = config.options_for(host).expect("nothing is wrong");
             let theirs = openssh(&path.join("config"), host);
             // What the file does not say is as without it.
             let usual = openssh(&path.join("none"), host);
@@ -113,31 +113,37 @@ fn what_is_said_of_a_host_is_what_openssh_makes_of_it() {
                 let usual = || usual.get(name).map(|values| values.join(" "));
                 assert_eq!(ours.or_else(usual), expected, "{name} of {host} in\n{text}");
             };
-            one(said.host_name.clone(), "hostname");
-            one(said.user.clone(), "user");
-            one(said.port.map(|port| port.to_string()), "port");
-            one(said.host_key_alias.clone(), "hostkeyalias");
-            let files = Some(said.identity_files.join(" ")).filter(|files| !files.is_empty());
+            one(options_for.host_name.clone(), "hostname");
+            one(options_for.user.clone(), "user");
+            one(options_for.port.map(|port| port.to_string()), "port");
+            one(options_for.host_key_alias.clone(), "hostkeyalias");
+            let files =
+                Some(options_for.identity_files.join(" ")).filter(|files| !files.is_empty());
             one(files, "identityfile");
-            let files = Some(said.certificate_files.join(" ")).filter(|files| !files.is_empty());
+            let files =
+                Some(options_for.certificate_files.join(" ")).filter(|files| !files.is_empty());
             one(files, "certificatefile");
-            let only = if said.identities_only { "yes" } else { "no" };
+            let only = if options_for.identities_only {
+                "yes"
+            } else {
+                "no"
+            };
             one(Some(only.to_owned()), "identitiesonly");
-            one(said.identity_agent.clone(), "identityagent");
-            let jump = said.proxy_jump.clone().filter(|jump| jump != "none");
+            one(options_for.identity_agent.clone(), "identityagent");
+            let jump = options_for.proxy_jump.clone().filter(|jump| jump != "none");
             one(jump, "proxyjump");
             let seconds = |time: Option<Duration>| time.map(|time| time.as_secs().to_string());
-            one(seconds(said.alive_interval), "serveraliveinterval");
+            one(seconds(options_for.alive_interval), "serveraliveinterval");
             one(
-                said.alive_most.map(|most| most.to_string()),
+                options_for.alive_most.map(|most| most.to_string()),
                 "serveralivecountmax",
             );
-            one(seconds(said.connect_timeout), "connecttimeout");
+            one(seconds(options_for.connect_timeout), "connecttimeout");
             one(
-                said.known_hosts.map(|files| files.join(" ")),
+                options_for.known_hosts.map(|files| files.join(" ")),
                 "userknownhostsfile",
             );
-            let strict = said.strict.map(|strict| match strict {
+            let strict = options_for.strict.map(|strict| match strict {
                 Strict::Yes => theirs["stricthostkeychecking"]
                     .iter()
                     .find(|word| ["ask", "true"].contains(&word.as_str()))
@@ -147,16 +153,19 @@ fn what_is_said_of_a_host_is_what_openssh_makes_of_it() {
                 Strict::No => "false".to_owned(),
             });
             one(strict, "stricthostkeychecking");
-            for (wish, name) in [
-                (&said.kex, "kexalgorithms"),
-                (&said.ciphers, "ciphers"),
-                (&said.macs, "macs"),
-                (&said.host_keys, "hostkeyalgorithms"),
-                (&said.user_keys, "pubkeyacceptedalgorithms"),
+            for (algorithm_list, name) in [
+                (&options_for.kex, "kexalgorithms"),
+                (&options_for.ciphers, "ciphers"),
+                (&options_for.macs, "macs"),
+                (&options_for.host_keys, "hostkeyalgorithms"),
+                (&options_for.user_keys, "pubkeyacceptedalgorithms"),
             ] {
                 let usual: Vec<&str> = usual[name][0].split(',').collect();
-                let wish = wish.as_deref().map(Wish::parse);
-                one(wish.map(|wish| wish.of(&usual).join(",")), name);
+                let algorithm_list = algorithm_list.as_deref().map(AlgorithmList::parse);
+                one(
+                    algorithm_list.map(|algorithm_list| algorithm_list.of(&usual).join(",")),
+                    name,
+                );
             }
         }
     }
@@ -172,9 +181,9 @@ fn match_blocks_are_skipped_and_told_once_with_their_places() {
         told[0].contains("config:1, ") && told[0].contains("config:5)"),
         "{told:?}"
     );
-    let said = config.said("h1").expect("nothing is wrong");
+    let options_for = config.options_for("h1").expect("nothing is wrong");
     assert_eq!(
-        (said.user, said.port, said.host_name),
+        (options_for.user, options_for.port, options_for.host_name),
         (None, Some(5), None)
     );
 }
@@ -198,16 +207,23 @@ fn a_wrong_value_is_told_with_its_place_to_those_whom_it_concerns() {
         ),
     ] {
         let (config, _) = parsed(&format!("Host h1\n{line}\n"), folder.path());
-        let error = config.said("h1").expect_err("wrong").to_string();
+        let error = config.options_for("h1").expect_err("wrong").to_string();
         assert!(
             error.contains(expected) && error.contains("config:2)"),
             "{error}"
         );
-        assert_eq!(config.said("h2").expect("another host"), Said::default());
+        assert_eq!(
+            config.options_for("h2").expect("another host"),
+            HostOptions::default()
+        );
     }
     let (config, _) = parsed("ProxyJump b\nProxyCommand nc\n", folder.path());
     assert_eq!(
-        config.said("h1").expect("a jump").proxy_jump.as_deref(),
+        config
+            .options_for("h1")
+            .expect("a jump")
+            .proxy_jump
+            .as_deref(),
         Some("b")
     );
 }

@@ -41,17 +41,17 @@ impl Tls {
     pub(crate) fn read(ctx: &Context<'_>, info: &ConnectionInfo) -> Result<Self> {
         let pinned = info.text("ssl_fingerprint").map(verify::fingerprint);
         let demand = match (pinned.transpose()?, info.boolean("ssl_verify")) {
-            (Some(pinned), _) => Wish::Pinned(pinned),
+            (Some(pinned), _) => TrustSettings::Pinned(pinned),
             (None, Some(false)) => {
                 ctx.warning(
                     "its certificate is not verified (`ssl_verify: false`): anyone in between can \
                      read and change what is sent; `ssl_fingerprint` pins a certificate instead",
                 );
-                Wish::Nothing
+                TrustSettings::Nothing
             }
             (None, _) => {
                 let read = |given| pem::authorities(given, ctx.environment());
-                Wish::Signed(info.text("ssl_ca_file").map(read).transpose()?)
+                TrustSettings::Signed(info.text("ssl_ca_file").map(read).transpose()?)
             }
         };
         let (certificate, key) = (info.text("ssl_cert_file"), secret(info, "ssl_key_file"));
@@ -116,7 +116,7 @@ impl Tls {
 }
 
 /// What the settings demand, before anything is made of it.
-enum Wish {
+enum TrustSettings {
     Nothing,
     Pinned([u8; 32]),
     /// By these authorities, or by this system's.
@@ -124,16 +124,16 @@ enum Wish {
 }
 
 /// The configuration of a policy: one that is in use already, or a new one.
-fn shared(wish: Wish, identity: Option<Identity>) -> Result<Tls> {
-    let digest = digest(&wish, identity.as_ref());
+fn shared(trust: TrustSettings, identity: Option<Identity>) -> Result<Tls> {
+    let digest = digest(&trust, identity.as_ref());
     let mut configs = CONFIGS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(config) = configs.get(&digest).and_then(Weak::upgrade) {
         return Ok(Tls { config });
     }
-    let demand = match wish {
-        Wish::Nothing => Demand::Nothing,
-        Wish::Pinned(pinned) => Demand::Pinned(pinned),
-        Wish::Signed(authorities) => Demand::signed_by(authorities)?,
+    let demand = match trust {
+        TrustSettings::Nothing => Demand::Nothing,
+        TrustSettings::Pinned(pinned) => Demand::Pinned(pinned),
+        TrustSettings::Signed(authorities) => Demand::signed_by(authorities)?,
     };
     let config = builder()
         .dangerous()
@@ -166,18 +166,18 @@ fn builder() -> rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier> {
         .expect("ring has algorithms for both versions")
 }
 
-fn digest(wish: &Wish, identity: Option<&Identity>) -> [u8; 32] {
+fn digest(trust: &TrustSettings, identity: Option<&Identity>) -> [u8; 32] {
     let mut digest = Sha256::new();
     // Each part with its length, so that no two policies read alike.
     let mut part = |bytes: &[u8]| {
         digest.update(bytes.len().to_le_bytes());
         digest.update(bytes);
     };
-    match wish {
-        Wish::Nothing => part(b"nothing"),
-        Wish::Pinned(pinned) => part(pinned),
-        Wish::Signed(None) => part(b"system"),
-        Wish::Signed(Some(authorities)) => {
+    match trust {
+        TrustSettings::Nothing => part(b"nothing"),
+        TrustSettings::Pinned(pinned) => part(pinned),
+        TrustSettings::Signed(None) => part(b"system"),
+        TrustSettings::Signed(Some(authorities)) => {
             part(b"signed");
             authorities.iter().for_each(|authority| part(authority));
         }

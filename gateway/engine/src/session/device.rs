@@ -274,7 +274,7 @@ impl SessionTurn<'_> {
             None => self.open(ctx).await?,
         };
         let transport = &*used.session().transport;
-        let error = match work(&ctx.over(transport), transport).await {
+        let error = match work(&ctx.with_transport(transport), transport).await {
             Ok(done) => {
                 used.put_back(|session| session.was_used(ctx));
                 return Ok(done);

@@ -44,7 +44,7 @@ impl Run {
         let (bench, fake, check) = (Bench::default(), Fake::new(capabilities), IsWell(true));
         let mut client = fake.open(&bench, answer).await.expect("a session");
         let ctx = bench.ctx();
-        let begun = Probation::begin(&way(&ctx, &check), &mut client).await;
+        let begun = Probation::begin(&procedure(&ctx, &check), &mut client).await;
         let probation = begun.expect("nobody has the lock").expect("it can");
         Self {
             bench,
@@ -61,26 +61,28 @@ impl Run {
             config: vec![Element::within("urn:a", "a")],
             ..Change::default()
         };
-        let way = way(&ctx, &self.check);
-        self.probation.change(&way, &mut self.client, &change).await
+        let procedure = procedure(&ctx, &self.check);
+        self.probation
+            .change(&procedure, &mut self.client, &change)
+            .await
     }
 
     async fn keep_up(&mut self) {
         let ctx = self.bench.ctx();
-        let way = way(&ctx, &self.check);
-        self.probation.keep_up(&way, &mut self.client).await;
+        let procedure = procedure(&ctx, &self.check);
+        self.probation.keep_up(&procedure, &mut self.client).await;
     }
 
     async fn confirm(&mut self) -> Result<()> {
         let ctx = self.bench.ctx();
-        let way = way(&ctx, &self.check);
-        self.probation.confirm(&way, &mut self.client).await
+        let procedure = procedure(&ctx, &self.check);
+        self.probation.confirm(&procedure, &mut self.client).await
     }
 
     async fn take_back(&mut self) -> bool {
         let ctx = self.bench.ctx();
-        let way = way(&ctx, &self.check);
-        self.probation.take_back(&way, &mut self.client).await
+        let procedure = procedure(&ctx, &self.check);
+        self.probation.take_back(&procedure, &mut self.client).await
     }
 
     /// What the device was asked behind the lock.
@@ -91,8 +93,8 @@ impl Run {
     }
 }
 
-fn way<'a>(ctx: &'a Context<'a>, check: &'a IsWell) -> Way<'a> {
-    Way {
+fn procedure<'a>(ctx: &'a Context<'a>, check: &'a IsWell) -> ChangeProcedure<'a> {
+    ChangeProcedure {
         ctx,
         peer: "192.0.2.1:830",
         confirm_timeout: Some(LIMIT),
@@ -224,7 +226,7 @@ async fn a_device_that_cannot_wait_has_no_probation() {
     let fake = Fake::new(&["base:1.0", "candidate:1.0"]);
     let mut client = fake.open(&bench, |_| OK).await.expect("a session");
     let ctx = bench.ctx();
-    let begun = Probation::begin(&way(&ctx, &IsWell(true)), &mut client).await;
+    let begun = Probation::begin(&procedure(&ctx, &IsWell(true)), &mut client).await;
     assert!(begun.expect("it is no error").is_none());
     assert_eq!(fake.asked(), [""; 0]);
 }

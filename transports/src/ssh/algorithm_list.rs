@@ -7,7 +7,7 @@ const USUAL: &str = "defaults";
 
 /// How a list of algorithms departs from the usual one (ssh_config(5), `Ciphers`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum AlgorithmList {
     /// These, the best first; `defaults` stands for the usual ones.
     These(Vec<String>),
     /// The usual ones, and these behind them.
@@ -18,7 +18,7 @@ pub(crate) enum Wish {
     Before(Vec<String>),
 }
 
-impl Wish {
+impl AlgorithmList {
     /// A list as OpenSSH's configuration has it: `a,b`, `+a`, `-a*`, `^a`.
     pub(crate) fn parse(text: &str) -> Self {
         let names = |list: &str| list.split(',').map(str::trim).map(str::to_owned).collect();
@@ -65,7 +65,9 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> String {
-        Wish::parse(text).of(&["a", "b-1", "b-2"]).join(",")
+        AlgorithmList::parse(text)
+            .of(&["a", "b-1", "b-2"])
+            .join(",")
     }
 
     #[test]
@@ -74,7 +76,7 @@ mod tests {
         assert_eq!(of("+c,a"), "a,b-1,b-2,c");
         assert_eq!(of("-b-*"), "a");
         assert_eq!(of("^b-2,c"), "b-2,c,a,b-1");
-        let inventory = Wish::These(vec!["defaults".into(), "c".into()]);
+        let inventory = AlgorithmList::These(vec!["defaults".into(), "c".into()]);
         assert_eq!(inventory.of(&["a", "b"]), ["a", "b", "c"]);
     }
 }

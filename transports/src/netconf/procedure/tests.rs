@@ -44,7 +44,7 @@ async fn made(
     let fake = Fake::new(capabilities);
     let mut client = fake.open(bench, answer).await.expect("a session");
     let ctx = bench.ctx();
-    let way = Way {
+    let procedure = ChangeProcedure {
         ctx: &ctx,
         peer: "192.0.2.1:830",
         confirm_timeout: Some(Duration::from_secs(60)),
@@ -55,9 +55,9 @@ async fn made(
         default_operation: DefaultOperation::Merge,
     };
     let result = if client.capabilities().has(Capability::Candidate) {
-        way.by_candidate(&mut client, &change).await
+        procedure.by_candidate(&mut client, &change).await
     } else {
-        way.directly(&mut client, &change).await
+        procedure.directly(&mut client, &change).await
     };
     (result, fake.asked())
 }

@@ -7,14 +7,14 @@ use crate::{Context, Error, Result};
 
 /// Where an answer has a fact, and the fact's name; of several rows for one fact, the first counts
 /// that is there.
-pub(crate) type Row = (&'static str, &'static str);
+pub(crate) type FactRow = (&'static str, &'static str);
 
 /// Takes the texts and numbers of an answer; `source` is what was asked, for messages.
-pub(crate) fn take(
+pub(crate) fn set_facts(
     ctx: &Context<'_>,
     facts: &mut Facts,
     answer: &Json,
-    rows: &[Row],
+    rows: &[FactRow],
     source: &str,
 ) {
     let mut absent = Vec::new();
@@ -93,7 +93,7 @@ mod tests {
             ("/old_name", "networking.hostname"),
             ("/serial", "dmi.product.serial_number"),
         ];
-        take(&ctx, &mut facts, &answer, &rows, "show version");
+        set_facts(&ctx, &mut facts, &answer, &rows, "show version");
         assert_eq!(
             Value::Hash(facts.into_hash()).to_json(),
             json!({

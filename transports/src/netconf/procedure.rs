@@ -16,7 +16,7 @@ use crate::error::{Aftermath, Phase, Unconfirmed};
 use crate::{Context, Error, Result};
 
 /// The way of changes through one session.
-pub(super) struct Way<'a> {
+pub(super) struct ChangeProcedure<'a> {
     pub(super) ctx: &'a Context<'a>,
     pub(super) peer: &'a str,
     /// How long a commit waits to be confirmed; `None` where it shall not.
@@ -24,7 +24,7 @@ pub(super) struct Way<'a> {
     pub(super) check: &'a dyn Check,
 }
 
-impl Way<'_> {
+impl ChangeProcedure<'_> {
     /// Lock, edit, commit, confirm; whatever the device refuses is discarded.
     pub(super) async fn by_candidate(
         &self,
