@@ -23,8 +23,8 @@ impl NetconfSession {
     /// [probation](Self::begin_probation) it is neither checked nor confirmed yet.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the device refuses it: nothing has changed then.
-    /// [`Error::Unconfirmed`] when it did not stand its check. [`Error::Interrupted`] says whether
+    /// [`Error::Refused`](crate::Error::Refused) when the device refuses it: nothing has changed then.
+    /// [`Error::Unconfirmed`](crate::Error::Unconfirmed) when it did not stand its check. [`Error::Interrupted`](crate::Error::Interrupted) says whether
     /// it may have taken effect.
     pub async fn change(
         &self,
@@ -84,7 +84,7 @@ impl NetconfSession {
     /// Makes what is on probation stand, if a second session is possible.
     ///
     /// # Errors
-    /// [`Error::Unconfirmed`] when it does not stand, otherwise as [`perform`](Self::perform);
+    /// [`Error::Unconfirmed`](crate::Error::Unconfirmed) when it does not stand, otherwise as [`perform`](Self::perform);
     /// [`take_back`](Self::take_back) sees to the rest.
     pub async fn confirm(&self, ctx: &Context<'_>) -> Result<()> {
         let check = SecondSession(self);
@@ -103,7 +103,7 @@ impl NetconfSession {
     /// Has what is on probation taken back, and waits until the device has done so. Whether anything was.
     ///
     /// # Errors
-    /// [`Error::Unconfirmed`] when that cannot be seen, and when the device does it at the latest.
+    /// [`Error::Unconfirmed`](crate::Error::Unconfirmed) when that cannot be seen, and when the device does it at the latest.
     pub async fn take_back(&self, ctx: &Context<'_>) -> Result<bool> {
         let check = SecondSession(self);
         let procedure = self.procedure(ctx, &check);
