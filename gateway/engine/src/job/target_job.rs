@@ -102,7 +102,7 @@ impl<'a> TargetJob<'a> {
     /// The context of calls on the target.
     pub fn context(&self) -> Context<'_> {
         Context::new(&self.target.name, &self.redactor, &self.retry_budget)
-            .within(&self.run.environment)
+            .with_environment(&self.run.environment)
     }
 
     /// That the target was not done with when somebody stopped the run.

@@ -301,7 +301,7 @@ impl<'a> LentSession<'a> {
         let own = self.ctx.retry_budget().afresh();
         let ctx = match self.bound {
             RetryScope::Run => self.ctx,
-            RetryScope::Request => self.ctx.as_patient_as(&own),
+            RetryScope::Request => self.ctx.with_retry_budget(&own),
         };
         turn.work(&ctx, async |ctx, _| work(ctx).await).await
     }
