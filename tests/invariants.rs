@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 /// Where secrets are looked into or leave for a device or a child: the file, and its calls outside its tests.
 const REVEALS: &[(&str, usize)] = &[
-    ("devices/src/declared.rs", 1),
     ("devices/src/declared/body.rs", 1),
     ("devices/src/declared/netconf.rs", 1),
+    ("devices/src/declared/provider.rs", 1),
     ("devices/src/line.rs", 2),
-    ("devices/src/safety/checkpoint.rs", 1),
-    ("devices/src/safety/running.rs", 1),
+    ("devices/src/rollback/cli.rs", 1),
+    ("devices/src/rollback/netconf.rs", 1),
     ("devices/src/template/scope.rs", 4),
     ("gateway/practice/src/serve.rs", 2),
     ("gateway/practice/src/server/session.rs", 1),

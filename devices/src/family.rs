@@ -3,12 +3,10 @@
 //! A family is a [`Connect`]: it wraps its protocol's session and adds facts to it.
 
 mod cases;
-mod commit;
 mod facts;
 mod folder;
 mod recording;
 mod session;
-mod spot;
 #[cfg(test)]
 mod tests;
 
@@ -19,18 +17,19 @@ use async_trait::async_trait;
 use devgate_schemas::{ConnectionInfo, Facts, TransportSchema, Value, suggest, yaml};
 use devgate_transports::{Connect, Context, Dialect, Transport};
 
-use crate::declared::{DeclaredType, Speaks};
+use crate::commit_check::check_dialect;
+use crate::declared::DeclaredType;
 use crate::error::Problem;
-use crate::safety::{Checkpoint, Running};
+use crate::file_node::{Problems, Spot};
+use crate::rollback::{Checkpoint, Running};
+use crate::source::Speaks;
 use crate::{Error, ResourceType, Result, Safety};
 use facts::FactSources;
 use folder::Folder;
 use session::Session;
 
 pub use cases::{Case, Refresh};
-pub(crate) use commit::check_lines;
 pub use recording::Recording;
-pub(crate) use spot::{Placed, Problems, Spot};
 
 /// A kind of device.
 #[derive(Debug)]
@@ -294,7 +293,7 @@ fn dialect(top: &Spot<'_>, problems: &mut Problems) -> Option<Dialect> {
             return None;
         }
     };
-    commit::check_dialect(&spot, &dialect, problems);
+    check_dialect(&spot, &dialect, problems);
     Some(dialect)
 }
 

@@ -7,20 +7,26 @@
 //! the [`Context`](devgate_transports::Context) lends. Types that need code implement
 //! [`SimpleProvider`] or [`Provider`] themselves; nothing above can tell the two kinds apart.
 
+mod command_line;
+mod commit_check;
 mod declared;
 mod error;
+#[cfg(test)]
+mod fake;
 mod family;
+mod file_node;
 #[doc(hidden)]
 pub mod fuzz;
 mod line;
 mod provider;
-mod safety;
+mod rollback;
 mod simple;
+mod source;
 mod template;
 mod textfsm;
 
 pub use error::{Error, Place, Problem, Result};
 pub use family::{BuiltIn, Case, Family, Recording, Refresh, all};
 pub use provider::{Change, Changes, Current, InSync, Provider, ResourceType, Shown, Which};
-pub use safety::{Mark, Safety};
+pub use rollback::{Mark, Safety};
 pub use simple::SimpleProvider;

@@ -5,7 +5,7 @@
 
 use devgate_schemas::{Hash, Value};
 
-use crate::family::{Placed, Problems, Spot};
+use crate::file_node::{Placed, Problems, Spot};
 use crate::template::{Expression, Scope, Secrets};
 use crate::{Error, Result, Shown};
 

@@ -4,8 +4,9 @@ use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::Context;
 
 use super::deeds::{Deeds, Seen, What};
-use super::output::session;
-use crate::family::{Placed, Problems, Spot, check_lines};
+use crate::command_line::session;
+use crate::commit_check::check_lines;
+use crate::file_node::{Placed, Problems, Spot};
 use crate::line::{self, Line};
 use crate::template::{Medium, Template};
 use crate::{Change, Error, Result};

@@ -3,14 +3,18 @@
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use devgate_schemas::{Facts, yaml};
+use devgate_schemas::{Facts, Name, Value, yaml};
 use devgate_transports::error::Refused;
-use devgate_transports::{DataStore, Document, Mode, Request, Resources, RetryBudget, Transport};
+use devgate_transports::{
+    Context, DataStore, Document, Mode, Request, Resources, RetryBudget, Transport,
+};
 use serde_json::{Value as Json, json};
 
-use super::fake::Heard;
-use super::*;
-use crate::family::{Problems, Spot};
+use super::DeclaredType;
+use crate::fake::Heard;
+use crate::file_node::{Problems, Spot};
+use crate::source::Speaks;
+use crate::{Change, Changes, Current, ResourceType, Shown, Which};
 
 /// A device with documents. It refuses requests with a word in their body, as a whole where it says so.
 #[derive(Debug, Default)]

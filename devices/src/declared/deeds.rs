@@ -3,7 +3,7 @@
 use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::Context;
 
-use crate::family::{Placed, Problems, Spot};
+use crate::file_node::{Placed, Problems, Spot};
 use crate::template::{Medium, Scope, Secrets, Template};
 use crate::{Change, Error, Result};
 

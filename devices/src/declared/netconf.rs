@@ -7,7 +7,7 @@ use devgate_transports::netconf::Element;
 
 use super::deeds::{Deeds, Seen};
 use super::requests::Requests;
-use crate::family::{Placed, Problems, Spot};
+use crate::file_node::{Placed, Problems, Spot};
 use crate::template::{Escape, Medium, Secrets, Template};
 use crate::{Change, Error, Result, Shown};
 

@@ -8,7 +8,7 @@ use super::body::{Body, json};
 use super::deeds::{Deeds, Mention, Seen};
 use super::requests::Requests;
 use crate::error::Place;
-use crate::family::{Placed, Problems, Spot};
+use crate::file_node::{Placed, Problems, Spot};
 use crate::template::{Expression, Medium};
 use crate::{Change, Error, Result, Shown};
 

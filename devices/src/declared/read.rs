@@ -5,12 +5,14 @@ use std::sync::Arc;
 use devgate_schemas::{Hash, TypeSchema, Value};
 
 use super::cli::Cli;
+use super::definition::{Definition, Get};
+use super::form::Form;
 use super::netconf::Netconf;
 use super::ovsdb::Ovsdb;
+use super::provider::DeclaredType;
 use super::rest::Rest;
-use super::source::{Source, Speaks};
-use super::{DeclaredType, Definition, Form, Get};
-use crate::family::{Placed, Problems, Spot};
+use crate::file_node::{Placed, Problems, Spot};
+use crate::source::{Source, Speaks};
 use crate::template::Expression;
 
 /// What a type's file may say beside its schema and its form.

@@ -7,7 +7,7 @@ use devgate_transports::error::Refused;
 use super::body::{Body, json};
 use super::deeds::{Deeds, Mention, Seen};
 use super::requests::Requests;
-use crate::family::{Placed, Problems, Spot};
+use crate::file_node::{Placed, Problems, Spot};
 use crate::template::{Escape, Medium, Template};
 use crate::{Change, Error, Result, Shown};
 

@@ -2,9 +2,9 @@
 
 use devgate_schemas::{Attribute, Resource, TypeSchema, Value};
 
-use super::source::{Answers, Row};
 use crate::Result;
-use crate::family::Placed;
+use crate::file_node::Placed;
+use crate::source::{Answers, Row};
 use crate::template::{Expression, Scope};
 
 /// Makes a resource of a row: each attribute's expression, as the attribute's type.

@@ -1,11 +1,13 @@
 //! The declared provider against a device that remembers what it is told.
 
-use devgate_schemas::{Name, Value, yaml};
+use devgate_schemas::{Name, Resource, Value, yaml};
 use devgate_transports::{Context, Mode, Resources, RetryBudget};
 
-use super::fake::{FakeSession, Heard};
-use super::*;
-use crate::family::{Problems, Spot};
+use super::DeclaredType;
+use crate::fake::{FakeSession, Heard};
+use crate::file_node::{Problems, Spot};
+use crate::source::Speaks;
+use crate::{Change, Current, InSync, ResourceType, Result, Shown};
 
 const VLAN: &str = "
 name: vlan

@@ -24,10 +24,10 @@ use serde_json::json;
 
 use super::folder::Folder;
 use super::recording::file_of;
-use super::spot::{Problems, Spot};
 use super::{Family, recording};
 use crate::declared::DeclaredType;
 use crate::error::Problem;
+use crate::file_node::{Problems, Spot};
 use crate::{Change, Current, Error, ResourceType, Result, Shown};
 
 /// What became of one case.

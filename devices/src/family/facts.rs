@@ -3,8 +3,8 @@
 use devgate_schemas::{Facts, Value};
 use devgate_transports::Context;
 
-use super::spot::{Placed, Problems, Spot};
-use crate::declared::{Answers, Row, Source, Speaks};
+use crate::file_node::{Placed, Problems, Spot};
+use crate::source::{Answers, Row, Source, Speaks};
 use crate::template::{Escape, Expression, Scope, Template};
 use crate::{Error, Result};
 

@@ -10,8 +10,8 @@ use devgate_schemas::yaml;
 use serde_json::json;
 
 use super::folder::Folder;
-use super::spot::{Problems, Spot};
 use crate::error::Problem;
+use crate::file_node::{Problems, Spot};
 use crate::{Error, Result};
 
 /// What a device showed and said.

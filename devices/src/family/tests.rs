@@ -9,7 +9,7 @@ use devgate_transports::RetryBudget;
 
 use super::*;
 use crate::Refresh;
-use crate::declared::fake::{FakeSession, Heard};
+use crate::fake::{FakeSession, Heard};
 
 fn built_in(name: &str) -> Family {
     let found = all().find(|family| family.name() == name);

@@ -7,7 +7,7 @@ use devgate_schemas::{Sensitive, Value};
 use devgate_transports::netconf::Element;
 use devgate_transports::{Context, DataStore, Document, NetconfSession, Request};
 
-use super::{Mark, Safety};
+use super::safety::{Mark, Safety};
 use crate::{Error, Result};
 
 /// Goes back by taking back what is on probation, else by one change: each part that was there in place of

@@ -6,9 +6,9 @@ use devgate_schemas::{Hash, Regexp, Value};
 use devgate_transports::Context;
 
 use super::blocks::{Does, Step, blocks, steps};
-use super::{Mark, Safety};
-use crate::declared::{exec, session};
-use crate::family::{Placed, Problems, Spot};
+use super::safety::{Mark, Safety};
+use crate::command_line::{exec, session};
+use crate::file_node::{Placed, Problems, Spot};
 use crate::line::{self, Line};
 use crate::template::{Expression, Scope};
 use crate::{Error, Result};
@@ -159,7 +159,7 @@ mod tests {
     use devgate_transports::RetryBudget;
 
     use super::*;
-    use crate::declared::fake::{FakeSession, Heard};
+    use crate::fake::{FakeSession, Heard};
 
     const CHECKPOINT: &str = "show: show running-config\nignore: ['^!']\nundo: \"'no ' ~ LINE\"\n";
 

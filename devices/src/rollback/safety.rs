@@ -1,17 +1,10 @@
-//! A way back: what lets a run that failed leave its device as it found it.
-
-mod blocks;
-mod checkpoint;
-mod running;
+//! What brings a device back to where it was.
 
 use async_trait::async_trait;
 use devgate_schemas::Sensitive;
 use devgate_transports::Context;
 
 use crate::Result;
-
-pub(crate) use checkpoint::Checkpoint;
-pub(crate) use running::Running;
 
 /// Brings a device back to where it was when a run began. Found by
 /// [`Family::safety`](crate::Family::safety).
@@ -43,7 +36,7 @@ pub trait Safety: Send + Sync {
 
 /// Where a device was. A configuration holds passwords: a mark stays in memory and shows nothing.
 #[derive(Clone, Debug)]
-pub struct Mark(Sensitive<String>);
+pub struct Mark(pub(super) Sensitive<String>);
 
 impl Mark {
     /// The mark that a text makes: whatever its [`Safety`] needs to find the way back.

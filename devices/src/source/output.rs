@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use devgate_transports::{CommandLine, Context};
-
-use super::source::Row;
+use super::row::Row;
 use crate::error::{Place, Problem};
-use crate::family::{Problems, Spot};
+use crate::file_node::{Problems, Spot};
 use crate::textfsm::{self, TextFsm};
 use crate::{Error, Result};
 
@@ -96,27 +94,4 @@ impl Output {
     fn problem(&self, line: Option<usize>, message: String) -> Problem {
         self.place.line_of_text(line.unwrap_or(1)).problem(message)
     }
-}
-
-/// The output of a command that only reads.
-///
-/// # Errors
-/// As [`CommandLine::exec`].
-pub(crate) async fn exec(
-    ctx: &Context<'_>,
-    session: &dyn CommandLine,
-    command: &str,
-) -> devgate_transports::Result<String> {
-    ctx.debug(format!("asks for `{command}`"));
-    session.exec(ctx, command).await
-}
-
-/// The command line of the open session, if it is at one.
-///
-/// # Errors
-/// That it is not.
-pub(crate) fn session<'a>(ctx: &Context<'a>) -> Result<&'a dyn CommandLine> {
-    ctx.command_line().ok_or_else(|| {
-        Error::Unsupported("the open session is not one at a command line".to_owned())
-    })
 }

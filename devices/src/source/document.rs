@@ -5,11 +5,15 @@ use std::sync::Arc;
 
 use devgate_schemas::{Hash, Value, did_you_mean};
 
+use super::answers::Answers;
 use super::path::{self, Path};
-use super::source::{Answers, Speaks, Wanted};
-use crate::family::{Placed, Problems, Spot};
+use super::protocol_kind::Speaks;
+use crate::file_node::{Placed, Problems, Spot};
 use crate::template::{Expression, Scope, Template};
 use crate::{Error, Result};
+
+/// Which rows of `each` are asked about.
+pub(super) type Wanted<'w> = dyn Fn(&Hash) -> bool + Sync + 'w;
 
 /// A question, what its answer says of each row, and what is looked up beside it.
 #[derive(Debug)]

@@ -10,10 +10,10 @@ use devgate_transports::{CommandLine, Context, Line, Transport};
 /// A session that refuses lines with a word in them, or is lost at one.
 #[derive(Debug, Default)]
 pub(crate) struct FakeSession {
-    pub(super) output: &'static str,
-    pub(super) refuses: Option<&'static str>,
-    pub(super) lost_at: Option<&'static str>,
-    pub(super) typed: Mutex<Vec<String>>,
+    pub(crate) output: &'static str,
+    pub(crate) refuses: Option<&'static str>,
+    pub(crate) lost_at: Option<&'static str>,
+    pub(crate) typed: Mutex<Vec<String>>,
 }
 
 #[async_trait]

@@ -2,7 +2,7 @@
 
 use devgate_transports::{Dialect, is_commit};
 
-use super::{Problems, Spot};
+use crate::file_node::{Problems, Spot};
 
 /// Why nothing of a family may commit, and what to do.
 const NO_COMMIT: &str = "this commits a candidate configuration, which is not supported: after a \
@@ -10,7 +10,7 @@ const NO_COMMIT: &str = "this commits a candidate configuration, which is not su
      API, or leave `enter_config`, `leave_config` and `save` out, so that the family only reads";
 
 /// Notes what in a dialect, which stands at `spot`, commits.
-pub(super) fn check_dialect(spot: &Spot<'_>, dialect: &Dialect, problems: &mut Problems) {
+pub(crate) fn check_dialect(spot: &Spot<'_>, dialect: &Dialect, problems: &mut Problems) {
     for key in dialect.committing() {
         problems.push(spot.nearest(&[key.to_owned()]).problem(NO_COMMIT));
     }

@@ -1,85 +1,32 @@
 //! Where rows come from: the output of a command, which TextFSM takes apart, or a document, of which
 //! paths take values. Facts and resources are made of rows in the same way.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+mod answers;
+mod document;
+mod output;
+mod path;
+mod protocol_kind;
+mod row;
 
-use devgate_schemas::{Hash, Value};
+use devgate_schemas::Value;
 use devgate_transports::{self as transports, Context, Document};
 
-use super::document::{Found, Query};
-use super::output::{Output, exec, session};
-use crate::family::{Problems, Spot};
-use crate::template::Escape;
-use crate::{Error, Result, textfsm};
+use crate::command_line::{exec, session};
+use crate::file_node::{Problems, Spot};
+use crate::{Error, Result};
+use answers::Answer;
+use document::{Query, Wanted};
+use output::Output;
+
+pub(crate) use answers::Answers;
+pub(crate) use protocol_kind::Speaks;
+pub(crate) use row::Row;
 
 /// Where rows come from.
 #[derive(Debug)]
 pub(crate) enum Source {
     Output(Box<Output>),
     Document(Box<Query>),
-}
-
-/// What a device has answered, by what it was asked.
-#[derive(Debug, Default)]
-pub(crate) struct Answers(HashMap<String, Answer>);
-
-#[derive(Debug)]
-pub(super) enum Answer {
-    Output(String),
-    Document(Value),
-}
-
-/// What an answer says of one thing, by name.
-#[derive(Debug)]
-pub(crate) enum Row {
-    /// In a command's output.
-    Output {
-        command: Arc<str>,
-        row: textfsm::Row,
-    },
-    /// In the answer to a question.
-    Answer(Found),
-}
-
-/// What the types and facts of a family are read from and written to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Speaks {
-    /// Commands, whose outputs are texts.
-    Commands,
-    /// Requests for paths, in JSON.
-    Rest,
-    /// Elements of XML.
-    Netconf,
-    /// Tables of a database.
-    Ovsdb,
-    /// Data that is read only.
-    Reads,
-}
-
-/// Which rows of `each` are asked about.
-pub(crate) type Wanted<'w> = dyn Fn(&Hash) -> bool + Sync + 'w;
-
-impl Speaks {
-    /// By the name of the family's protocol.
-    pub(crate) fn of(protocol: &str) -> Self {
-        match protocol {
-            "rest" | "restconf" | "f5" => Self::Rest,
-            "netconf" => Self::Netconf,
-            "ovsdb" => Self::Ovsdb,
-            "panos" | "snmp" => Self::Reads,
-            _ => Self::Commands,
-        }
-    }
-
-    /// How values are written into a question.
-    pub(super) fn escape(self) -> Escape {
-        match self {
-            Self::Rest => Escape::Path,
-            Self::Netconf => Escape::Xml,
-            Self::Commands | Self::Ovsdb | Self::Reads => Escape::None,
-        }
-    }
 }
 
 impl Source {
@@ -121,7 +68,7 @@ impl Source {
     }
 
     /// How deep its rows lie in a document.
-    pub(super) fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         match self {
             Self::Output(_) => 0,
             Self::Document(query) => query.depth(),
@@ -153,7 +100,7 @@ impl Source {
             }
             for question in open {
                 let answer = self.answer(ctx, &question).await?;
-                answers.0.insert(question, answer);
+                answers.insert(question, answer);
             }
         }
     }
@@ -179,7 +126,7 @@ impl Source {
                     Self::Document(_) if text.trim().is_empty() => Answer::Document(Value::Undef),
                     Self::Document(_) => read_document(&question, Document::Text(text))?,
                 };
-                answers.0.insert(question, answer);
+                answers.insert(question, answer);
             }
         }
     }
@@ -253,66 +200,4 @@ fn read_document(question: &str, document: Document) -> Result<Answer> {
         message: "it is neither JSON nor XML".to_owned(),
     })?;
     Ok(Answer::Document(data))
-}
-
-impl Answers {
-    /// Whether a question was answered.
-    pub(super) fn knows(&self, question: &str) -> bool {
-        self.0.contains_key(question)
-    }
-
-    /// The document that was the answer to a question.
-    pub(super) fn document(&self, question: &str) -> &Value {
-        match self.0.get(question) {
-            Some(Answer::Document(document)) => document,
-            Some(Answer::Output(_)) | None => &Value::Undef,
-        }
-    }
-
-    fn output(&self, command: &str) -> &str {
-        match self.0.get(command) {
-            Some(Answer::Output(output)) => output,
-            Some(Answer::Document(_)) | None => "",
-        }
-    }
-}
-
-impl Row {
-    pub(crate) fn values(&self) -> &Hash {
-        match self {
-            Self::Output { row, .. } => &row.values,
-            Self::Answer(found) => &found.values,
-        }
-    }
-
-    /// Where something stands by this name, behind what was asked.
-    pub(crate) fn place(&self, answers: &Answers, name: &str) -> String {
-        match self {
-            Self::Output { command, row } => {
-                let place = row.place(answers.output(command), name);
-                format!(", output line {}, column {}", place.line, place.column)
-            }
-            Self::Answer(found) => format!(", row {}", found.number),
-        }
-    }
-
-    /// That something is wrong with what stands here by this name.
-    pub(crate) fn wrong(&self, answers: &Answers, name: &str, message: String) -> Error {
-        match self {
-            Self::Output { command, row } => {
-                let place = row.place(answers.output(command), name);
-                Error::Output {
-                    command: command.to_string(),
-                    line: place.line,
-                    column: place.column,
-                    message,
-                }
-            }
-            Self::Answer(found) => Error::Answer {
-                ask: found.ask.to_string(),
-                row: Some(found.number),
-                message,
-            },
-        }
-    }
 }

@@ -1,0 +1,28 @@
+//! The open session as a command line, and the commands that only read.
+
+use devgate_transports::{CommandLine, Context};
+
+use crate::{Error, Result};
+
+/// The output of a command that only reads.
+///
+/// # Errors
+/// As [`CommandLine::exec`].
+pub(crate) async fn exec(
+    ctx: &Context<'_>,
+    session: &dyn CommandLine,
+    command: &str,
+) -> devgate_transports::Result<String> {
+    ctx.debug(format!("asks for `{command}`"));
+    session.exec(ctx, command).await
+}
+
+/// The command line of the open session, if it is at one.
+///
+/// # Errors
+/// That it is not.
+pub(crate) fn session<'a>(ctx: &Context<'a>) -> Result<&'a dyn CommandLine> {
+    ctx.command_line().ok_or_else(|| {
+        Error::Unsupported("the open session is not one at a command line".to_owned())
+    })
+}

@@ -1,0 +1,161 @@
+//! What the file of a declared type says, and the resources in a device's answers.
+
+use devgate_schemas::{Hash, InvalidResource, Resource, TypeSchema, Value, Wrong};
+use indexmap::IndexMap;
+use indexmap::map::Entry;
+
+use super::form::Form;
+use super::merged_rows::Found;
+use super::rows;
+use crate::file_node::Placed;
+use crate::source::{Answers, Row, Source};
+use crate::template::{Expression, Scope, Template};
+use crate::{Error, Result, Which};
+
+/// What the file says.
+#[derive(Debug)]
+pub(super) struct Definition {
+    pub(super) schema: TypeSchema,
+    /// Makes the title of a row, where several namevars need one.
+    pub(super) title: Option<Placed<Template>>,
+    /// The one form of an attribute's values.
+    pub(super) canonical: Vec<(String, Placed<Expression>)>,
+    pub(super) get: Vec<Get>,
+    pub(super) form: Form,
+}
+
+/// Where rows come from, and what a row says of a resource.
+#[derive(Debug)]
+pub(super) struct Get {
+    pub(super) source: Source,
+    pub(super) resource: Vec<(String, Placed<Expression>)>,
+}
+
+impl Get {
+    /// That what a row says of an attribute is wrong.
+    fn wrong(&self, row: &Row, answers: &Answers, wrong: Wrong) -> Error {
+        let said = self.resource.iter();
+        let mut said = said.filter(|(name, _)| wrong.attribute.as_deref() == Some(name));
+        let names = said.next().map(|(_, expression)| expression.value.names());
+        let names = names.unwrap_or_default();
+        let named = names.first().map_or("", String::as_str);
+        row.wrong(answers, named, wrong.message)
+    }
+}
+
+impl Definition {
+    /// The resources in the answers, in their order. What several sources say of one resource is put
+    /// together, and the later one wins; the rows of one source can only complete each other.
+    pub(super) fn resources(&self, answers: &Answers, which: Which<'_>) -> Result<Vec<Resource>> {
+        // By title, which stands for the namevars: a table may have a hundred thousand routes.
+        let mut found: IndexMap<String, Found> = IndexMap::new();
+        for (source, get) in self.get.iter().enumerate() {
+            let told = self.told_by_name(get);
+            for row in get
+                .source
+                .rows(answers, &|row| self.may_be(&told, row, which))?
+            {
+                let mut resource = rows::resource(&self.schema, &get.resource, &row, answers)?;
+                if let Some(wrong) = self
+                    .canonicalize(&mut resource, |_| true)
+                    .into_iter()
+                    .next()
+                {
+                    return Err(get.wrong(&row, answers, wrong));
+                }
+                let mut row = resource;
+                if let Some(title) = &self.title {
+                    let scope = Scope::of_resource(&self.schema, &row);
+                    let text = title.value.text(&scope);
+                    let text = text.map_err(|error| Error::Data(title.problem(&error)))?;
+                    row.set("title", Value::String(text));
+                }
+                let refused = |error: InvalidResource| Error::Row(error.to_string());
+                let name = self.schema.check_row(&row).map_err(refused)?;
+                match found.entry(name.title().to_owned()) {
+                    Entry::Occupied(mut found) => found.get_mut().add(&self.schema, source, row),
+                    Entry::Vacant(unknown) => {
+                        unknown.insert(Found::new(source, row));
+                    }
+                }
+            }
+        }
+        Ok(found.into_values().flat_map(Found::all).collect())
+    }
+
+    /// The namevars among a source's attributes, with the names that each is made of.
+    pub(super) fn told_by_name<'g>(
+        &self,
+        get: &'g Get,
+    ) -> Vec<(&'g str, &'g Expression, Vec<String>)> {
+        let namevars = self.schema.namevars();
+        let of_name = |(attribute, expression): &'g (String, Placed<Expression>)| {
+            let is_namevar = namevars
+                .iter()
+                .any(|namevar| *namevar == attribute.as_str());
+            let expression = &expression.value;
+            is_namevar.then(|| (attribute.as_str(), expression, expression.names()))
+        };
+        get.resource.iter().filter_map(of_name).collect()
+    }
+
+    /// Whether a resource of these names may come of a row of `each`, by the namevars that its values
+    /// alone tell: a zone that nobody asks about is not looked into.
+    pub(super) fn may_be(
+        &self,
+        told: &[(&str, &Expression, Vec<String>)],
+        row: &Hash,
+        which: Which<'_>,
+    ) -> bool {
+        let Which::Named(names) = which else {
+            return true;
+        };
+        let mut known = Resource::new();
+        for (namevar, expression, made_of) in told {
+            if made_of.iter().all(|name| row.get(name).is_some())
+                && let Ok(value) = expression.value(&Scope::of_row(row))
+                && let Ok(Some(value)) = rows::typed(&self.schema.attributes()[*namevar], value)
+            {
+                known.set(namevar, value);
+            }
+        }
+        if !self.canonicalize(&mut known, |_| true).is_empty() {
+            return true;
+        }
+        names.iter().any(|name| {
+            known
+                .iter()
+                .all(|(namevar, value)| name.namevars().get(namevar) == Some(value))
+        })
+    }
+
+    /// Brings the values of a resource into their one form, by the expressions that are asked for, and
+    /// tells those that have none.
+    pub(super) fn canonicalize(
+        &self,
+        resource: &mut Resource,
+        is_asked: impl Fn(&Expression) -> bool,
+    ) -> Vec<Wrong> {
+        let mut wrong = Vec::new();
+        for (name, expression) in &self.canonical {
+            if !is_asked(&expression.value) {
+                continue;
+            }
+            // What cannot be written stays as it is, to be refused: no filter may smooth it over.
+            match resource.get(name) {
+                None | Some(Value::Undef) => continue,
+                Some(value) if self.form.medium().misfit(value).is_some() => continue,
+                Some(_) => {}
+            }
+            let scope = Scope::of_resource(&self.schema, resource);
+            match expression.value.value(&scope) {
+                Ok(value) => resource.set(name, value),
+                Err(error) => {
+                    let message = format!("`{name}`: {}", error.message);
+                    wrong.push(Wrong::of(name, message));
+                }
+            }
+        }
+        wrong
+    }
+}

@@ -1,0 +1,162 @@
+//! A declared resource type, and its provider.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use devgate_schemas::{Hash, Name, Resource, TypeSchema, Value, Wrong};
+use devgate_transports::Context;
+
+use super::definition::Definition;
+use super::form::Form;
+use super::requests;
+use crate::source::Answers;
+use crate::{
+    Change, Changes, Current, Error, InSync, Provider, ResourceType, Result, Shown, Which,
+};
+
+/// A resource type that a family's file declares.
+#[derive(Clone, Debug)]
+pub(crate) struct DeclaredType(pub(super) Arc<Definition>);
+
+/// Reads and changes resources as a definition says.
+#[derive(Debug)]
+struct DeclaredProvider(Arc<Definition>);
+
+impl DeclaredType {
+    /// The commands, or the questions, whose answers `get` reads.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = &str> {
+        self.0.get.iter().flat_map(|get| get.source.questions())
+    }
+
+    /// The resources in these answers.
+    ///
+    /// # Errors
+    /// What in the answers does not fit.
+    pub(crate) fn resources<'o>(
+        &self,
+        output: impl Fn(&str) -> Option<&'o str>,
+    ) -> Result<Vec<Resource>> {
+        let mut answers = Answers::default();
+        for get in &self.0.get {
+            get.source.recall(&mut answers, &output)?;
+        }
+        self.0.resources(&answers, Which::All)
+    }
+
+    /// Compiles what is otherwise compiled when it is first needed.
+    ///
+    /// # Errors
+    /// What is wrong with a TextFSM template.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.0.get.iter().try_for_each(|get| get.source.check())
+    }
+}
+
+impl ResourceType for DeclaredType {
+    fn schema(&self) -> &TypeSchema {
+        &self.0.schema
+    }
+
+    fn provider(&self) -> Box<dyn Provider> {
+        Box::new(DeclaredProvider(Arc::clone(&self.0)))
+    }
+
+    fn commands(&self) -> Vec<&str> {
+        self.commands().collect()
+    }
+
+    fn parse(&self, output: &str) -> Result<Vec<Resource>> {
+        self.resources(|_| Some(output))
+    }
+
+    fn canonical(&self, resource: &mut Resource) -> Vec<Wrong> {
+        self.0.canonicalize(resource, |_| true)
+    }
+
+    fn judge_part(&self, mut part: Resource) -> Vec<Wrong> {
+        let known: Vec<String> = part.iter().map(|(name, _)| name.to_owned()).collect();
+        let is_known = |name: &String| known.contains(name);
+        self.0.canonicalize(&mut part, |expression| {
+            expression.names().iter().all(is_known)
+        })
+    }
+
+    fn check(&self, name: &Name, should: &Resource) -> Result<()> {
+        self.0.form.check(&self.0.schema, name, should)
+    }
+
+    fn render(&self, name: &Name, change: &Change, secrets: Shown) -> Result<Vec<String>> {
+        self.0.form.lines(&self.0.schema, name, change, secrets)
+    }
+}
+
+#[async_trait]
+impl Provider for DeclaredProvider {
+    async fn get(&mut self, ctx: &Context<'_>, which: Which<'_>) -> Result<Vec<Resource>> {
+        if matches!(which, Which::Named([])) {
+            return Ok(Vec::new());
+        }
+        let mut answers = Answers::default();
+        for get in &self.0.get {
+            let told = self.0.told_by_name(get);
+            let wanted = |row: &Hash| self.0.may_be(&told, row, which);
+            get.source.ask(ctx, &wanted, &mut answers).await?;
+        }
+        self.0.resources(&answers, which)
+    }
+
+    async fn set(&mut self, ctx: &Context<'_>, changes: Changes) -> Result<()> {
+        let mut known = Vec::with_capacity(changes.iter().len());
+        let mut rows = None;
+        for (name, mut change) in changes {
+            if change.is == Current::NotAsked {
+                if rows.is_none() {
+                    rows = Some(self.get(ctx, Which::All).await?);
+                }
+                let is = rows.iter().flatten().find(|row| name.names(row)).cloned();
+                change.is = is.map_or(Current::Absent, Current::Present);
+            }
+            known.push((name, change));
+        }
+        let schema = &self.0.schema;
+        match &self.0.form {
+            Form::Cli(cli) => cli.set(ctx, schema, known).await,
+            Form::Data(form) => requests::set(&**form, ctx, schema, known).await,
+        }
+    }
+
+    async fn canonicalize(&mut self, _: &Context<'_>, resources: &mut [Resource]) -> Result<()> {
+        for resource in resources {
+            let wrong = self.0.canonicalize(resource, |_| true);
+            if let Some(wrong) = wrong.into_iter().next() {
+                return Err(Error::Row(wrong.message));
+            }
+        }
+        Ok(())
+    }
+
+    /// An attribute that is desired empty is in sync where the device shows none.
+    async fn insync(
+        &mut self,
+        _: &Context<'_>,
+        _: &Name,
+        property: &str,
+        is: &Resource,
+        should: &Resource,
+    ) -> Result<InSync> {
+        let is_empty = |value: &Value| match value {
+            Value::String(text) => text.is_empty(),
+            Value::Array(items) => items.is_empty(),
+            Value::Hash(pairs) => pairs.is_empty(),
+            Value::Sensitive(secret) => secret.reveal().as_str() == Some(""),
+            _ => false,
+        };
+        let both_empty =
+            is.get(property).is_none_or(is_empty) && should.get(property).is_some_and(is_empty);
+        Ok(if both_empty {
+            InSync::Yes
+        } else {
+            InSync::ByValue
+        })
+    }
+}

@@ -1,0 +1,41 @@
+//! What a device has answered.
+
+use std::collections::HashMap;
+
+use devgate_schemas::Value;
+
+/// What a device has answered, by what it was asked.
+#[derive(Debug, Default)]
+pub(crate) struct Answers(HashMap<String, Answer>);
+
+#[derive(Debug)]
+pub(super) enum Answer {
+    Output(String),
+    Document(Value),
+}
+
+impl Answers {
+    pub(super) fn insert(&mut self, question: String, answer: Answer) {
+        self.0.insert(question, answer);
+    }
+
+    /// Whether a question was answered.
+    pub(super) fn knows(&self, question: &str) -> bool {
+        self.0.contains_key(question)
+    }
+
+    /// The document that was the answer to a question.
+    pub(super) fn document(&self, question: &str) -> &Value {
+        match self.0.get(question) {
+            Some(Answer::Document(document)) => document,
+            Some(Answer::Output(_)) | None => &Value::Undef,
+        }
+    }
+
+    pub(super) fn output(&self, command: &str) -> &str {
+        match self.0.get(command) {
+            Some(Answer::Output(output)) => output,
+            Some(Answer::Document(_)) | None => "",
+        }
+    }
+}

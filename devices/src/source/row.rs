@@ -1,0 +1,61 @@
+//! A row of an answer, of a command's output or of a document.
+
+use std::sync::Arc;
+
+use devgate_schemas::Hash;
+
+use super::answers::Answers;
+use super::document::Found;
+use crate::{Error, textfsm};
+
+/// What an answer says of one thing, by name.
+#[derive(Debug)]
+pub(crate) enum Row {
+    /// In a command's output.
+    Output {
+        command: Arc<str>,
+        row: textfsm::Row,
+    },
+    /// In the answer to a question.
+    Answer(Found),
+}
+
+impl Row {
+    pub(crate) fn values(&self) -> &Hash {
+        match self {
+            Self::Output { row, .. } => &row.values,
+            Self::Answer(found) => &found.values,
+        }
+    }
+
+    /// Where something stands by this name, behind what was asked.
+    pub(crate) fn place(&self, answers: &Answers, name: &str) -> String {
+        match self {
+            Self::Output { command, row } => {
+                let place = row.place(answers.output(command), name);
+                format!(", output line {}, column {}", place.line, place.column)
+            }
+            Self::Answer(found) => format!(", row {}", found.number),
+        }
+    }
+
+    /// That something is wrong with what stands here by this name.
+    pub(crate) fn wrong(&self, answers: &Answers, name: &str, message: String) -> Error {
+        match self {
+            Self::Output { command, row } => {
+                let place = row.place(answers.output(command), name);
+                Error::Output {
+                    command: command.to_string(),
+                    line: place.line,
+                    column: place.column,
+                    message,
+                }
+            }
+            Self::Answer(found) => Error::Answer {
+                ask: found.ask.to_string(),
+                row: Some(found.number),
+                message,
+            },
+        }
+    }
+}
