@@ -27,7 +27,7 @@ const REVEALS: &[(&str, usize)] = &[
     ("schemas/src/fuzz.rs", 1),
     ("schemas/src/mask.rs", 1),
     ("schemas/src/task/parameter.rs", 1),
-    ("schemas/src/transport_schema.rs", 1),
+    ("schemas/src/transport_schema/read.rs", 1),
     ("schemas/src/types/secret.rs", 1),
     ("schemas/src/value.rs", 3),
     ("transports/src/line.rs", 2),

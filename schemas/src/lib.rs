@@ -10,6 +10,7 @@ mod facts;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod hocon;
+mod inspect;
 mod json_document;
 mod mask;
 mod nearest;

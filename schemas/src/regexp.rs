@@ -8,8 +8,11 @@ use std::fmt;
 
 use fancy_regex::RegexBuilder;
 
+mod error;
 mod inspect;
 mod rewrite;
+
+pub use error::RegexpError;
 
 /// How many times a match may backtrack before it counts as runaway.
 pub(crate) const STEPS: usize = 1_000_000;
@@ -24,31 +27,6 @@ pub struct Regexp {
     compiled: fancy_regex::Regex,
     /// The numbers of the groups of each name.
     names: Vec<(String, Vec<usize>)>,
-}
-
-/// Why a text is no regular expression here.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RegexpError {
-    /// Ruby refuses it too, in these words.
-    #[error("{reason}: {}", inspect::Plain(source_text))]
-    Invalid {
-        /// What is wrong with it.
-        reason: String,
-        /// The expression.
-        source_text: String,
-    },
-    /// Ruby knows the construct, this engine does not: better refused than matched differently.
-    #[error(
-        "unsupported regular expression ({reason}): {}",
-        inspect::Plain(source_text)
-    )]
-    Unsupported {
-        /// What is not supported.
-        reason: String,
-        /// The expression.
-        source_text: String,
-    },
 }
 
 /// The match went back more often than one may, and was given up.

@@ -1,7 +1,6 @@
 //! The values that schemas speak about: JSON's, with what Puppet has beyond them.
 
 mod deserialize;
-mod inspect;
 #[cfg(test)]
 mod tests;
 

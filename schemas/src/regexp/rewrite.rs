@@ -3,11 +3,15 @@
 //! Spec: Onigmo's "Ruby" syntax. Groups become numbered ones, flags other than `i` are worked into
 //! the text, and every literal character is escaped, so that nothing has a second meaning.
 
-use super::RegexpError;
-
 mod class;
 mod escape;
 mod group;
+mod rewriter;
+mod sets;
+mod survey;
+
+use super::error::RegexpError;
+use rewriter::{Flags, MAX_DEPTH, Rewriter};
 
 /// A pattern for the engine, and which groups have which name.
 #[derive(Debug)]
@@ -18,7 +22,7 @@ pub(super) struct Rewritten {
 
 /// The expression with the same meaning for the engine.
 pub(super) fn to_engine(source: &str) -> Result<Rewritten, RegexpError> {
-    let groups = group::survey(source);
+    let groups = survey::survey(source);
     let mut rewriter = Rewriter {
         source,
         at: 0,
@@ -44,91 +48,10 @@ pub(super) fn to_engine(source: &str) -> Result<Rewritten, RegexpError> {
 /// and takes time in proportion for every character of the text.
 const MAX_ATOMS: u64 = 5_000;
 
-/// How deeply groups may be nested.
-const MAX_DEPTH: usize = 50;
-
 /// The largest number of repetitions that Ruby takes.
 const MAX_REPEAT: u32 = 100_000;
 
-/// What the letters after `(?` switch on.
-#[derive(Clone, Copy, Debug, Default)]
-struct Flags {
-    /// `i`: the engine knows it too.
-    ignore_case: bool,
-    /// `m`: the dot matches line ends.
-    dot_all: bool,
-    /// `x`: blanks and comments mean nothing.
-    extended: bool,
-    /// `a` and `u`; neither is Ruby's own middle way.
-    alphabet: Alphabet,
-}
-
-/// Which characters are letters, digits and blanks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Alphabet {
-    /// `\w` is ASCII, `[[:word:]]` is not.
-    #[default]
-    Mixed,
-    Ascii,
-    Unicode,
-}
-
-struct Rewriter<'s> {
-    source: &'s str,
-    at: usize,
-    out: String,
-    flags: Flags,
-    groups: group::Groups,
-    /// How many capturing groups have been opened.
-    opened: usize,
-    depth: usize,
-    /// How many atoms there are so far, repeats written out.
-    atoms: u64,
-    /// Whether this is inside a look-behind, which must have one length.
-    behind: bool,
-}
-
 impl Rewriter<'_> {
-    fn rest(&self) -> &str {
-        &self.source[self.at..]
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
-    }
-
-    fn next(&mut self) -> Option<char> {
-        let c = self.peek()?;
-        self.at += c.len_utf8();
-        Some(c)
-    }
-
-    fn accept(&mut self, text: &str) -> bool {
-        let found = self.rest().starts_with(text);
-        if found {
-            self.at += text.len();
-        }
-        found
-    }
-
-    fn invalid(&self, reason: impl Into<String>) -> RegexpError {
-        RegexpError::Invalid {
-            reason: reason.into(),
-            source_text: self.source.to_owned(),
-        }
-    }
-
-    fn unsupported(&self, reason: impl Into<String>) -> RegexpError {
-        RegexpError::Unsupported {
-            reason: reason.into(),
-            source_text: self.source.to_owned(),
-        }
-    }
-
-    fn literal(&mut self, c: char) {
-        push_literal(&mut self.out, c);
-    }
-
     /// Everything up to the end of the group or of the expression.
     fn alternatives(&mut self) -> Result<(), RegexpError> {
         if self.depth == MAX_DEPTH {
@@ -348,17 +271,5 @@ impl Rewriter<'_> {
         }
         self.at += length;
         Ok(Some((from, to)))
-    }
-}
-
-/// A character that stands for itself, in a class or outside.
-fn push_literal(out: &mut String, c: char) {
-    if c.is_ascii_punctuation() {
-        out.push('\\');
-        out.push(c);
-    } else if c.is_ascii_control() {
-        out.push_str(&format!("\\x{{{:x}}}", u32::from(c)));
-    } else {
-        out.push(c);
     }
 }

@@ -1,5 +1,6 @@
 //! One implementation of a task, as its metadata declare it, and how it wants its parameters.
 
+use super::input_method::InputMethod;
 use super::key::{Key, Kind};
 use super::section::{Findings, Section};
 
@@ -16,19 +17,6 @@ pub struct Implementation {
     pub files: Vec<String>,
     /// Whether it is remote, if not as the task says.
     pub remote: Option<bool>,
-}
-
-/// How parameters reach a task (Task Specification, "Task input").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InputMethod {
-    /// One JSON object on stdin.
-    Stdin,
-    /// A variable `PT_<name>` for each.
-    Environment,
-    /// Both of these, as Bolt's word `both` and as the default.
-    Both,
-    /// Named arguments of a PowerShell script.
-    Powershell,
 }
 
 /// What an implementation in a metadata file may hold.
@@ -88,14 +76,6 @@ pub(super) fn read_all(
 }
 
 impl InputMethod {
-    /// The words for them.
-    pub(super) const WORDS: [(&str, Self); 4] = [
-        ("stdin", Self::Stdin),
-        ("environment", Self::Environment),
-        ("both", Self::Both),
-        ("powershell", Self::Powershell),
-    ];
-
     /// The method that a task or an implementation asks for.
     pub(super) fn read(section: &Section<'_>, findings: &mut Findings) -> Option<Self> {
         // The specification gives an implementation's default as an empty list.

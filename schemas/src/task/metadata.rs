@@ -5,9 +5,11 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
+use super::implementation::{self, Implementation};
+use super::input_method::InputMethod;
 use super::key::{Key, Kind};
+use super::parameter::{self, Parameter};
 use super::section::{Findings, Section};
-use super::{Implementation, InputMethod, Parameter, implementation, parameter};
 use crate::REDACTED;
 
 /// What a task says of itself (Task Specification, "Task metadata").

@@ -2,6 +2,8 @@
 //! and what their output means. Nothing here reads a file or starts a process.
 
 mod implementation;
+mod input_method;
+mod json_schema;
 mod key;
 mod metadata;
 mod name;
@@ -10,7 +12,8 @@ mod parameter;
 mod parameters;
 mod section;
 
-pub use implementation::{Implementation, InputMethod};
+pub use implementation::Implementation;
+pub use input_method::InputMethod;
 pub use metadata::{Metadata, MetadataError};
 pub use name::{TaskName, is_name};
 pub use outcome::{Captured, Exit, Outcome};

@@ -1,6 +1,7 @@
 //! A schema that says more than another: a family's own connection info on its protocol's.
 
-use super::{Group, TransportSchema, is_reserved};
+use super::group::Group;
+use super::schema::{TransportSchema, is_reserved};
 use crate::attribute::ruby_class;
 use crate::problem::Problems;
 use crate::{Attribute, Hash, Value};

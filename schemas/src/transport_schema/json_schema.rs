@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Group, Rule, TransportSchema};
+use super::group::{Group, Rule};
+use super::schema::TransportSchema;
 use crate::Attribute;
 use crate::json_document::DRAFT;
 

@@ -3,7 +3,7 @@
 mod extended;
 
 use super::*;
-use crate::Sensitive;
+use crate::{Level, Sensitive, Unread, Value, yaml};
 
 const SCHEMA: &str = "
 name: nexus

@@ -1,23 +1,9 @@
 //! Desired resources: what somebody wrote, completed and checked.
 
-use std::fmt;
-
-use super::TypeSchema;
+use super::invalid::{InvalidResource, Wrong};
+use super::schema::TypeSchema;
 use super::title::joined;
 use crate::{Behaviour, Hash, Name, Resource, Value, suggest};
-
-/// Everything that is wrong with a resource.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidResource(pub(super) Vec<Wrong>);
-
-/// One thing that is wrong with a resource, in one sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
-    /// The attribute that is wrong, where it is one.
-    pub attribute: Option<String>,
-    /// What is wrong, and what was expected.
-    pub message: String,
-}
 
 impl TypeSchema {
     /// Makes a desired resource of what somebody wrote: defaults, namevars from the title, secrets
@@ -165,41 +151,3 @@ impl TypeSchema {
         format!("`{}` has no attribute `{key}`{hint}", self.name)
     }
 }
-
-impl InvalidResource {
-    /// What is wrong, each with its attribute.
-    pub fn wrong(&self) -> &[Wrong] {
-        &self.0
-    }
-
-    /// The same, a sentence each.
-    pub fn problems(&self) -> Vec<&str> {
-        self.0.iter().map(|wrong| wrong.message.as_str()).collect()
-    }
-}
-
-impl Wrong {
-    /// That one attribute is wrong.
-    pub fn of(attribute: &str, message: String) -> Self {
-        Self {
-            attribute: Some(attribute.to_owned()),
-            message,
-        }
-    }
-
-    /// That something is wrong which is not one attribute.
-    pub fn of_all(message: String) -> Self {
-        Self {
-            attribute: None,
-            message,
-        }
-    }
-}
-
-impl fmt::Display for InvalidResource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problems().join("\n"))
-    }
-}
-
-impl std::error::Error for InvalidResource {}

@@ -2,21 +2,10 @@
 
 use indexmap::IndexMap;
 
-use super::TypeSchema;
+use super::schema::{Example, TypeSchema};
 use crate::attribute::{ruby_class, shown};
 use crate::problem::Problems;
 use crate::{Attribute, Behaviour, Hash, Value};
-
-/// A resource to begin with: a title, and attributes as a manifest has them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Example {
-    /// Its title.
-    pub title: String,
-    /// What is said of it.
-    pub attributes: Hash,
-    /// Attributes that must be given, and of which nobody knows a value.
-    pub open: Vec<String>,
-}
 
 impl TypeSchema {
     /// A resource to begin with. Unless something of it is left open, it can be desired.

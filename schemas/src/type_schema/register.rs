@@ -2,7 +2,8 @@
 
 use indexmap::IndexMap;
 
-use super::{Feature, HIDDEN_PROPERTY, TypeSchema, relation};
+use super::relation;
+use super::schema::{Feature, HIDDEN_PROPERTY, TypeSchema};
 use crate::attribute::{ruby_class, shown};
 use crate::problem::Problems;
 use crate::{Attribute, Behaviour, Hash, Regexp, Value, suggest};

@@ -1,7 +1,6 @@
 //! The relations that a type's resources have by themselves (Resource API, "Resource definition":
 //! `autorequire` and its like).
 
-use super::TypeSchema;
 use crate::attribute::{ruby_class, shown};
 use crate::problem::Problems;
 use crate::{Attribute, Hash, Resource, Value, suggest};
@@ -22,13 +21,13 @@ pub enum RelationKind {
 /// Relations to resources of one type, for all resources of the type that has them.
 #[derive(Clone, Debug)]
 pub(super) struct AutoRelation {
-    kind: RelationKind,
-    type_name: String,
-    titles: Vec<TitleSource>,
+    pub(super) kind: RelationKind,
+    pub(super) type_name: String,
+    pub(super) titles: Vec<TitleSource>,
 }
 
 #[derive(Clone, Debug)]
-enum TitleSource {
+pub(super) enum TitleSource {
     Constant(String),
     /// Written `$name`: the value of that attribute, or each of its values.
     Attribute(String),
@@ -54,25 +53,8 @@ impl RelationKind {
     ];
 }
 
-impl TypeSchema {
-    /// The relations that a resource of this type has by itself. Whether the others exist, nobody has
-    /// asked.
-    pub fn related<'s>(&'s self, resource: &'s Resource) -> impl Iterator<Item = Related<'s>> {
-        self.relations.iter().flat_map(move |relation| {
-            let titles = relation.titles.iter();
-            titles
-                .flat_map(move |source| source.titles(resource))
-                .map(move |title| Related {
-                    kind: relation.kind,
-                    type_name: &relation.type_name,
-                    title,
-                })
-        })
-    }
-}
-
 impl TitleSource {
-    fn titles(&self, resource: &Resource) -> Vec<String> {
+    pub(super) fn titles(&self, resource: &Resource) -> Vec<String> {
         match self {
             Self::Constant(title) => vec![title.clone()],
             Self::Attribute(name) => match resource.get(name) {

@@ -1,7 +1,8 @@
 //! Rows: what a provider's `get` returned, each checked against the type.
 
+use super::invalid::{InvalidResource, Wrong};
+use super::schema::TypeSchema;
 use super::title::joined;
-use super::{InvalidResource, TypeSchema, Wrong};
 use crate::attribute::shown;
 use crate::{Hash, Name, Resource, Value};
 

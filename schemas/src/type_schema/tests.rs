@@ -3,7 +3,7 @@
 mod titles;
 
 use super::*;
-use crate::{Value, yaml};
+use crate::{Hash, Resource, Value, yaml};
 
 const ROUTE: &str = r"
 name: route

@@ -1,6 +1,7 @@
 //! Titles: taken apart into namevars, and made for resources that have none.
 
-use super::{InvalidResource, TypeSchema, Wrong};
+use super::invalid::{InvalidResource, Wrong};
+use super::schema::TypeSchema;
 use crate::attribute::shown;
 use crate::{Hash, Name, Resource, Value};
 

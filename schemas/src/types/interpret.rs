@@ -3,14 +3,16 @@
 mod collections;
 mod literal;
 mod names;
+mod reader;
 mod scalars;
 
 use super::error::Fault;
 use super::expression::{Expression, Form};
 use super::init;
-use super::model::{Creation, Foreign, Range, Text, Type};
+use super::model::{Creation, Foreign, Text, Type};
 use super::syntax::parse;
-use literal::Literal;
+use literal::{Literal, one};
+use reader::Reader;
 
 /// The data type that a text names.
 pub(super) fn read(text: &str) -> Result<Type, Fault> {
@@ -36,10 +38,6 @@ const UNPARAMETERISED: [&str; 8] = [
     "semverrange",
 ];
 
-struct Reader<'t> {
-    text: &'t str,
-}
-
 /// A type with parameters, before they are understood.
 struct Parameterised<'e> {
     whole: &'e Expression,
@@ -49,15 +47,6 @@ struct Parameterised<'e> {
 }
 
 impl Reader<'_> {
-    fn original(&self, expression: &Expression) -> &str {
-        let (from, to) = expression.extent();
-        &self.text[from..to]
-    }
-
-    fn refuse(&self, expression: &Expression) -> Fault {
-        Fault::expression(self.original(expression))
-    }
-
     fn literal(&self, expression: &Expression) -> Result<Literal, Fault> {
         Ok(match &expression.form {
             Form::Name(text) | Form::Text(text) => Literal::Text(text.clone()),
@@ -201,40 +190,6 @@ impl Reader<'_> {
         Ok(Literal::Type(found))
     }
 
-    /// The parameter as a type.
-    fn kind(&self, whole: &Expression, parameter: Literal) -> Result<Type, Fault> {
-        match parameter {
-            Literal::Type(found) => Ok(found),
-            _ => Err(self.refuse(whole)),
-        }
-    }
-
-    fn types(&self, whole: &Expression, parameters: Vec<Literal>) -> Result<Vec<Type>, Fault> {
-        parameters
-            .into_iter()
-            .map(|one| self.kind(whole, one))
-            .collect()
-    }
-
-    /// A type, or the type of one text.
-    fn text_or_type(&self, whole: &Expression, parameter: Literal) -> Result<Type, Fault> {
-        match parameter {
-            Literal::Text(text) => Ok(Type::String(Text::Exactly(text))),
-            other => self.kind(whole, other),
-        }
-    }
-
-    /// One or two bounds, or an `Integer` type, as a size.
-    fn size(&self, whole: &Expression, parameters: &[Literal]) -> Result<Range, Fault> {
-        let bound = |one: &Literal| one.bound().ok_or_else(|| self.refuse(whole));
-        match parameters {
-            [Literal::Type(Type::Integer(range))] => Ok(*range),
-            [from] => scalars::range(bound(from)?, None),
-            [from, to] => scalars::range(bound(from)?, bound(to)?),
-            _ => Err(self.refuse(whole)),
-        }
-    }
-
     fn init(&self, whole: &Expression, parameters: Vec<Literal>) -> Result<Type, Fault> {
         let mut parameters = parameters.into_iter();
         let first = parameters.next().ok_or_else(|| self.refuse(whole))?;
@@ -248,18 +203,6 @@ impl Reader<'_> {
             arguments: texts,
             sources,
         }))))
-    }
-}
-
-/// Exactly one parameter.
-fn one(mut parameters: Vec<Literal>, name: &str, required: &str) -> Result<Literal, Fault> {
-    match (parameters.pop(), parameters.len()) {
-        (Some(only), 0) => Ok(only),
-        (last, others) => Err(Fault::parameters(
-            name,
-            required,
-            others + usize::from(last.is_some()),
-        )),
     }
 }
 

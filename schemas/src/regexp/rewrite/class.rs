@@ -1,22 +1,9 @@
 //! Bracketed classes of characters, and the sets that have names.
 
-use super::escape::{Escaped, literal_text, posix};
-use super::{Alphabet, Rewriter};
-use crate::RegexpError;
-
-/// A set of characters: what stands between the brackets, without them.
-#[derive(Debug)]
-pub(super) struct Set {
-    pub(super) text: String,
-    pub(super) negated: bool,
-}
-
-impl Set {
-    /// The set as a class of its own.
-    pub(super) fn outside(&self) -> String {
-        format!("[{}{}]", if self.negated { "^" } else { "" }, self.text)
-    }
-}
+use super::escape::Escaped;
+use super::rewriter::{MAX_DEPTH, Rewriter, literal_text};
+use super::sets::posix;
+use crate::regexp::error::RegexpError;
 
 /// What the last item of a class was, which decides what a dash after it means.
 enum Last {
@@ -29,7 +16,7 @@ enum Last {
 impl Rewriter<'_> {
     /// A class after its opening bracket.
     pub(super) fn class(&mut self) -> Result<(), RegexpError> {
-        if self.depth == super::MAX_DEPTH {
+        if self.depth == MAX_DEPTH {
             return Err(self.unsupported("classes nested too deeply"));
         }
         self.depth += 1;
@@ -154,53 +141,4 @@ impl Rewriter<'_> {
         self.out.push_str(&set.outside());
         Ok(true)
     }
-}
-
-/// The sets that POSIX names: of all Unicode, unless the `a` option says ASCII.
-pub(super) fn set(name: &str, alphabet: Alphabet) -> Option<&'static str> {
-    let ascii = alphabet == Alphabet::Ascii;
-    let text = match name {
-        "alnum" if ascii => "a-zA-Z0-9",
-        "alnum" => "\\p{Alphabetic}\\p{Nd}",
-        "alpha" if ascii => "a-zA-Z",
-        "alpha" => "\\p{Alphabetic}",
-        "ascii" => "\\x00-\\x7f",
-        "blank" if ascii => " \\t",
-        "blank" => "\\t\\p{Zs}",
-        "cntrl" if ascii => "\\x00-\\x1f\\x7f",
-        "cntrl" => "\\p{Cc}",
-        "digit" if ascii => "0-9",
-        "digit" => "\\p{Nd}",
-        "graph" if ascii => "!-\\~",
-        "graph" => "[^\\p{White_Space}\\p{Cc}\\p{Cn}]",
-        "lower" if ascii => "a-z",
-        "lower" => "\\p{Lowercase}",
-        "print" if ascii => " -\\~",
-        "print" => "\\p{Zs}[^\\p{White_Space}\\p{Cc}\\p{Cn}]",
-        "punct" if ascii => "!-/:-@\\[-`\\{-\\~",
-        "punct" => "\\p{P}$+<=>\\^`|\\~",
-        "space" if ascii => " \\t-\\r",
-        "space" => "\\p{White_Space}",
-        "upper" if ascii => "A-Z",
-        "upper" => "\\p{Uppercase}",
-        "xdigit" => "0-9a-fA-F",
-        "word" if ascii => "a-zA-Z0-9_",
-        "word" => "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}",
-        _ => return None,
-    };
-    Some(text)
-}
-
-/// The set of a Unicode property; `None` for a name that nobody knows.
-pub(super) fn property(name: &str) -> Option<String> {
-    let plain: String = name
-        .chars()
-        .filter(|c| !matches!(c, ' ' | '_' | '-'))
-        .map(|c| c.to_ascii_lowercase())
-        .collect();
-    if let Some(text) = set(&plain, Alphabet::Mixed) {
-        return Some(text.to_owned());
-    }
-    let text = format!("\\p{{{name}}}");
-    fancy_regex::Regex::new(&text).is_ok().then_some(text)
 }

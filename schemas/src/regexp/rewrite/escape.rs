@@ -1,8 +1,8 @@
 //! What a backslash introduces.
 
-use super::class::{Set, property, set};
-use super::{Alphabet, Rewriter, push_literal};
-use crate::RegexpError;
+use super::rewriter::{Alphabet, Rewriter};
+use super::sets::{Set, property};
+use crate::regexp::error::RegexpError;
 
 /// What an escape stands for wherever characters can stand.
 pub(super) enum Escaped {
@@ -304,23 +304,4 @@ impl Rewriter<'_> {
         self.out.push_str(&format!("\\g<{number}>"));
         Ok(())
     }
-}
-
-/// The characters of a range's end, for a class.
-pub(super) fn literal_text(c: char) -> String {
-    let mut text = String::new();
-    push_literal(&mut text, c);
-    text
-}
-
-/// The set of a POSIX bracket, such as `alpha`.
-pub(super) fn posix(name: &str, alphabet: Alphabet) -> Option<Set> {
-    let (name, negated) = match name.strip_prefix('^') {
-        Some(name) => (name, true),
-        None => (name, false),
-    };
-    set(name, alphabet).map(|text| Set {
-        text: text.to_owned(),
-        negated,
-    })
 }

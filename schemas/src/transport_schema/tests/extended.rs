@@ -1,6 +1,7 @@
 //! Schemas that extend another, and what they may not contradict.
 
 use super::*;
+use crate::{Value, yaml};
 
 /// What is wrong with saying this of `nexus`'s connection info.
 fn contradictions(text: &str) -> Vec<String> {

@@ -1,7 +1,8 @@
 //! The parameters of types with parts: elements, members, sizes, signatures.
 
-use super::literal::Literal;
-use super::{Reader, one, scalars};
+use super::literal::{Literal, one};
+use super::reader::Reader;
+use super::scalars;
 use crate::types::error::Fault;
 use crate::types::expression::Expression;
 use crate::types::model::{KeyKind, Member, Range, Signature, Text, Type};

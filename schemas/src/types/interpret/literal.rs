@@ -136,3 +136,19 @@ impl Literal {
         }
     }
 }
+
+/// Exactly one parameter.
+pub(super) fn one(
+    mut parameters: Vec<Literal>,
+    name: &str,
+    required: &str,
+) -> Result<Literal, Fault> {
+    match (parameters.pop(), parameters.len()) {
+        (Some(only), 0) => Ok(only),
+        (last, others) => Err(Fault::parameters(
+            name,
+            required,
+            others + usize::from(last.is_some()),
+        )),
+    }
+}

@@ -1,7 +1,6 @@
 //! The parameters of types of single values: ranges, words, patterns.
 
-use super::literal::Literal;
-use super::one;
+use super::literal::{Literal, one};
 use crate::types::display;
 use crate::types::error::Fault;
 use crate::types::model::{Interval, Range, Type, Words};

@@ -2,8 +2,7 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use super::{Key, Value};
-use crate::Resource;
+use crate::{Key, Resource, Value};
 
 /// A value as Ruby would show it; see [`Value::inspect`].
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,106 @@
+//! The state of rewriting an expression, and the steps that all its parts use.
+
+use super::survey::Groups;
+use crate::regexp::error::RegexpError;
+
+/// How deeply groups may be nested.
+pub(super) const MAX_DEPTH: usize = 50;
+
+/// What the letters after `(?` switch on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flags {
+    /// `i`: the engine knows it too.
+    pub(super) ignore_case: bool,
+    /// `m`: the dot matches line ends.
+    pub(super) dot_all: bool,
+    /// `x`: blanks and comments mean nothing.
+    pub(super) extended: bool,
+    /// `a` and `u`; neither is Ruby's own middle way.
+    pub(super) alphabet: Alphabet,
+}
+
+/// Which characters are letters, digits and blanks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Alphabet {
+    /// `\w` is ASCII, `[[:word:]]` is not.
+    #[default]
+    Mixed,
+    Ascii,
+    Unicode,
+}
+
+pub(super) struct Rewriter<'s> {
+    pub(super) source: &'s str,
+    pub(super) at: usize,
+    pub(super) out: String,
+    pub(super) flags: Flags,
+    pub(super) groups: Groups,
+    /// How many capturing groups have been opened.
+    pub(super) opened: usize,
+    pub(super) depth: usize,
+    /// How many atoms there are so far, repeats written out.
+    pub(super) atoms: u64,
+    /// Whether this is inside a look-behind, which must have one length.
+    pub(super) behind: bool,
+}
+
+impl Rewriter<'_> {
+    pub(super) fn rest(&self) -> &str {
+        &self.source[self.at..]
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    pub(super) fn next(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    pub(super) fn accept(&mut self, text: &str) -> bool {
+        let found = self.rest().starts_with(text);
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+
+    pub(super) fn invalid(&self, reason: impl Into<String>) -> RegexpError {
+        RegexpError::Invalid {
+            reason: reason.into(),
+            source_text: self.source.to_owned(),
+        }
+    }
+
+    pub(super) fn unsupported(&self, reason: impl Into<String>) -> RegexpError {
+        RegexpError::Unsupported {
+            reason: reason.into(),
+            source_text: self.source.to_owned(),
+        }
+    }
+
+    pub(super) fn literal(&mut self, c: char) {
+        push_literal(&mut self.out, c);
+    }
+}
+
+/// A character that stands for itself, in a class or outside.
+pub(super) fn push_literal(out: &mut String, c: char) {
+    if c.is_ascii_punctuation() {
+        out.push('\\');
+        out.push(c);
+    } else if c.is_ascii_control() {
+        out.push_str(&format!("\\x{{{:x}}}", u32::from(c)));
+    } else {
+        out.push(c);
+    }
+}
+
+/// The characters of a range's end, for a class.
+pub(super) fn literal_text(c: char) -> String {
+    let mut text = String::new();
+    push_literal(&mut text, c);
+    text
+}

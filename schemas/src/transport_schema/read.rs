@@ -1,0 +1,197 @@
+//! The check of a target's connection info against a schema.
+
+use super::connection_info::ConnectionInfo;
+use super::invalid::InvalidConnectionInfo;
+use super::schema::{TransportSchema, is_reserved};
+use crate::attribute::shown;
+use crate::{Hash, Level, Unread, Value, did_you_mean};
+
+/// Keys that inventories compute from a URI, whether the transport wants them or not.
+const COMPUTED: [&str; 6] = ["uri", "host", "protocol", "user", "port", "password"];
+
+/// What inventories call the way to all targets that have transports.
+const REMOTE: &str = "remote";
+
+impl TransportSchema {
+    /// Makes checked connection info of a target's raw one: drops what is not the transport's,
+    /// applies defaults, wraps secrets, then checks.
+    ///
+    /// `tell` hears what was dropped; one warning names all the keys that nobody knows.
+    ///
+    /// # Errors
+    /// Every wrong and missing attribute, and every group that is broken. Secrets are not quoted.
+    pub fn read(
+        &self,
+        raw: Unread,
+        mut tell: impl FnMut(Level, String),
+    ) -> Result<ConnectionInfo, InvalidConnectionInfo> {
+        let mut unknown = Vec::new();
+        let mut taken = self.taken(raw, &mut tell, &mut unknown);
+        if !unknown.is_empty() {
+            let named: Vec<String> = unknown
+                .iter()
+                .map(|key| {
+                    let known = self.connection_info.keys().map(String::as_str);
+                    format!("`{key}`{}", did_you_mean(key, known))
+                })
+                .collect();
+            let message = format!(
+                "`{}` does not know, and ignores: {}",
+                self.name,
+                named.join(", ")
+            );
+            tell(Level::Warning, message);
+        }
+        for (name, attribute) in &self.connection_info {
+            if let (None, Some(default)) = (taken.info.get(name), &attribute.default) {
+                taken.info.insert(name.as_str(), default.clone());
+            }
+        }
+        self.check(&taken, &[]).map(|()| taken)
+    }
+
+    /// The secrets of a target's raw connection info, whether it fits or not.
+    pub fn secrets(&self, raw: Unread) -> Vec<Value> {
+        let info = self.taken(raw, &mut |_, _| {}, &mut Vec::new());
+        info.secrets().cloned().collect()
+    }
+
+    /// Whether a target's raw connection info fits, as far as it is known: of the attributes in
+    /// `open` nothing is.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn judge(&self, raw: Unread, open: &[String]) -> Result<(), InvalidConnectionInfo> {
+        let info = self.taken(raw, &mut |_, _| {}, &mut Vec::new());
+        self.check(&info, open)
+    }
+
+    /// What is the transport's of raw connection info, without defaults, its secrets wrapped; `unknown`
+    /// gets the keys that nobody knows.
+    fn taken(
+        &self,
+        raw: Unread,
+        tell: &mut impl FnMut(Level, String),
+        unknown: &mut Vec<String>,
+    ) -> ConnectionInfo {
+        let (mut info, mut hidden) = (Hash::new(), Hash::new());
+        for (key, value) in raw.into_hash() {
+            let name = key.to_string();
+            if name == "protocol" && self.names_no_protocol(&value) {
+                continue;
+            }
+            if let Some(attribute) = self.connection_info.get(&name) {
+                let mut value = value;
+                if value.has_secret() {
+                    hidden.insert(key.clone(), value.clone().into_sensitive());
+                    value = Value::from(value.reveal_json());
+                }
+                // Nothing is no secret: it must not pass for something that was given.
+                if attribute.sensitive && !value.is_undef() {
+                    hidden.remove(&name);
+                    value = value.into_sensitive();
+                }
+                info.insert(key, value);
+            } else if COMPUTED.contains(&name.as_str()) {
+                tell(
+                    Level::Debug,
+                    format!("`{}` does not use `{name}`", self.name),
+                );
+            } else if !is_reserved(&name) && !Self::GATEWAYS.contains(&name.as_str()) {
+                unknown.push(name);
+            }
+        }
+        ConnectionInfo { info, hidden }
+    }
+
+    /// Whether what stands as `protocol` only says which transport is meant: inventories put a URI's
+    /// scheme there, or `remote` where it has none, and many write `frr://192.0.2.1`.
+    fn names_no_protocol(&self, protocol: &Value) -> bool {
+        let attribute = self.connection_info.get("protocol");
+        let is_taken = || attribute.is_some_and(|attribute| attribute.check(protocol).is_ok());
+        match protocol.as_str() {
+            Some(REMOTE) => true,
+            Some(name) => name == self.name && !is_taken(),
+            None => false,
+        }
+    }
+
+    /// What a task gets as `_target`: all of a target's connection info, what the transport does
+    /// not know included, with the schema's defaults, its secrets wrapped.
+    pub fn target(&self, raw: Unread) -> Hash {
+        let mut target = Hash::new();
+        for (key, value) in raw.into_target() {
+            let secret = self
+                .connection_info
+                .get(&key.to_string())
+                .is_some_and(|a| a.sensitive);
+            target.insert(
+                key,
+                if secret {
+                    value.into_sensitive()
+                } else {
+                    value
+                },
+            );
+        }
+        for (name, attribute) in &self.connection_info {
+            if let (None, Some(default)) = (target.get(name), &attribute.default) {
+                target.insert(name.as_str(), default.clone());
+            }
+        }
+        target
+    }
+
+    fn check(&self, info: &ConnectionInfo, open: &[String]) -> Result<(), InvalidConnectionInfo> {
+        let groups = self.groups.iter().filter(|group| !group.names_any(open));
+        let broken = groups.filter_map(|group| group.violation(info));
+        let mut invalid = InvalidConnectionInfo {
+            transport: self.name.clone(),
+            mismatches: Vec::new(),
+            missing: Vec::new(),
+            broken: broken.collect(),
+        };
+        let ConnectionInfo { info, hidden } = info;
+        for (key, value) in info.iter() {
+            if open.iter().any(|open| key.as_str() == Some(open)) {
+                continue;
+            }
+            let attribute = &self.connection_info[&key.to_string()];
+            // What has an `@` may be a password in front of an address.
+            let is_secret = attribute.sensitive
+                || hidden.get(&key.to_string()).is_some()
+                || value.as_str().is_some_and(|text| text.contains('@'));
+            let verdict = if is_secret {
+                attribute.check_secret(value)
+            } else {
+                attribute.check(value)
+            };
+            if let Err(violation) = verdict.map_err(|violation| attribute.taught(violation)) {
+                invalid.mismatches.push(if is_secret {
+                    format!("{key}: << redacted value >> {violation}")
+                } else {
+                    let from = if key.to_string() == "protocol" {
+                        "; the scheme of a `uri` counts as `protocol`"
+                    } else {
+                        ""
+                    };
+                    format!("{key}: {} ({violation}{from})", shown(value))
+                });
+            }
+        }
+        for (name, attribute) in &self.connection_info {
+            let is_given = || match info.get(name) {
+                Some(value) => !value.is_undef(),
+                None => attribute.default.is_some() || open.contains(name),
+            };
+            if attribute.is_mandatory() && !is_given() {
+                invalid.missing.push(name.clone());
+            }
+        }
+        if invalid.is_empty() {
+            Ok(())
+        } else {
+            Err(invalid)
+        }
+    }
+}
