@@ -2,25 +2,25 @@
 
 use devgate_transports::{Dialect, is_commit};
 
-use crate::file_node::{Problems, Spot};
+use crate::file_node::{FileNode, Problems};
 
 /// Why nothing of a family may commit, and what to do.
 const NO_COMMIT: &str = "this commits a candidate configuration, which is not supported: after a \
      refused line, half a change would wait there for the next commit; use the device's NETCONF or \
      API, or leave `enter_config`, `leave_config` and `save` out, so that the family only reads";
 
-/// Notes what in a dialect, which stands at `spot`, commits.
-pub(crate) fn check_dialect(spot: &Spot<'_>, dialect: &Dialect, problems: &mut Problems) {
+/// Notes what in a dialect, which stands at `file_node`, commits.
+pub(crate) fn check_dialect(file_node: &FileNode<'_>, dialect: &Dialect, problems: &mut Problems) {
     for key in dialect.committing() {
-        problems.push(spot.nearest(&[key.to_owned()]).problem(NO_COMMIT));
+        problems.push(file_node.nearest(&[key.to_owned()]).problem(NO_COMMIT));
     }
 }
 
 /// Notes which lines of a template of configuration commit.
-pub(crate) fn check_lines(spot: &Spot<'_>, problems: &mut Problems) {
-    let lines = spot.node().as_str().unwrap_or_default().lines();
+pub(crate) fn check_lines(file_node: &FileNode<'_>, problems: &mut Problems) {
+    let lines = file_node.node().as_str().unwrap_or_default().lines();
     for (number, _) in (1..).zip(lines).filter(|(_, line)| is_commit(line)) {
-        problems.push(spot.place().line_of_text(number).problem(NO_COMMIT));
+        problems.push(file_node.location().line_of_text(number).problem(NO_COMMIT));
     }
 }
 
@@ -74,12 +74,12 @@ cli:
             .expect_err("refused")
             .to_string();
         let error = error.replace(&format!("{}/", folder.path().display()), "");
-        for place in [
+        for location in [
             "family.yaml:7:17: at dialect.leave_config: this commits",
             "family.yaml:8:9: at dialect.save: this commits",
             "types/acme_vlan.yaml:16:5: at cli.create: this commits",
         ] {
-            assert!(error.contains(place), "{error}");
+            assert!(error.contains(location), "{error}");
         }
         assert!(error.contains("use the device's NETCONF"), "{error}");
         assert_eq!(error.lines().count(), 3, "{error}");

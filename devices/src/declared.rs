@@ -2,9 +2,10 @@
 
 mod body;
 mod cli;
+mod crud;
+mod data_form;
 #[cfg(test)]
 mod data_tests;
-mod deeds;
 mod definition;
 mod form;
 mod merged_rows;
@@ -12,7 +13,6 @@ mod netconf;
 mod ovsdb;
 mod provider;
 mod read;
-mod requests;
 mod rest;
 mod rows;
 #[cfg(test)]

@@ -96,7 +96,7 @@ pub enum Error {
 
 /// A place in a family's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file.
     pub file: Arc<str>,
     /// The line, from 1.
@@ -111,12 +111,12 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Where.
-    pub place: Place,
+    pub location: Location,
     /// What is wrong, and what was expected.
     pub message: String,
 }
 
-impl Place {
+impl Location {
     /// The place of a line (from 1) of the text that begins at this place.
     pub(crate) fn line_of_text(&self, line: usize) -> Self {
         match line.checked_sub(1) {
@@ -131,7 +131,7 @@ impl Place {
     /// Something that is wrong here.
     pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
         Problem {
-            place: self.clone(),
+            location: self.clone(),
             message: message.into(),
         }
     }
@@ -152,7 +152,7 @@ impl Problem {
             "."
         };
         Self {
-            place: Place {
+            location: Location {
                 file: Arc::clone(file),
                 line,
                 column,
@@ -163,7 +163,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}: ", self.file, self.line, self.column)?;
         if self.key.is_empty() {
@@ -176,7 +176,7 @@ impl fmt::Display for Place {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.place, self.message)
+        write!(f, "{}{}", self.location, self.message)
     }
 }
 

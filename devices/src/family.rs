@@ -20,15 +20,15 @@ use devgate_transports::{Connect, Context, Dialect, Transport};
 use crate::commit_check::check_dialect;
 use crate::declared::DeclaredType;
 use crate::error::Problem;
-use crate::file_node::{Problems, Spot};
-use crate::rollback::{Checkpoint, Running};
-use crate::source::Speaks;
-use crate::{Error, ResourceType, Result, Safety};
+use crate::file_node::{FileNode, Problems};
+use crate::rollback::{CliRollback, NetconfRollback};
+use crate::source::ProtocolKind;
+use crate::{DeviceRollback, Error, ResourceType, Result};
 use facts::FactSources;
 use folder::Folder;
 use session::Session;
 
-pub use cases::{Case, Refresh};
+pub use cases::{CaseResult, UpdateExpected};
 pub use recording::Recording;
 
 /// A kind of device.
@@ -40,7 +40,7 @@ pub struct Family {
     on_open: Vec<String>,
     facts: Arc<FactSources>,
     types: Vec<DeclaredType>,
-    checkpoint: Option<Checkpoint>,
+    checkpoint: Option<CliRollback>,
     folder: Folder,
 }
 
@@ -174,10 +174,12 @@ impl Family {
 
     /// How a run that failed can leave a device as it found it, where the family says how or the
     /// protocol knows.
-    pub fn safety(&self) -> Option<&dyn Safety> {
+    pub fn rollback(&self) -> Option<&dyn DeviceRollback> {
         match &self.checkpoint {
             Some(checkpoint) => Some(checkpoint),
-            None if Speaks::of(self.protocol()) == Speaks::Netconf => Some(&Running),
+            None if ProtocolKind::of(self.protocol()) == ProtocolKind::Netconf => {
+                Some(&NetconfRollback)
+            }
             None => None,
         }
     }
@@ -187,18 +189,18 @@ impl Family {
         let file: Arc<str> = folder.shown("family.yaml").into();
         let text = folder.read("family.yaml")?;
         let described = match yaml::parse(&text) {
-            Ok(node) => Described::read(&Spot::top(&file, &node), &folder, &mut problems),
+            Ok(node) => FamilyFile::read(&FileNode::top(&file, &node), &folder, &mut problems),
             Err(error) => {
                 problems.push(Problem::of_yaml(&file, "", error));
                 None
             }
         };
-        let speaks = described
+        let protocol_kind = described
             .as_ref()
-            .map(|it| Speaks::of(it.protocol.schema().name()));
-        let types = types(&folder, speaks, &mut problems)?;
+            .map(|it| ProtocolKind::of(it.protocol.schema().name()));
+        let types = types(&folder, protocol_kind, &mut problems)?;
         match described {
-            Some(Described {
+            Some(FamilyFile {
                 schema,
                 protocol,
                 on_open,
@@ -235,16 +237,16 @@ impl Connect for Family {
 }
 
 /// What `family.yaml` says.
-struct Described {
+struct FamilyFile {
     schema: TransportSchema,
     protocol: Arc<dyn Connect>,
     on_open: Vec<String>,
     facts: FactSources,
-    checkpoint: Option<Checkpoint>,
+    checkpoint: Option<CliRollback>,
 }
 
-impl Described {
-    fn read(top: &Spot<'_>, folder: &Folder, problems: &mut Problems) -> Option<Self> {
+impl FamilyFile {
+    fn read(top: &FileNode<'_>, folder: &Folder, problems: &mut Problems) -> Option<Self> {
         top.only(&KEYS, problems);
         let mut text = |key| top.required(key, problems)?.text(problems);
         let (name, desc) = (text("name"), text("desc"));
@@ -252,24 +254,28 @@ impl Described {
         let on_open = dialect.as_ref().map(|dialect| dialect.on_open.clone());
         let protocol = protocol(top, dialect, problems);
         let read = |path: &str| folder.read(path);
-        let speaks = protocol.as_ref().map(|it| Speaks::of(it.schema().name()));
-        let speaks = speaks.unwrap_or(Speaks::Commands);
+        let protocol_kind = protocol
+            .as_ref()
+            .map(|it| ProtocolKind::of(it.schema().name()));
+        let protocol_kind = protocol_kind.unwrap_or(ProtocolKind::Commands);
         let facts = top.get("facts");
-        let facts = facts.map(|spot| FactSources::read(&spot, speaks, &read, problems));
+        let facts =
+            facts.map(|file_node| FactSources::read(&file_node, protocol_kind, &read, problems));
         let facts = facts.unwrap_or_default();
         let checkpoint = top.get("checkpoint");
         if let (Some(checkpoint), None) = (&checkpoint, top.get("dialect")) {
             let message = "lines are taken back on a command line only: there is no `dialect`";
             problems.push(checkpoint.problem(message));
         }
-        let checkpoint = checkpoint.and_then(|spot| Checkpoint::read(&spot, problems));
+        let checkpoint = checkpoint.and_then(|file_node| CliRollback::read(&file_node, problems));
         let protocol = protocol?;
         let schema = protocol.schema().renamed(name?, desc?.trim());
         let schema = match schema.extended(&top.node().to_value()) {
             Ok(schema) => schema,
             Err(wrong) => {
-                let place = |p: &devgate_schemas::Problem| top.nearest(&p.path).problem(&p.message);
-                problems.extend(wrong.iter().map(place));
+                let location =
+                    |p: &devgate_schemas::Problem| top.nearest(&p.path).problem(&p.message);
+                problems.extend(wrong.iter().map(location));
                 return None;
             }
         };
@@ -284,31 +290,31 @@ impl Described {
 }
 
 /// The family's dialect, where it names one.
-fn dialect(top: &Spot<'_>, problems: &mut Problems) -> Option<Dialect> {
-    let spot = top.get("dialect")?;
-    let dialect: Dialect = match yaml::from_node(spot.node()) {
+fn dialect(top: &FileNode<'_>, problems: &mut Problems) -> Option<Dialect> {
+    let file_node = top.get("dialect")?;
+    let dialect: Dialect = match yaml::from_node(file_node.node()) {
         Ok(dialect) => dialect,
         Err(error) => {
-            problems.push(spot.inside(error));
+            problems.push(file_node.inside(error));
             return None;
         }
     };
-    check_dialect(&spot, &dialect, problems);
+    check_dialect(&file_node, &dialect, problems);
     Some(dialect)
 }
 
 /// Any of the bare protocols, with the family's dialect where it has one.
 fn protocol(
-    top: &Spot<'_>,
+    top: &FileNode<'_>,
     dialect: Option<Dialect>,
     problems: &mut Problems,
 ) -> Option<Arc<dyn Connect>> {
-    let spot = top.required("protocol", problems)?;
-    let wanted = spot.text(problems)?;
+    let file_node = top.required("protocol", problems)?;
+    let wanted = file_node.text(problems)?;
     let known = devgate_transports::all();
     let Some(protocol) = known.iter().find(|one| one.schema().name() == wanted) else {
         let hint = suggest(wanted, known.iter().map(|one| one.schema().name()));
-        problems.push(spot.problem(format!("there is no protocol `{wanted}`{hint}")));
+        problems.push(file_node.problem(format!("there is no protocol `{wanted}`{hint}")));
         return None;
     };
     let Some(dialect) = dialect else {
@@ -325,7 +331,7 @@ fn protocol(
 /// The types in `types/`, one a file.
 fn types(
     folder: &Folder,
-    speaks: Option<Speaks>,
+    protocol_kind: Option<ProtocolKind>,
     problems: &mut Problems,
 ) -> Result<Vec<DeclaredType>> {
     let mut types: Vec<DeclaredType> = Vec::new();
@@ -342,9 +348,9 @@ fn types(
                 continue;
             }
         };
-        let top = Spot::top(&file, &node);
+        let top = FileNode::top(&file, &node);
         let read = |path: &str| folder.read(path);
-        let Some(kind) = DeclaredType::read(&top, speaks, &read, problems) else {
+        let Some(kind) = DeclaredType::read(&top, protocol_kind, &read, problems) else {
             continue;
         };
         if kind.schema().name() != stem {

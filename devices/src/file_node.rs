@@ -7,7 +7,7 @@ use std::sync::Arc;
 use devgate_schemas::yaml::{self, Node};
 use devgate_schemas::{Key, TypeSchema, Value, suggest};
 
-use crate::error::{Error, Place, Problem};
+use crate::error::{Error, Location, Problem};
 use crate::template::{self, Escape, Expression, Template};
 
 /// What is wrong with the files read so far.
@@ -15,7 +15,7 @@ pub(crate) type Problems = Vec<Problem>;
 
 /// A node of a file, and the keys that lead to it.
 #[derive(Clone)]
-pub(crate) struct Spot<'a> {
+pub(crate) struct FileNode<'a> {
     file: &'a Arc<str>,
     node: &'a Node,
     key: String,
@@ -23,12 +23,12 @@ pub(crate) struct Spot<'a> {
 
 /// Something of a family's file that is used later, with its place for messages.
 #[derive(Debug)]
-pub(crate) struct Placed<T> {
-    pub(crate) place: Place,
+pub(crate) struct WithLocation<T> {
+    pub(crate) location: Location,
     pub(crate) value: T,
 }
 
-impl<'a> Spot<'a> {
+impl<'a> FileNode<'a> {
     /// The top of a file.
     pub(crate) fn top(file: &'a Arc<str>, node: &'a Node) -> Self {
         Self {
@@ -44,8 +44,8 @@ impl<'a> Spot<'a> {
     }
 
     /// The place, for messages.
-    pub(crate) fn place(&self) -> Place {
-        Place {
+    pub(crate) fn location(&self) -> Location {
+        Location {
             file: Arc::clone(self.file),
             line: self.node.line as usize,
             column: self.node.column as usize,
@@ -55,7 +55,7 @@ impl<'a> Spot<'a> {
 
     /// Something that is wrong here.
     pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
-        self.place().problem(message)
+        self.location().problem(message)
     }
 
     /// Something that was found wrong in the node here when it was read as a whole.
@@ -71,14 +71,14 @@ impl<'a> Spot<'a> {
 
     /// The spot that a path leads to, or the last one on the way that is there.
     pub(crate) fn nearest(&self, path: &[String]) -> Self {
-        let mut spot = self.clone();
+        let mut file_node = self.clone();
         for key in path {
-            match spot.get(key) {
-                Some(below) => spot = below,
+            match file_node.get(key) {
+                Some(below) => file_node = below,
                 None => break,
             }
         }
-        spot
+        file_node
     }
 
     /// The spot at a key that must be there.
@@ -119,12 +119,12 @@ impl<'a> Spot<'a> {
             let name = key.as_str().unwrap_or_default();
             if !known.contains(&name) {
                 let hint = suggest(name, known.iter().copied());
-                let place = Place {
+                let location = Location {
                     line: key.line as usize,
                     column: key.column as usize,
-                    ..self.place()
+                    ..self.location()
                 };
-                problems.push(place.problem(format!("unknown key `{name}`{hint}")));
+                problems.push(location.problem(format!("unknown key `{name}`{hint}")));
             }
         }
     }
@@ -161,7 +161,7 @@ impl<'a> Spot<'a> {
         &self,
         names: &[&str],
         problems: &mut Problems,
-    ) -> Option<Placed<Expression>> {
+    ) -> Option<WithLocation<Expression>> {
         let source = match self.node.as_scalar() {
             Some(Value::String(text)) => text.clone(),
             Some(value @ (Value::Boolean(_) | Value::Integer(_) | Value::Float(_))) => {
@@ -181,7 +181,7 @@ impl<'a> Spot<'a> {
         &self,
         names: &[&str],
         problems: &mut Problems,
-    ) -> Option<Placed<Template>> {
+    ) -> Option<WithLocation<Template>> {
         let source = self.text(problems)?;
         self.escaping_template(source, names, Escape::None, problems)
     }
@@ -194,7 +194,7 @@ impl<'a> Spot<'a> {
         names: &[&str],
         escape: Escape,
         problems: &mut Problems,
-    ) -> Option<Placed<Template>> {
+    ) -> Option<WithLocation<Template>> {
         let made = Template::new(source, names.iter().copied(), escape);
         self.placed(made, problems)
     }
@@ -203,14 +203,14 @@ impl<'a> Spot<'a> {
         &self,
         made: Result<T, template::Error>,
         problems: &mut Problems,
-    ) -> Option<Placed<T>> {
-        let here = Placed {
-            place: self.place(),
+    ) -> Option<WithLocation<T>> {
+        let here = WithLocation {
+            location: self.location(),
             value: (),
         };
         match made {
-            Ok(value) => Some(Placed {
-                place: here.place,
+            Ok(value) => Some(WithLocation {
+                location: here.location,
                 value,
             }),
             Err(error) => {
@@ -238,10 +238,12 @@ impl<'a> Spot<'a> {
     }
 }
 
-impl<T> Placed<T> {
+impl<T> WithLocation<T> {
     /// Something that is wrong in an expression or a template, at its own line.
     pub(crate) fn problem(&self, error: &template::Error) -> Problem {
-        self.place.line_of_text(error.line).problem(&error.message)
+        self.location
+            .line_of_text(error.line)
+            .problem(&error.message)
     }
 
     /// Why this makes nothing of a change: an attribute that is missing, or what is wrong in it.

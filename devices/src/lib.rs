@@ -25,8 +25,10 @@ mod source;
 mod template;
 mod textfsm;
 
-pub use error::{Error, Place, Problem, Result};
-pub use family::{BuiltIn, Case, Family, Recording, Refresh, all};
-pub use provider::{Change, Changes, Current, InSync, Provider, ResourceType, Shown, Which};
-pub use rollback::{Mark, Safety};
+pub use error::{Error, Location, Problem, Result};
+pub use family::{BuiltIn, CaseResult, Family, Recording, UpdateExpected, all};
+pub use provider::{
+    Change, Changes, CurrentState, InSync, Provider, ResourceFilter, ResourceType, SecretVisibility,
+};
+pub use rollback::{DeviceRollback, RestorePoint};
 pub use simple::SimpleProvider;

@@ -4,8 +4,8 @@ mod batch;
 
 use devgate_schemas::{REDACTED, Sensitive};
 
-use crate::Shown;
-use crate::template::{Escape, Lifted, Secrets};
+use crate::SecretVisibility;
+use crate::template::{Escape, Revealed, Secrets};
 
 pub(crate) use batch::send;
 
@@ -17,7 +17,7 @@ pub(crate) struct Line {
     /// The line with its secrets redacted.
     shown: String,
     /// The line as it is, and the secrets in it, where it holds any.
-    secret: Option<Lifted>,
+    secret: Option<Revealed>,
 }
 
 /// What leaves a mode of configuration, on every CLI whose configuration is indented.
@@ -61,7 +61,7 @@ impl Line {
         Self {
             depth,
             shown: REDACTED.to_owned(),
-            secret: Some(Lifted {
+            secret: Some(Revealed {
                 secrets: vec![text.clone()],
                 text,
             }),
@@ -69,9 +69,9 @@ impl Line {
     }
 
     /// The line as a person sees it, indented by its depth.
-    pub(crate) fn text(&self, secrets: Shown) -> String {
+    pub(crate) fn text(&self, secrets: SecretVisibility) -> String {
         let text = match (&self.secret, secrets) {
-            (Some(lifted), Shown::InClear) => lifted.text.reveal(),
+            (Some(lifted), SecretVisibility::InClear) => lifted.text.reveal(),
             _ => &self.shown,
         };
         format!("{}{text}", " ".repeat(self.depth))
@@ -81,7 +81,7 @@ impl Line {
     pub(crate) fn typed(&self) -> devgate_transports::Line {
         match &self.secret {
             None => devgate_transports::Line::new(self.shown.clone()),
-            Some(Lifted { text, secrets }) => {
+            Some(Revealed { text, secrets }) => {
                 devgate_transports::Line::with_secrets(text.reveal().clone(), secrets.clone())
             }
         }

@@ -64,7 +64,12 @@ pub trait ResourceType: Debug + Send + Sync {
     ///
     /// # Errors
     /// Why no lines can be made of it, or that the type is not declared as data.
-    fn render(&self, name: &Name, change: &Change, secrets: Shown) -> Result<Vec<String>> {
+    fn render(
+        &self,
+        name: &Name,
+        change: &Change,
+        secrets: SecretVisibility,
+    ) -> Result<Vec<String>> {
         let _ = (change, secrets);
         Err(Error::Unsupported(format!(
             "`{}[{name}]` is not declared as data: what it sends cannot be shown without a device",
@@ -82,7 +87,7 @@ pub trait Provider: Send {
     ///
     /// # Errors
     /// Why they cannot be read; then no resource of the type can be managed in this transaction.
-    async fn get(&mut self, ctx: &Context<'_>, which: Which<'_>) -> Result<Vec<Resource>>;
+    async fn get(&mut self, ctx: &Context<'_>, which: ResourceFilter<'_>) -> Result<Vec<Resource>>;
 
     /// Brings resources to their desired state, in this order.
     ///
@@ -128,7 +133,7 @@ pub trait Provider: Send {
 ///
 /// At the Ruby boundary, `All` is `nil` or `[]`, as the gem does; `Named(&[])` asks for nothing.
 #[derive(Clone, Copy, Debug)]
-pub enum Which<'a> {
+pub enum ResourceFilter<'a> {
     /// All that there are.
     All,
     /// These, and as many others as is convenient.
@@ -151,9 +156,9 @@ pub enum InSync {
 
 /// What is known of a resource's present state.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Current {
+pub enum CurrentState {
     /// Nobody has asked yet.
-    NotAsked,
+    Unknown,
     /// It is not there.
     Absent,
     /// It is there, as this.
@@ -164,7 +169,7 @@ pub enum Current {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// The present state.
-    pub is: Current,
+    pub is: CurrentState,
     /// The desired state; without it, or where that is `absent`, the resource is to be removed.
     pub should: Option<Resource>,
 }
@@ -175,7 +180,7 @@ pub struct Changes(Vec<(Name, Change)>);
 
 /// Whether a person may see secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum SecretVisibility {
     /// Secrets are redacted.
     Redacted,
     /// Secrets are written out, because an operator asked for it.
@@ -218,12 +223,12 @@ impl<'a> IntoIterator for &'a Changes {
     }
 }
 
-impl Current {
+impl CurrentState {
     /// The present state, where it is known and there.
     pub fn resource(&self) -> Option<&Resource> {
         match self {
             Self::Present(resource) => Some(resource),
-            Self::NotAsked | Self::Absent => None,
+            Self::Unknown | Self::Absent => None,
         }
     }
 }
@@ -243,9 +248,9 @@ mod tests {
         for family in crate::all() {
             for kind in family.read().types() {
                 let mut provider = kind.provider();
-                let none = provider.get(&ctx, Which::Named(&[])).await;
+                let none = provider.get(&ctx, ResourceFilter::Named(&[])).await;
                 assert_eq!(none.expect("nothing is asked"), []);
-                assert!(provider.get(&ctx, Which::All).await.is_err());
+                assert!(provider.get(&ctx, ResourceFilter::All).await.is_err());
             }
         }
     }

@@ -2,9 +2,9 @@
 
 mod blocks;
 mod cli;
+mod device_rollback;
 mod netconf;
-mod safety;
 
-pub(crate) use cli::Checkpoint;
-pub(crate) use netconf::Running;
-pub use safety::{Mark, Safety};
+pub(crate) use cli::CliRollback;
+pub use device_rollback::{DeviceRollback, RestorePoint};
+pub(crate) use netconf::NetconfRollback;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::{Context, ResourceAction};
 
-use crate::{Change, Changes, Current, Error, InSync, Provider, Result, Which};
+use crate::{Change, Changes, CurrentState, Error, InSync, Provider, ResourceFilter, Result};
 
 /// A provider that changes one resource at a time (Resource API, "Implementing simple providers").
 ///
@@ -16,7 +16,7 @@ pub trait SimpleProvider: Send {
     ///
     /// # Errors
     /// Those of [`Provider::get`].
-    async fn get(&mut self, ctx: &Context<'_>, which: Which<'_>) -> Result<Vec<Resource>>;
+    async fn get(&mut self, ctx: &Context<'_>, which: ResourceFilter<'_>) -> Result<Vec<Resource>>;
 
     /// Makes a resource that is not there.
     ///
@@ -64,7 +64,7 @@ pub trait SimpleProvider: Send {
 
 #[async_trait]
 impl<P: SimpleProvider> Provider for P {
-    async fn get(&mut self, ctx: &Context<'_>, which: Which<'_>) -> Result<Vec<Resource>> {
+    async fn get(&mut self, ctx: &Context<'_>, which: ResourceFilter<'_>) -> Result<Vec<Resource>> {
         SimpleProvider::get(self, ctx, which).await
     }
 
@@ -148,11 +148,15 @@ async fn todo(
     change: Change,
 ) -> Result<Option<Todo>> {
     let is_there = match change.is {
-        Current::Present(is) => is.is_present(),
-        Current::Absent => false,
-        Current::NotAsked => {
-            let rows = SimpleProvider::get(provider, ctx, Which::Named(std::slice::from_ref(name)))
-                .await?;
+        CurrentState::Present(is) => is.is_present(),
+        CurrentState::Absent => false,
+        CurrentState::Unknown => {
+            let rows = SimpleProvider::get(
+                provider,
+                ctx,
+                ResourceFilter::Named(std::slice::from_ref(name)),
+            )
+            .await?;
             rows.iter().any(|row| name.names(row) && row.is_present())
         }
     };
@@ -181,7 +185,7 @@ mod tests {
 
     #[async_trait]
     impl SimpleProvider for Shelf {
-        async fn get(&mut self, _: &Context<'_>, _: Which<'_>) -> Result<Vec<Resource>> {
+        async fn get(&mut self, _: &Context<'_>, _: ResourceFilter<'_>) -> Result<Vec<Resource>> {
             self.0.push("get".to_owned());
             Ok(vec![named("old")])
         }
@@ -224,7 +228,7 @@ mod tests {
         resource
     }
 
-    fn change(title: &str, is: Current, should: Option<Resource>) -> (Name, Change) {
+    fn change(title: &str, is: CurrentState, should: Option<Resource>) -> (Name, Change) {
         let namevars = [("name", Value::from(title))].into_iter().collect();
         (Name::new(title, namevars), Change { is, should })
     }
@@ -241,7 +245,7 @@ mod tests {
         let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
         let ctx = Context::new("shelf", &heard, &retry_budget);
         let ctx = ctx.for_resources(&resources);
-        let changes = [change("new", Current::Absent, Some(named("new")))];
+        let changes = [change("new", CurrentState::Absent, Some(named("new")))];
         let mut shelf = Shelf(Vec::new());
         let outcome = Provider::set(&mut shelf, &ctx, changes.into_iter().collect()).await;
         (outcome, shelf.0)
@@ -288,11 +292,11 @@ mod tests {
         let mut absent = named("gone");
         absent.set("ensure", Value::from("absent"));
         let changes = [
-            change("bad", Current::Absent, Some(named("bad"))),
-            change("new", Current::Absent, Some(named("new"))),
-            change("old", Current::NotAsked, Some(named("old"))),
-            change("gone", Current::Present(named("gone")), Some(absent)),
-            change("never", Current::Absent, None),
+            change("bad", CurrentState::Absent, Some(named("bad"))),
+            change("new", CurrentState::Absent, Some(named("new"))),
+            change("old", CurrentState::Unknown, Some(named("old"))),
+            change("gone", CurrentState::Present(named("gone")), Some(absent)),
+            change("never", CurrentState::Absent, None),
         ];
         let mut shelf = Shelf(Vec::new());
         Provider::set(&mut shelf, &ctx, changes.into_iter().collect())

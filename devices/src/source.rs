@@ -12,14 +12,14 @@ use devgate_schemas::Value;
 use devgate_transports::{self as transports, Context, Document};
 
 use crate::command_line::{exec, session};
-use crate::file_node::{Problems, Spot};
+use crate::file_node::{FileNode, Problems};
 use crate::{Error, Result};
 use answers::Answer;
 use document::{Query, Wanted};
 use output::Output;
 
 pub(crate) use answers::Answers;
-pub(crate) use protocol_kind::Speaks;
+pub(crate) use protocol_kind::ProtocolKind;
 pub(crate) use row::Row;
 
 /// Where rows come from.
@@ -32,23 +32,26 @@ pub(crate) enum Source {
 impl Source {
     /// Reads a source, beside which the keys `also` may stand.
     pub(crate) fn read(
-        top: &Spot<'_>,
-        speaks: Speaks,
+        top: &FileNode<'_>,
+        protocol_kind: ProtocolKind,
         also: &str,
         read: &dyn Fn(&str) -> Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        match speaks {
-            Speaks::Commands => {
+        match protocol_kind {
+            ProtocolKind::Commands => {
                 top.only(&["command", "textfsm", "textfsm_file", also], problems);
                 Output::read(top, read, problems).map(|output| Self::Output(Box::new(output)))
             }
-            Speaks::Rest | Speaks::Netconf | Speaks::Ovsdb | Speaks::Reads => {
+            ProtocolKind::Rest
+            | ProtocolKind::Netconf
+            | ProtocolKind::Ovsdb
+            | ProtocolKind::ReadOnly => {
                 top.only(
                     &["ask", "each", "rows", "values", "join", "keep", also],
                     problems,
                 );
-                let query = Query::read(top, speaks, problems)?;
+                let query = Query::read(top, protocol_kind, problems)?;
                 Some(Self::Document(Box::new(query)))
             }
         }
@@ -109,7 +112,7 @@ impl Source {
     ///
     /// # Errors
     /// What in an answer does not fit.
-    pub(crate) fn recall<'o>(
+    pub(crate) fn replay<'o>(
         &self,
         answers: &mut Answers,
         known: impl Fn(&str) -> Option<&'o str>,
@@ -159,7 +162,7 @@ impl Source {
     /// The questions to which there is no answer yet.
     fn open(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<String>> {
         match self {
-            Self::Output(output) if answers.knows(&output.command) => Ok(Vec::new()),
+            Self::Output(output) if answers.contains(&output.command) => Ok(Vec::new()),
             Self::Output(output) => Ok(vec![output.command.to_string()]),
             Self::Document(query) => query.open(answers, wanted),
         }

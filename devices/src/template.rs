@@ -15,7 +15,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::ValueKind;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 
-pub(crate) use scope::{Escape, Lifted, Medium, Scope, Secrets};
+pub(crate) use scope::{Escape, Medium, Revealed, Scope, Secrets};
 
 /// An expression, compiled.
 pub(crate) struct Expression(minijinja::Expression<'static, 'static>);
@@ -117,7 +117,7 @@ impl Template {
                     refused("a secret does not belong in a path")
                 }
                 Escape::Path | Escape::Xml => {
-                    Ok(output.write_str(&escape.written(&value.to_string()))?)
+                    Ok(output.write_str(&escape.escaped(&value.to_string()))?)
                 }
             }
         });

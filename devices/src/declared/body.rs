@@ -5,17 +5,17 @@
 
 use devgate_schemas::{Hash, Value};
 
-use crate::file_node::{Placed, Problems, Spot};
+use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Expression, Scope, Secrets};
-use crate::{Error, Result, Shown};
+use crate::{Error, Result, SecretVisibility};
 
 /// A structure of expressions.
 #[derive(Debug)]
 pub(super) enum Body {
-    Leaf(Box<Placed<Expression>>),
+    Leaf(Box<WithLocation<Expression>>),
     Pairs(Vec<(String, Self)>),
     Items(Vec<Self>),
-    Each(Box<Placed<Expression>>, Box<Self>),
+    Each(Box<WithLocation<Expression>>, Box<Self>),
 }
 
 /// The name of the item that `each` is at.
@@ -23,21 +23,25 @@ const ITEM: &str = "item";
 
 impl Body {
     /// Reads a structure whose expressions are over these names.
-    pub(super) fn read(spot: &Spot<'_>, names: &[&str], problems: &mut Problems) -> Option<Self> {
-        if spot.node().as_sequence().is_some() {
-            let items = spot.items();
+    pub(super) fn read(
+        file_node: &FileNode<'_>,
+        names: &[&str],
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        if file_node.node().as_sequence().is_some() {
+            let items = file_node.items();
             let items: Vec<_> = items
                 .iter()
                 .map(|item| Self::read(item, names, problems))
                 .collect();
             return Some(Self::Items(items.into_iter().collect::<Option<_>>()?));
         }
-        if spot.node().as_mapping().is_none() {
-            return spot
+        if file_node.node().as_mapping().is_none() {
+            return file_node
                 .expression(names, problems)
                 .map(|leaf| Self::Leaf(Box::new(leaf)));
         }
-        let pairs = spot.pairs(problems);
+        let pairs = file_node.pairs(problems);
         if let [("each", each), ("item", item)] | [("item", item), ("each", each)] = &pairs[..] {
             let each = each.expression(names, problems);
             let item = Self::read(item, &[names, &[ITEM]].concat(), problems);
@@ -45,7 +49,9 @@ impl Body {
         }
         let pairs: Vec<_> = pairs
             .into_iter()
-            .map(|(key, spot)| Some((key.to_owned(), Self::read(&spot, names, problems)?)))
+            .map(|(key, file_node)| {
+                Some((key.to_owned(), Self::read(&file_node, names, problems)?))
+            })
             .collect();
         Some(Self::Pairs(pairs.into_iter().collect::<Option<_>>()?))
     }
@@ -101,21 +107,21 @@ impl Body {
                     let items: Vec<Option<Value>> = items.collect::<Result<_>>()?;
                     Some(Value::Array(items.into_iter().flatten().collect()))
                 }
-                _ => return Err(Error::Data(each.place.problem("`each` makes no list"))),
+                _ => return Err(Error::Data(each.location.problem("`each` makes no list"))),
             },
         })
     }
 }
 
-fn evaluated(leaf: &Placed<Expression>, scope: &Scope) -> Result<Value> {
+fn evaluated(leaf: &WithLocation<Expression>, scope: &Scope) -> Result<Value> {
     let value = leaf.value.value(scope);
     value.map_err(|error| Error::Data(leaf.problem(&error)))
 }
 
 /// Data as people read it.
-pub(super) fn json(value: &Value, secrets: Shown) -> serde_json::Value {
+pub(super) fn json(value: &Value, secrets: SecretVisibility) -> serde_json::Value {
     match secrets {
-        Shown::Redacted => value.to_json(),
-        Shown::InClear => value.reveal_json(),
+        SecretVisibility::Redacted => value.to_json(),
+        SecretVisibility::InClear => value.reveal_json(),
     }
 }

@@ -3,27 +3,27 @@
 use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::Context;
 
-use super::deeds::{Deeds, Seen, What};
+use super::crud::{ChangeKind, ChangeScope, Crud};
 use crate::command_line::session;
 use crate::commit_check::check_lines;
-use crate::file_node::{Placed, Problems, Spot};
+use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::line::{self, Line};
 use crate::template::{Medium, Template};
 use crate::{Change, Error, Result};
 
 /// The lines that change a resource.
 #[derive(Debug)]
-pub(super) struct Cli(Deeds<Placed<Template>>);
+pub(super) struct Cli(Crud<WithLocation<Template>>);
 
 impl Cli {
     pub(super) fn read(
-        top: &Spot<'_>,
+        top: &FileNode<'_>,
         schema: &TypeSchema,
         problems: &mut Problems,
     ) -> Option<Self> {
-        Deeds::read(top, schema, problems, |spot, names, problems| {
-            check_lines(spot, problems);
-            spot.template(names, problems)
+        Crud::read(top, schema, problems, |file_node, names, problems| {
+            check_lines(file_node, problems);
+            file_node.template(names, problems)
         })
         .map(Self)
     }
@@ -36,12 +36,12 @@ impl Cli {
         change: &Change,
     ) -> Result<Vec<Line>> {
         let template = self.0.of(schema, change)?;
-        let seen = Seen::of(schema, name, change, Medium::CommandLine)?;
+        let seen = ChangeScope::of(schema, name, change, Medium::CommandLine)?;
         let failed = |error| template.failure(schema, error);
         let text = template.value.text(&seen.scope).map_err(failed)?;
         Line::all(&text, &seen.secrets).map_err(|line| {
             let message = format!("line {line} of what it makes is indented like no line above it");
-            Error::Data(template.place.problem(message))
+            Error::Data(template.location.problem(message))
         })
     }
 
@@ -65,7 +65,7 @@ impl Cli {
         for (name, change) in changes {
             match self.lines(schema, &name, &change) {
                 Ok(made) => {
-                    ready.push((What::of(&change), name));
+                    ready.push((ChangeKind::of(&change), name));
                     lines.push(made);
                 }
                 Err(error) => ctx.failed(name.title(), error.to_string()),

@@ -12,9 +12,9 @@ use serde_json::{Value as Json, json};
 
 use super::DeclaredType;
 use crate::fake::Heard;
-use crate::file_node::{Problems, Spot};
-use crate::source::Speaks;
-use crate::{Change, Changes, Current, ResourceType, Shown, Which};
+use crate::file_node::{FileNode, Problems};
+use crate::source::ProtocolKind;
+use crate::{Change, Changes, CurrentState, ResourceFilter, ResourceType, SecretVisibility};
 
 /// A device with documents. It refuses requests with a word in their body, as a whole where it says so.
 #[derive(Debug, Default)]
@@ -139,18 +139,18 @@ ovsdb:
   delete: { delete: User, where: { name: name } }
 ";
 
-fn read(form: &str, speaks: Speaks) -> (Option<DeclaredType>, Problems) {
+fn read(form: &str, protocol_kind: ProtocolKind) -> (Option<DeclaredType>, Problems) {
     let node = yaml::parse(&format!("{USER}{form}")).expect("it is YAML");
     let mut problems = Problems::new();
     let file = "user.yaml".into();
     let read = |_: &str| Ok(String::new());
-    let top = Spot::top(&file, &node);
-    let kind = DeclaredType::read(&top, Some(speaks), &read, &mut problems);
+    let top = FileNode::top(&file, &node);
+    let kind = DeclaredType::read(&top, Some(protocol_kind), &read, &mut problems);
     (kind, problems)
 }
 
-fn user(form: &str, speaks: Speaks) -> DeclaredType {
-    let (kind, problems) = read(form, speaks);
+fn user(form: &str, protocol_kind: ProtocolKind) -> DeclaredType {
+    let (kind, problems) = read(form, protocol_kind);
     assert_eq!(problems, []);
     kind.expect("nothing is wrong")
 }
@@ -164,11 +164,11 @@ fn change(kind: &DeclaredType, name: &str, ensure: &str) -> (Name, Change) {
     let desired = kind.schema().desire(Some(name), given);
     let (name, should) = desired.expect("it fits");
     let is = match ensure {
-        "present" => Current::Absent,
+        "present" => CurrentState::Absent,
         _ => {
             let mut is = should.clone();
             is.set("ensure", Value::from("present"));
-            Current::Present(is)
+            CurrentState::Present(is)
         }
     };
     let should = (ensure == "present").then_some(should);
@@ -215,11 +215,15 @@ async fn rows_come_of_each_and_join_and_only_where_they_can_matter() {
         ],
         ..Store::default()
     };
-    let kind = user(REST, Speaks::Rest);
+    let kind = user(REST, ProtocolKind::Rest);
     let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
     let ctx = Context::new("it", &heard, &retry_budget);
     let ctx = ctx.with_transport(&store);
-    let rows = kind.provider().get(&ctx, Which::All).await.expect("rows");
+    let rows = kind
+        .provider()
+        .get(&ctx, ResourceFilter::All)
+        .await
+        .expect("rows");
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].get("group"), Some(&Value::from("a/b")));
     assert_eq!(
@@ -232,7 +236,7 @@ async fn rows_come_of_each_and_join_and_only_where_they_can_matter() {
 
 #[tokio::test]
 async fn requests_that_differ_in_one_list_go_as_one_and_what_is_refused_fails_alone() {
-    let kind = user(REST, Speaks::Rest);
+    let kind = user(REST, ProtocolKind::Rest);
     let store = Store {
         refuses: "wrong",
         status: "422 Unprocessable Entity",
@@ -262,7 +266,7 @@ async fn requests_that_differ_in_one_list_go_as_one_and_what_is_refused_fails_al
 
 #[tokio::test]
 async fn what_is_gone_already_is_gone() {
-    let kind = user(REST, Speaks::Rest);
+    let kind = user(REST, ProtocolKind::Rest);
     let store = Store {
         refuses: "eve",
         status: "404 Not Found",
@@ -280,7 +284,7 @@ async fn what_is_gone_already_is_gone() {
 
 #[tokio::test]
 async fn xml_goes_as_one_configuration_with_its_secrets_escaped() {
-    let kind = user(NETCONF, Speaks::Netconf);
+    let kind = user(NETCONF, ProtocolKind::Netconf);
     let store = Store {
         is_whole: true,
         ..Store::default()
@@ -302,7 +306,7 @@ async fn xml_goes_as_one_configuration_with_its_secrets_escaped() {
 
 #[tokio::test]
 async fn operations_go_in_one_transaction_under_names_of_their_own() {
-    let kind = user(OVSDB, Speaks::Ovsdb);
+    let kind = user(OVSDB, ProtocolKind::Ovsdb);
     let store = Store {
         is_whole: true,
         ..Store::default()
@@ -320,7 +324,7 @@ async fn operations_go_in_one_transaction_under_names_of_their_own() {
     if let Some(should) = &mut nowhere.should {
         should.set("group", Value::Undef);
     }
-    let error = kind.render(&name, &nowhere, Shown::Redacted);
+    let error = kind.render(&name, &nowhere, SecretVisibility::Redacted);
     let error = error
         .expect_err("it would be about every group")
         .to_string();
@@ -329,63 +333,63 @@ async fn operations_go_in_one_transaction_under_names_of_their_own() {
 
 #[test]
 fn what_people_see_of_a_change_holds_no_secret() {
-    for (form, speaks) in [
-        (REST, Speaks::Rest),
-        (NETCONF, Speaks::Netconf),
-        (OVSDB, Speaks::Ovsdb),
+    for (form, protocol_kind) in [
+        (REST, ProtocolKind::Rest),
+        (NETCONF, ProtocolKind::Netconf),
+        (OVSDB, ProtocolKind::Ovsdb),
     ] {
-        let kind = user(form, speaks);
+        let kind = user(form, protocol_kind);
         let (name, change) = change(&kind, "a", "present");
         let lines = |secrets| {
             kind.render(&name, &change, secrets)
                 .expect("lines")
                 .concat()
         };
-        let redacted = lines(Shown::Redacted);
+        let redacted = lines(SecretVisibility::Redacted);
         assert!(redacted.contains("[value redacted]"), "{redacted}");
         assert!(!redacted.contains("canary"), "{redacted}");
-        assert!(lines(Shown::InClear).contains("canary"));
+        assert!(lines(SecretVisibility::InClear).contains("canary"));
     }
 }
 
 #[test]
 fn a_form_that_is_wrong_is_told_with_its_place() {
-    for (form, speaks, expected) in [
+    for (form, protocol_kind, expected) in [
         (
             REST,
-            Speaks::Netconf,
+            ProtocolKind::Netconf,
             "has another form: expected `netconf`",
         ),
-        (REST, Speaks::Reads, "this protocol only reads"),
+        (REST, ProtocolKind::ReadOnly, "this protocol only reads"),
         (
             "rest: { get: { ask: / } }",
-            Speaks::Rest,
+            ProtocolKind::Rest,
             "rest.get: missing key `values`",
         ),
         (
             "rest: { get: { ask: /, values: { A: 'b//c' } } }",
-            Speaks::Rest,
+            ProtocolKind::Rest,
             "rest.get.values.A: `b//c` is no path",
         ),
         (
             "ovsdb: { create: { inset: User } }",
-            Speaks::Ovsdb,
+            ProtocolKind::Ovsdb,
             "unknown key `inset`; did you mean `insert`?",
         ),
         (
             "ovsdb: { create: { insert: User, as: key } }",
-            Speaks::Ovsdb,
+            ProtocolKind::Ovsdb,
             "`key` stands for something else here",
         ),
     ] {
-        let (_, problems) = read(form, speaks);
+        let (_, problems) = read(form, protocol_kind);
         let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert!(told.iter().any(|one| one.contains(expected)), "{told:#?}");
     }
     let path = REST.replace("'/users/{{ name }}'", "'/users/{{ key }}'");
-    let kind = user(&path, Speaks::Rest);
+    let kind = user(&path, ProtocolKind::Rest);
     let (name, change) = change(&kind, "a", "absent");
-    let error = kind.render(&name, &change, Shown::Redacted);
+    let error = kind.render(&name, &change, SecretVisibility::Redacted);
     let error = error.expect_err("a secret in a path").to_string();
     assert!(
         error.contains("a secret does not belong in a path"),

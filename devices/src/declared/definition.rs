@@ -5,33 +5,33 @@ use indexmap::IndexMap;
 use indexmap::map::Entry;
 
 use super::form::Form;
-use super::merged_rows::Found;
+use super::merged_rows::MergedRows;
 use super::rows;
-use crate::file_node::Placed;
+use crate::file_node::WithLocation;
 use crate::source::{Answers, Row, Source};
 use crate::template::{Expression, Scope, Template};
-use crate::{Error, Result, Which};
+use crate::{Error, ResourceFilter, Result};
 
 /// What the file says.
 #[derive(Debug)]
 pub(super) struct Definition {
     pub(super) schema: TypeSchema,
     /// Makes the title of a row, where several namevars need one.
-    pub(super) title: Option<Placed<Template>>,
+    pub(super) title: Option<WithLocation<Template>>,
     /// The one form of an attribute's values.
-    pub(super) canonical: Vec<(String, Placed<Expression>)>,
-    pub(super) get: Vec<Get>,
+    pub(super) canonical: Vec<(String, WithLocation<Expression>)>,
+    pub(super) get: Vec<GetSection>,
     pub(super) form: Form,
 }
 
 /// Where rows come from, and what a row says of a resource.
 #[derive(Debug)]
-pub(super) struct Get {
+pub(super) struct GetSection {
     pub(super) source: Source,
-    pub(super) resource: Vec<(String, Placed<Expression>)>,
+    pub(super) resource: Vec<(String, WithLocation<Expression>)>,
 }
 
-impl Get {
+impl GetSection {
     /// That what a row says of an attribute is wrong.
     fn wrong(&self, row: &Row, answers: &Answers, wrong: Wrong) -> Error {
         let said = self.resource.iter();
@@ -46,14 +46,18 @@ impl Get {
 impl Definition {
     /// The resources in the answers, in their order. What several sources say of one resource is put
     /// together, and the later one wins; the rows of one source can only complete each other.
-    pub(super) fn resources(&self, answers: &Answers, which: Which<'_>) -> Result<Vec<Resource>> {
+    pub(super) fn resources(
+        &self,
+        answers: &Answers,
+        which: ResourceFilter<'_>,
+    ) -> Result<Vec<Resource>> {
         // By title, which stands for the namevars: a table may have a hundred thousand routes.
-        let mut found: IndexMap<String, Found> = IndexMap::new();
+        let mut found: IndexMap<String, MergedRows> = IndexMap::new();
         for (source, get) in self.get.iter().enumerate() {
-            let told = self.told_by_name(get);
+            let namevars = self.namevar_expressions(get);
             for row in get
                 .source
-                .rows(answers, &|row| self.may_be(&told, row, which))?
+                .rows(answers, &|row| self.may_match(&namevars, row, which))?
             {
                 let mut resource = rows::resource(&self.schema, &get.resource, &row, answers)?;
                 if let Some(wrong) = self
@@ -75,21 +79,21 @@ impl Definition {
                 match found.entry(name.title().to_owned()) {
                     Entry::Occupied(mut found) => found.get_mut().add(&self.schema, source, row),
                     Entry::Vacant(unknown) => {
-                        unknown.insert(Found::new(source, row));
+                        unknown.insert(MergedRows::new(source, row));
                     }
                 }
             }
         }
-        Ok(found.into_values().flat_map(Found::all).collect())
+        Ok(found.into_values().flat_map(MergedRows::all).collect())
     }
 
     /// The namevars among a source's attributes, with the names that each is made of.
-    pub(super) fn told_by_name<'g>(
+    pub(super) fn namevar_expressions<'g>(
         &self,
-        get: &'g Get,
+        get: &'g GetSection,
     ) -> Vec<(&'g str, &'g Expression, Vec<String>)> {
         let namevars = self.schema.namevars();
-        let of_name = |(attribute, expression): &'g (String, Placed<Expression>)| {
+        let of_name = |(attribute, expression): &'g (String, WithLocation<Expression>)| {
             let is_namevar = namevars
                 .iter()
                 .any(|namevar| *namevar == attribute.as_str());
@@ -101,17 +105,17 @@ impl Definition {
 
     /// Whether a resource of these names may come of a row of `each`, by the namevars that its values
     /// alone tell: a zone that nobody asks about is not looked into.
-    pub(super) fn may_be(
+    pub(super) fn may_match(
         &self,
-        told: &[(&str, &Expression, Vec<String>)],
+        namevars: &[(&str, &Expression, Vec<String>)],
         row: &Hash,
-        which: Which<'_>,
+        which: ResourceFilter<'_>,
     ) -> bool {
-        let Which::Named(names) = which else {
+        let ResourceFilter::Named(names) = which else {
             return true;
         };
         let mut known = Resource::new();
-        for (namevar, expression, made_of) in told {
+        for (namevar, expression, made_of) in namevars {
             if made_of.iter().all(|name| row.get(name).is_some())
                 && let Ok(value) = expression.value(&Scope::of_row(row))
                 && let Ok(Some(value)) = rows::typed(&self.schema.attributes()[*namevar], value)
@@ -144,7 +148,7 @@ impl Definition {
             // What cannot be written stays as it is, to be refused: no filter may smooth it over.
             match resource.get(name) {
                 None | Some(Value::Undef) => continue,
-                Some(value) if self.form.medium().misfit(value).is_some() => continue,
+                Some(value) if self.form.medium().unwritable_character(value).is_some() => continue,
                 Some(_) => {}
             }
             let scope = Scope::of_resource(&self.schema, resource);

@@ -3,10 +3,10 @@
 use devgate_schemas::{Name, Resource, TypeSchema};
 
 use super::cli::Cli;
-use super::deeds::Seen;
-use super::requests::Requests;
+use super::crud::ChangeScope;
+use super::data_form::DataForm;
 use crate::template::Medium;
-use crate::{Change, Current, Result, Shown};
+use crate::{Change, CurrentState, Result, SecretVisibility};
 
 /// How changes are made.
 #[derive(Debug)]
@@ -14,11 +14,11 @@ pub(super) enum Form {
     /// Lines of configuration.
     Cli(Box<Cli>),
     /// Requests that change data.
-    Data(Box<dyn Requests>),
+    Data(Box<dyn DataForm>),
 }
 
 impl Form {
-    pub(super) fn data(form: impl Requests + 'static) -> Self {
+    pub(super) fn data(form: impl DataForm + 'static) -> Self {
         Self::Data(Box::new(form))
     }
 
@@ -35,7 +35,7 @@ impl Form {
         schema: &TypeSchema,
         name: &Name,
         change: &Change,
-        secrets: Shown,
+        secrets: SecretVisibility,
     ) -> Result<Vec<String>> {
         match self {
             Self::Cli(cli) => {
@@ -56,18 +56,22 @@ impl Form {
             is,
             should: Some(should.clone()),
         };
-        let create = change(Current::Absent);
+        let create = change(CurrentState::Absent);
         // A value that cannot be written is none in either case.
-        Seen::of(schema, name, &create, self.medium())?;
-        let Err(error) = self.lines(schema, name, &create, Shown::Redacted) else {
+        ChangeScope::of(schema, name, &create, self.medium())?;
+        let Err(error) = self.lines(schema, name, &create, SecretVisibility::Redacted) else {
             return Ok(());
         };
         let is_blind = match self {
             Self::Cli(cli) => cli.is_blind(schema, should),
             Self::Data(form) => form.is_blind(schema, should),
         };
-        let update = change(Current::Present(should.clone()));
-        if is_blind && self.lines(schema, name, &update, Shown::Redacted).is_err() {
+        let update = change(CurrentState::Present(should.clone()));
+        if is_blind
+            && self
+                .lines(schema, name, &update, SecretVisibility::Redacted)
+                .is_err()
+        {
             return Err(error);
         }
         Ok(())

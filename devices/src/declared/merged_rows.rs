@@ -3,24 +3,24 @@
 use devgate_schemas::{Resource, TypeSchema};
 
 /// What is said under one name: one resource, or several that the type cannot tell apart.
-pub(super) struct Found {
+pub(super) struct MergedRows {
     /// What all sources say, put together.
-    whole: Resource,
+    merged: Resource,
     /// What the source that speaks now has said of it, where others have spoken before.
-    said: Option<Resource>,
+    current: Option<Resource>,
     /// The source that speaks.
     source: usize,
     /// Rows of other things of the same name.
-    others: Vec<Resource>,
+    unmerged: Vec<Resource>,
 }
 
-impl Found {
+impl MergedRows {
     pub(super) fn new(source: usize, row: Resource) -> Self {
         Self {
-            whole: row,
-            said: None,
+            merged: row,
+            current: None,
             source,
-            others: Vec::new(),
+            unmerged: Vec::new(),
         }
     }
 
@@ -29,9 +29,9 @@ impl Found {
     pub(super) fn add(&mut self, schema: &TypeSchema, source: usize, row: Resource) {
         if self.source != source {
             self.source = source;
-            self.said = Some(Resource::new());
+            self.current = Some(Resource::new());
         }
-        let said = self.said.as_ref().unwrap_or(&self.whole);
+        let current = self.current.as_ref().unwrap_or(&self.merged);
         let is_property = |name: &str| {
             let is_namevar = schema.namevars().iter().any(|namevar| namevar == name);
             !is_namevar && name != "title" && name != "ensure"
@@ -39,25 +39,25 @@ impl Found {
         let (mut is_new, mut is_bare, mut is_other) = (false, true, false);
         for (name, value) in row.iter().filter(|(name, _)| is_property(name)) {
             is_bare = false;
-            match said.get(name) {
+            match current.get(name) {
                 None => is_new = true,
                 Some(before) => is_other |= before != value,
             }
         }
         if is_other || !(is_new || is_bare) {
-            self.others.push(row);
+            self.unmerged.push(row);
             return;
         }
         for (name, value) in row.iter() {
-            self.whole.set(name, value.clone());
-            if let Some(said) = &mut self.said {
-                said.set(name, value.clone());
+            self.merged.set(name, value.clone());
+            if let Some(current) = &mut self.current {
+                current.set(name, value.clone());
             }
         }
     }
 
     /// Everything that has this name.
     pub(super) fn all(self) -> impl Iterator<Item = Resource> {
-        std::iter::once(self.whole).chain(self.others)
+        std::iter::once(self.merged).chain(self.unmerged)
     }
 }

@@ -5,16 +5,16 @@ use devgate_transports::Request;
 use devgate_transports::error::Refused;
 use devgate_transports::netconf::Element;
 
-use super::deeds::{Deeds, Seen};
-use super::requests::Requests;
-use crate::file_node::{Placed, Problems, Spot};
+use super::crud::{ChangeScope, Crud};
+use super::data_form::DataForm;
+use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Escape, Medium, Secrets, Template};
-use crate::{Change, Error, Result, Shown};
+use crate::{Change, Error, Result, SecretVisibility};
 
 /// The XML that changes a resource.
 #[derive(Debug)]
 pub(super) struct Netconf {
-    deeds: Deeds<Placed<Template>>,
+    crud: Crud<WithLocation<Template>>,
     /// How many elements lie around each resource's own: they stand once for all resources.
     around: usize,
 }
@@ -22,17 +22,17 @@ pub(super) struct Netconf {
 impl Netconf {
     /// Reads the form of a type whose rows lie that deep.
     pub(super) fn read(
-        top: &Spot<'_>,
+        top: &FileNode<'_>,
         schema: &TypeSchema,
         depth: usize,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let deeds = Deeds::read(top, schema, problems, |spot, names, problems| {
-            let source = spot.text(problems)?;
-            spot.escaping_template(source, names, Escape::Xml, problems)
+        let crud = Crud::read(top, schema, problems, |file_node, names, problems| {
+            let source = file_node.text(problems)?;
+            file_node.escaping_template(source, names, Escape::Xml, problems)
         })?;
         Some(Self {
-            deeds,
+            crud,
             around: depth.saturating_sub(1),
         })
     }
@@ -43,16 +43,16 @@ impl Netconf {
         schema: &TypeSchema,
         name: &Name,
         change: &Change,
-    ) -> Result<(&Placed<Template>, String, Secrets)> {
-        let template = self.deeds.of(schema, change)?;
-        let Seen { scope, secrets } = Seen::of(schema, name, change, Medium::Xml)?;
+    ) -> Result<(&WithLocation<Template>, String, Secrets)> {
+        let template = self.crud.of(schema, change)?;
+        let ChangeScope { scope, secrets } = ChangeScope::of(schema, name, change, Medium::Xml)?;
         let text = template.value.text(&scope);
         let text = text.map_err(|error| template.failure(schema, error))?;
         Ok((template, text, secrets))
     }
 }
 
-impl Requests for Netconf {
+impl DataForm for Netconf {
     fn medium(&self) -> Medium {
         Medium::Xml
     }
@@ -68,7 +68,7 @@ impl Requests for Netconf {
         let body = secrets.lifted_text(&text, Escape::Xml);
         Element::parse_all(&text_of(&body)).map_err(|error| {
             let message = format!("what it makes is no XML: {error}");
-            Error::Data(template.place.problem(message))
+            Error::Data(template.location.problem(message))
         })?;
         Ok(Request {
             body: Some(body),
@@ -77,11 +77,11 @@ impl Requests for Netconf {
     }
 
     fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
-        self.deeds.is_blind(schema, should)
+        self.crud.is_blind(schema, should)
     }
 
     /// What the device does not take as a whole is sent one by one.
-    fn belong(&self, _: &Request, _: &Request) -> bool {
+    fn can_join(&self, _: &Request, _: &Request) -> bool {
         false
     }
 
@@ -103,7 +103,7 @@ impl Requests for Netconf {
     }
 
     /// `delete` is refused then; `remove` is not, but devices of NETCONF 1.0 do not know it.
-    fn was_gone(&self, refused: &Refused) -> bool {
+    fn is_already_gone(&self, refused: &Refused) -> bool {
         refused.status == "data-missing"
     }
 
@@ -112,11 +112,11 @@ impl Requests for Netconf {
         schema: &TypeSchema,
         name: &Name,
         change: &Change,
-        secrets: Shown,
+        secrets: SecretVisibility,
     ) -> Result<Vec<String>> {
         let request = self.request(schema, name, change, 1)?;
         let text = match (request.body, secrets) {
-            (Some(body), Shown::InClear) => text_of(&body),
+            (Some(body), SecretVisibility::InClear) => text_of(&body),
             (_, _) => {
                 let (_, text, veiled) = self.text(schema, name, change)?;
                 veiled.lift(&text, Escape::Xml).0

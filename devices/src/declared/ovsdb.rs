@@ -5,16 +5,16 @@ use devgate_transports::Request;
 use devgate_transports::error::Refused;
 
 use super::body::{Body, json};
-use super::deeds::{Deeds, Mention, Seen};
-use super::requests::Requests;
-use crate::error::Place;
-use crate::file_node::{Placed, Problems, Spot};
+use super::crud::{ChangeScope, Crud, ReferencedNames};
+use super::data_form::DataForm;
+use crate::error::Location;
+use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Expression, Medium};
-use crate::{Change, Error, Result, Shown};
+use crate::{Change, Error, Result, SecretVisibility};
 
 /// The operations that change a resource.
 #[derive(Debug)]
-pub(super) struct Ovsdb(Deeds<Vec<Edit>>);
+pub(super) struct Ovsdb(Crud<Vec<Edit>>);
 
 /// An operation to be made of a change.
 #[derive(Debug)]
@@ -25,9 +25,9 @@ struct Edit {
     /// The name by which later operations know the row that it inserts.
     name: Option<String>,
     /// Whether it is wanted.
-    when: Option<Placed<Expression>>,
+    when: Option<WithLocation<Expression>>,
     /// Columns, under `where`, `row`, `add` and `remove`.
-    columns: Vec<(&'static str, Body, Place)>,
+    columns: Vec<(&'static str, Body, Location)>,
 }
 
 /// What operations do to the rows of a table.
@@ -38,26 +38,26 @@ const COLUMNS: [&str; 4] = ["where", "row", "add", "remove"];
 
 impl Ovsdb {
     pub(super) fn read(
-        top: &Spot<'_>,
+        top: &FileNode<'_>,
         schema: &TypeSchema,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let deeds = Deeds::read(top, schema, problems, |spot, names, problems| {
+        let crud = Crud::read(top, schema, problems, |file_node, names, problems| {
             let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            let edits: Vec<_> = spot
+            let edits: Vec<_> = file_node
                 .items()
                 .iter()
-                .map(|spot| Edit::read(spot, &mut names, problems))
+                .map(|file_node| Edit::read(file_node, &mut names, problems))
                 .collect();
             edits.into_iter().collect()
         });
-        deeds.map(Self)
+        crud.map(Self)
     }
 }
 
 impl Edit {
     /// Reads an operation over these names, to which that of its own row is added.
-    fn read(top: &Spot<'_>, names: &mut Vec<String>, problems: &mut Problems) -> Option<Self> {
+    fn read(top: &FileNode<'_>, names: &mut Vec<String>, problems: &mut Problems) -> Option<Self> {
         top.only(
             &[&DOES[..], &COLUMNS[..], &["as", "when"]].concat(),
             problems,
@@ -74,18 +74,19 @@ impl Edit {
         };
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         let when = top.get("when");
-        let when = when.map(|spot| spot.expression(&known, problems));
+        let when = when.map(|file_node| file_node.expression(&known, problems));
         let mut columns = Vec::new();
         for key in COLUMNS {
-            if let Some(spot) = top.get(key) {
-                let body = Body::read(&spot, &known, problems);
-                columns.push(body.map(|body| (key, body, spot.place())));
+            if let Some(file_node) = top.get(key) {
+                let body = Body::read(&file_node, &known, problems);
+                columns.push(body.map(|body| (key, body, file_node.location())));
             }
         }
-        let name = top.get("as").and_then(|spot| {
-            let name = spot.text(problems)?;
+        let name = top.get("as").and_then(|file_node| {
+            let name = file_node.text(problems)?;
             if names.iter().any(|known| known == name) {
-                problems.push(spot.problem(format!("`{name}` stands for something else here")));
+                problems
+                    .push(file_node.problem(format!("`{name}` stands for something else here")));
             }
             Some(name.to_owned())
         });
@@ -100,7 +101,7 @@ impl Edit {
     }
 
     /// The operation in plain JSON; nothing where it is not wanted.
-    fn operation(&self, seen: &Seen) -> Result<Option<Value>> {
+    fn operation(&self, seen: &ChangeScope) -> Result<Option<Value>> {
         if let Some(when) = &self.when {
             let wanted = when.value.value(&seen.scope);
             let wanted = wanted.map_err(|error| Error::Data(when.problem(&error)))?;
@@ -115,7 +116,7 @@ impl Edit {
             let named = seen.scope.text(name);
             operation.insert("as", Value::from(named));
         }
-        for (key, body, place) in &self.columns {
+        for (key, body, location) in &self.columns {
             let Some(columns) = body.value(&seen.scope, &seen.secrets)? else {
                 continue;
             };
@@ -123,7 +124,7 @@ impl Edit {
             let found = columns.as_hash().map_or(0, Hash::len);
             if *key == "where" && found < body.len() {
                 let message = "there is no value for a column that says which rows are meant";
-                return Err(Error::Data(place.problem(message)));
+                return Err(Error::Data(location.problem(message)));
             }
             operation.insert(*key, columns);
         }
@@ -131,7 +132,7 @@ impl Edit {
     }
 }
 
-impl Mention for Vec<Edit> {
+impl ReferencedNames for Vec<Edit> {
     fn names(&self) -> Vec<String> {
         let when = self.iter().filter_map(|edit| edit.when.as_ref());
         let bodies = self.iter().flat_map(|edit| &edit.columns);
@@ -141,7 +142,7 @@ impl Mention for Vec<Edit> {
     }
 }
 
-impl Requests for Ovsdb {
+impl DataForm for Ovsdb {
     fn medium(&self) -> Medium {
         Medium::Data
     }
@@ -154,7 +155,7 @@ impl Requests for Ovsdb {
         number: usize,
     ) -> Result<Request> {
         let edits = self.0.of(schema, change)?;
-        let mut seen = Seen::of(schema, name, change, Medium::Data)?;
+        let mut seen = ChangeScope::of(schema, name, change, Medium::Data)?;
         for own in edits.iter().filter_map(|edit| edit.name.as_ref()) {
             let named = Value::from(format!("{own}_{number}"));
             seen.scope = seen.scope.with(own, &named);
@@ -172,7 +173,7 @@ impl Requests for Ovsdb {
         self.0.is_blind(schema, should)
     }
 
-    fn belong(&self, _: &Request, _: &Request) -> bool {
+    fn can_join(&self, _: &Request, _: &Request) -> bool {
         true
     }
 
@@ -199,7 +200,7 @@ impl Requests for Ovsdb {
         schema: &TypeSchema,
         name: &Name,
         change: &Change,
-        secrets: Shown,
+        secrets: SecretVisibility,
     ) -> Result<Vec<String>> {
         let request = self.request(schema, name, change, 1)?;
         let operations = operations(&request).iter();

@@ -6,12 +6,13 @@ use async_trait::async_trait;
 use devgate_schemas::{Hash, Name, Resource, TypeSchema, Value, Wrong};
 use devgate_transports::Context;
 
+use super::data_form;
 use super::definition::Definition;
 use super::form::Form;
-use super::requests;
 use crate::source::Answers;
 use crate::{
-    Change, Changes, Current, Error, InSync, Provider, ResourceType, Result, Shown, Which,
+    Change, Changes, CurrentState, Error, InSync, Provider, ResourceFilter, ResourceType, Result,
+    SecretVisibility,
 };
 
 /// A resource type that a family's file declares.
@@ -38,9 +39,9 @@ impl DeclaredType {
     ) -> Result<Vec<Resource>> {
         let mut answers = Answers::default();
         for get in &self.0.get {
-            get.source.recall(&mut answers, &output)?;
+            get.source.replay(&mut answers, &output)?;
         }
-        self.0.resources(&answers, Which::All)
+        self.0.resources(&answers, ResourceFilter::All)
     }
 
     /// Compiles what is otherwise compiled when it is first needed.
@@ -85,21 +86,26 @@ impl ResourceType for DeclaredType {
         self.0.form.check(&self.0.schema, name, should)
     }
 
-    fn render(&self, name: &Name, change: &Change, secrets: Shown) -> Result<Vec<String>> {
+    fn render(
+        &self,
+        name: &Name,
+        change: &Change,
+        secrets: SecretVisibility,
+    ) -> Result<Vec<String>> {
         self.0.form.lines(&self.0.schema, name, change, secrets)
     }
 }
 
 #[async_trait]
 impl Provider for DeclaredProvider {
-    async fn get(&mut self, ctx: &Context<'_>, which: Which<'_>) -> Result<Vec<Resource>> {
-        if matches!(which, Which::Named([])) {
+    async fn get(&mut self, ctx: &Context<'_>, which: ResourceFilter<'_>) -> Result<Vec<Resource>> {
+        if matches!(which, ResourceFilter::Named([])) {
             return Ok(Vec::new());
         }
         let mut answers = Answers::default();
         for get in &self.0.get {
-            let told = self.0.told_by_name(get);
-            let wanted = |row: &Hash| self.0.may_be(&told, row, which);
+            let namevars = self.0.namevar_expressions(get);
+            let wanted = |row: &Hash| self.0.may_match(&namevars, row, which);
             get.source.ask(ctx, &wanted, &mut answers).await?;
         }
         self.0.resources(&answers, which)
@@ -109,19 +115,19 @@ impl Provider for DeclaredProvider {
         let mut known = Vec::with_capacity(changes.iter().len());
         let mut rows = None;
         for (name, mut change) in changes {
-            if change.is == Current::NotAsked {
+            if change.is == CurrentState::Unknown {
                 if rows.is_none() {
-                    rows = Some(self.get(ctx, Which::All).await?);
+                    rows = Some(self.get(ctx, ResourceFilter::All).await?);
                 }
                 let is = rows.iter().flatten().find(|row| name.names(row)).cloned();
-                change.is = is.map_or(Current::Absent, Current::Present);
+                change.is = is.map_or(CurrentState::Absent, CurrentState::Present);
             }
             known.push((name, change));
         }
         let schema = &self.0.schema;
         match &self.0.form {
             Form::Cli(cli) => cli.set(ctx, schema, known).await,
-            Form::Data(form) => requests::set(&**form, ctx, schema, known).await,
+            Form::Data(form) => data_form::set(&**form, ctx, schema, known).await,
         }
     }
 

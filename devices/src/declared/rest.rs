@@ -5,38 +5,40 @@ use devgate_transports::Request;
 use devgate_transports::error::Refused;
 
 use super::body::{Body, json};
-use super::deeds::{Deeds, Mention, Seen};
-use super::requests::Requests;
-use crate::file_node::{Placed, Problems, Spot};
+use super::crud::{ChangeScope, Crud, ReferencedNames};
+use super::data_form::DataForm;
+use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Escape, Medium, Template};
-use crate::{Change, Error, Result, Shown};
+use crate::{Change, Error, Result, SecretVisibility};
 
 /// The requests that change a resource.
 #[derive(Debug)]
 pub(super) struct Rest {
-    deeds: Deeds<Deed>,
+    crud: Crud<RequestTemplate>,
     /// The key of a body's list, if requests that differ in nothing else are sent as one.
     join: Option<String>,
 }
 
 /// A request to be made of a change.
 #[derive(Debug)]
-struct Deed {
+struct RequestTemplate {
     method: String,
-    path: Placed<Template>,
+    path: WithLocation<Template>,
     body: Option<Body>,
 }
 
 impl Rest {
     pub(super) fn read(
-        top: &Spot<'_>,
+        top: &FileNode<'_>,
         schema: &TypeSchema,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let join = top.get("join").and_then(|spot| spot.text(problems));
-        let deeds = Deeds::read(top, schema, problems, Deed::read)?;
+        let join = top
+            .get("join")
+            .and_then(|file_node| file_node.text(problems));
+        let crud = Crud::read(top, schema, problems, RequestTemplate::read)?;
         Some(Self {
-            deeds,
+            crud,
             join: join.map(str::to_owned),
         })
     }
@@ -53,19 +55,19 @@ impl Rest {
     }
 }
 
-impl Deed {
-    fn read(top: &Spot<'_>, names: &[&str], problems: &mut Problems) -> Option<Self> {
+impl RequestTemplate {
+    fn read(top: &FileNode<'_>, names: &[&str], problems: &mut Problems) -> Option<Self> {
         top.only(&["method", "path", "body"], problems);
         let method = top.required("method", problems);
-        let method = method.and_then(|spot| spot.text(problems));
+        let method = method.and_then(|file_node| file_node.text(problems));
         let path = top.required("path", problems);
-        let path = path.and_then(|spot| {
-            let source = spot.text(problems)?;
-            spot.escaping_template(source, names, Escape::Path, problems)
+        let path = path.and_then(|file_node| {
+            let source = file_node.text(problems)?;
+            file_node.escaping_template(source, names, Escape::Path, problems)
         });
         let body = match top.get("body") {
             None => None,
-            Some(spot) => Some(Body::read(&spot, names, problems)?),
+            Some(file_node) => Some(Body::read(&file_node, names, problems)?),
         };
         Some(Self {
             method: method?.to_owned(),
@@ -75,14 +77,14 @@ impl Deed {
     }
 }
 
-impl Mention for Deed {
+impl ReferencedNames for RequestTemplate {
     fn names(&self) -> Vec<String> {
         let body = self.body.iter().flat_map(Body::names);
         self.path.names().into_iter().chain(body).collect()
     }
 }
 
-impl Requests for Rest {
+impl DataForm for Rest {
     fn medium(&self) -> Medium {
         Medium::Data
     }
@@ -94,8 +96,8 @@ impl Requests for Rest {
         change: &Change,
         _: usize,
     ) -> Result<Request> {
-        let deed = self.deeds.of(schema, change)?;
-        let seen = Seen::of(schema, name, change, Medium::Data)?;
+        let deed = self.crud.of(schema, change)?;
+        let seen = ChangeScope::of(schema, name, change, Medium::Data)?;
         let path = deed.path.value.text(&seen.scope);
         let body = deed.body.as_ref();
         let body = body.map(|body| body.value(&seen.scope, &seen.secrets));
@@ -107,10 +109,10 @@ impl Requests for Rest {
     }
 
     fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
-        self.deeds.is_blind(schema, should)
+        self.crud.is_blind(schema, should)
     }
 
-    fn belong(&self, one: &Request, other: &Request) -> bool {
+    fn can_join(&self, one: &Request, other: &Request) -> bool {
         let is_same = one.what == other.what && one.method == other.method;
         match (self.parts(one), self.parts(other)) {
             (Some((_, one)), Some((_, other))) => is_same && one == other,
@@ -133,7 +135,7 @@ impl Requests for Rest {
         joined
     }
 
-    fn was_gone(&self, refused: &Refused) -> bool {
+    fn is_already_gone(&self, refused: &Refused) -> bool {
         refused.is_absence()
     }
 
@@ -142,7 +144,7 @@ impl Requests for Rest {
         schema: &TypeSchema,
         name: &Name,
         change: &Change,
-        secrets: Shown,
+        secrets: SecretVisibility,
     ) -> Result<Vec<String>> {
         let request = self.request(schema, name, change, 1)?;
         let method = request.method.as_deref().unwrap_or_default();

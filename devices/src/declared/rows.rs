@@ -3,7 +3,7 @@
 use devgate_schemas::{Attribute, Resource, TypeSchema, Value};
 
 use crate::Result;
-use crate::file_node::Placed;
+use crate::file_node::WithLocation;
 use crate::source::{Answers, Row};
 use crate::template::{Expression, Scope};
 
@@ -15,7 +15,7 @@ use crate::template::{Expression, Scope};
 /// Where in the answers it stands that something does not fit its type. A secret is not quoted.
 pub(super) fn resource(
     schema: &TypeSchema,
-    expressions: &[(String, Placed<Expression>)],
+    expressions: &[(String, WithLocation<Expression>)],
     row: &Row,
     answers: &Answers,
 ) -> Result<Resource> {

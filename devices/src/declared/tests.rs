@@ -5,9 +5,9 @@ use devgate_transports::{Context, Mode, Resources, RetryBudget};
 
 use super::DeclaredType;
 use crate::fake::{FakeSession, Heard};
-use crate::file_node::{Problems, Spot};
-use crate::source::Speaks;
-use crate::{Change, Current, InSync, ResourceType, Result, Shown};
+use crate::file_node::{FileNode, Problems};
+use crate::source::ProtocolKind;
+use crate::{Change, CurrentState, InSync, ResourceType, Result, SecretVisibility};
 
 const VLAN: &str = "
 name: vlan
@@ -48,8 +48,8 @@ fn vlan() -> DeclaredType {
     let mut problems = Problems::new();
     let read = |_: &str| Ok(String::new());
     let kind = DeclaredType::read(
-        &Spot::top(&"vlan.yaml".into(), &node),
-        Some(Speaks::Commands),
+        &FileNode::top(&"vlan.yaml".into(), &node),
+        Some(ProtocolKind::Commands),
         &read,
         &mut problems,
     );
@@ -66,7 +66,7 @@ fn change(kind: &DeclaredType, id: i64, name: Option<&str>) -> (Name, Change) {
     (
         title,
         Change {
-            is: Current::Absent,
+            is: CurrentState::Absent,
             should: Some(should),
         },
     )
@@ -188,9 +188,9 @@ async fn noop_sends_nothing() {
 async fn what_nobody_asked_for_is_asked_once_and_what_is_gone_needs_nothing_but_its_name() {
     let kind = vlan();
     let (name, mut wanted) = change(&kind, 10, Some("b"));
-    wanted.is = Current::NotAsked;
+    wanted.is = CurrentState::Unknown;
     let gone = Change {
-        is: Current::NotAsked,
+        is: CurrentState::Unknown,
         should: None,
     };
     let (other, _) = change(&kind, 20, None);
@@ -226,23 +226,23 @@ fn a_secret_is_redacted_in_lines_and_never_quoted_in_errors() {
         .desire(Some("10"), given.into_iter().collect())
         .expect("it fits");
     let change = Change {
-        is: Current::Absent,
+        is: CurrentState::Absent,
         should: Some(should),
     };
     let lines = |shown| kind.render(&name, &change, shown).expect("lines");
     assert_eq!(
-        lines(Shown::Redacted),
+        lines(SecretVisibility::Redacted),
         ["vlan 10", " key Sensitive [value redacted]"]
     );
-    assert_eq!(lines(Shown::InClear), ["vlan 10", " key canary"]);
+    assert_eq!(lines(SecretVisibility::InClear), ["vlan 10", " key canary"]);
     let rows = kind.parse("10 Users canary\n").expect("it fits");
     assert!(!format!("{rows:?}").contains("canary"));
     let unchanged = Change {
-        is: Current::Present(rows[0].clone()),
+        is: CurrentState::Present(rows[0].clone()),
         ..change
     };
     let lines = kind
-        .render(&name, &unchanged, Shown::Redacted)
+        .render(&name, &unchanged, SecretVisibility::Redacted)
         .expect("lines");
     assert_eq!(
         lines,

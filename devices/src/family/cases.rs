@@ -27,12 +27,12 @@ use super::recording::file_of;
 use super::{Family, recording};
 use crate::declared::DeclaredType;
 use crate::error::Problem;
-use crate::file_node::{Problems, Spot};
-use crate::{Change, Current, Error, ResourceType, Result, Shown};
+use crate::file_node::{FileNode, Problems};
+use crate::{Change, CurrentState, Error, ResourceType, Result, SecretVisibility};
 
 /// What became of one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Case {
+pub struct CaseResult {
     /// The case's name.
     pub name: String,
     /// Nothing, or how what was found differs from what was expected.
@@ -41,7 +41,7 @@ pub struct Case {
 
 /// Whether cases are compared with what is expected, or what is expected is written anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refresh {
+pub enum UpdateExpected {
     /// Compare.
     No,
     /// Write what was found as what is expected from now on.
@@ -49,7 +49,7 @@ pub enum Refresh {
 }
 
 /// What a case came to: a file's name, and its text.
-struct Found {
+struct CaseOutput {
     file: &'static str,
     text: String,
 }
@@ -69,7 +69,7 @@ impl Family {
     /// # Errors
     /// A file that cannot be read or written, a `case.yaml` that is wrong, a TextFSM template that
     /// does not compile.
-    pub fn test(&self, refresh: Refresh) -> Result<Vec<Case>> {
+    pub fn test(&self, refresh: UpdateExpected) -> Result<Vec<CaseResult>> {
         self.facts.check()?;
         self.types.iter().try_for_each(DeclaredType::check)?;
         let names = self.folder.names("cases")?;
@@ -86,7 +86,7 @@ impl Family {
     ///
     /// # Errors
     /// As [`test`](Self::test).
-    pub fn test_folder(&self, folder: &Path, refresh: Refresh) -> Result<Case> {
+    pub fn test_folder(&self, folder: &Path, refresh: UpdateExpected) -> Result<CaseResult> {
         let (folder, path) = Folder::around(folder);
         self.test_case(&folder, &path, path.clone(), refresh)
     }
@@ -96,20 +96,20 @@ impl Family {
         folder: &Folder,
         path: &str,
         name: String,
-        refresh: Refresh,
-    ) -> Result<Case> {
+        refresh: UpdateExpected,
+    ) -> Result<CaseResult> {
         let found = self.try_case(folder, path)?;
         let files = folder.names(path)?;
         let expected = EXPECTED
             .into_iter()
             .find(|file| files.iter().any(|name| name == file));
         let (case, path) = (path, format!("{path}/{}", found.file));
-        if refresh == Refresh::Yes {
+        if refresh == UpdateExpected::Yes {
             if let Some(other) = expected.filter(|file| *file != found.file) {
                 folder.remove(&format!("{case}/{other}"))?;
             }
             folder.write(&path, &found.text)?;
-            return Ok(Case {
+            return Ok(CaseResult {
                 name,
                 outcome: Ok(()),
             });
@@ -124,17 +124,17 @@ impl Family {
             )),
             Some(_) => difference(&folder.read(&path)?, &found.text),
         };
-        Ok(Case { name, outcome })
+        Ok(CaseResult { name, outcome })
     }
 
-    fn try_case(&self, folder: &Folder, case: &str) -> Result<Found> {
+    fn try_case(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
         let path = format!("{case}/case.yaml");
         let file: Arc<str> = folder.shown(&path).into();
         let text = folder.read(&path)?;
         let node = yaml::parse(&text)
             .map_err(|error| Error::Family(vec![Problem::of_yaml(&file, "", error)]))?;
         let mut problems = Problems::new();
-        let top = Spot::top(&file, &node);
+        let top = FileNode::top(&file, &node);
         top.only(&["desc", "type", "changes", "session"], &mut problems);
         top.required("desc", &mut problems);
         let session = top.get("session");
@@ -148,12 +148,12 @@ impl Family {
         }
         let kind = match top.get("type") {
             None => None,
-            Some(spot) => {
-                let name = spot.text(&mut problems).unwrap_or_default();
+            Some(file_node) => {
+                let name = file_node.text(&mut problems).unwrap_or_default();
                 let kind = self.types.iter().find(|kind| kind.schema().name() == name);
                 if kind.is_none() {
                     let hint = suggest(name, self.types().map(|t| t.schema().name()));
-                    problems.push(spot.problem(format!("there is no type `{name}`{hint}")));
+                    problems.push(file_node.problem(format!("there is no type `{name}`{hint}")));
                 }
                 kind
             }
@@ -184,18 +184,18 @@ impl Family {
         }
     }
 
-    fn try_facts(&self, folder: &Folder, case: &str) -> Result<Found> {
+    fn try_facts(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
         let outputs = outputs(folder, case)?;
-        Ok(Found {
+        Ok(CaseOutput {
             file: "facts.json",
-            text: pretty(&self.told(&outputs)),
+            text: pretty(&self.facts_json(&outputs)),
         })
     }
 
     /// The facts and the resources of every type; a type that cannot read its output says why.
-    fn try_session(&self, folder: &Folder, case: &str) -> Result<Found> {
+    fn try_session(&self, folder: &Folder, case: &str) -> Result<CaseOutput> {
         let outputs = outputs(folder, case)?;
-        let mut json = self.told(&outputs);
+        let mut json = self.facts_json(&outputs);
         for kind in &self.types {
             let resources = kind.resources(|command| output_of(&outputs, command));
             let name = kind.schema().name();
@@ -204,20 +204,20 @@ impl Family {
                 Err(error) => json!({ "error": error.to_string() }),
             };
         }
-        Ok(Found {
+        Ok(CaseOutput {
             file: "session.json",
             text: pretty(&json),
         })
     }
 
     /// The facts in these outputs, and what was said of those that could not be read.
-    fn told(&self, outputs: &[(String, String)]) -> serde_json::Value {
-        let mut told = Vec::new();
+    fn facts_json(&self, outputs: &[(String, String)]) -> serde_json::Value {
+        let mut facts_json = Vec::new();
         let output = |command: &str| output_of(outputs, command);
-        let facts = self.facts_of(output, |problem| told.push(problem));
+        let facts = self.facts_of(output, |problem| facts_json.push(problem));
         let mut json = json!({ "facts": facts });
-        if !told.is_empty() {
-            json["told"] = json!(told);
+        if !facts_json.is_empty() {
+            json["told"] = json!(facts_json);
         }
         json
     }
@@ -236,15 +236,16 @@ fn outputs(folder: &Folder, case: &str) -> Result<Vec<(String, String)>> {
 }
 
 /// The lines of a case's changes; what is wrong with the case itself is the outer error.
-fn lines(kind: &dyn ResourceType, changes: &Spot<'_>) -> Result<Result<Vec<String>>> {
+fn lines(kind: &dyn ResourceType, changes: &FileNode<'_>) -> Result<Result<Vec<String>>> {
     let schema = kind.schema();
     let mut lines = Vec::new();
-    for spot in changes.items() {
-        let refused = |error: InvalidResource| Error::Family(vec![spot.problem(error.to_string())]);
-        let hash = |key| spot.get(key).map(|spot| hash(spot.node()));
-        let title = spot
+    for file_node in changes.items() {
+        let refused =
+            |error: InvalidResource| Error::Family(vec![file_node.problem(error.to_string())]);
+        let hash = |key| file_node.get(key).map(|file_node| hash(file_node.node()));
+        let title = file_node
             .get("title")
-            .and_then(|spot| spot.node().as_str())
+            .and_then(|file_node| file_node.node().as_str())
             .unwrap_or_default();
         let (name, should) = match hash("should") {
             Some(should) => {
@@ -260,10 +261,10 @@ fn lines(kind: &dyn ResourceType, changes: &Spot<'_>) -> Result<Result<Vec<Strin
             }
         };
         let is = match hash("is") {
-            None => Current::Absent,
-            Some(is) => Current::Present(Resource::from(is)),
+            None => CurrentState::Absent,
+            Some(is) => CurrentState::Present(Resource::from(is)),
         };
-        match kind.render(&name, &Change { is, should }, Shown::Redacted) {
+        match kind.render(&name, &Change { is, should }, SecretVisibility::Redacted) {
             Ok(made) => lines.extend(made),
             Err(error) => return Ok(Err(error)),
         }
@@ -278,10 +279,10 @@ fn hash(node: &Node) -> Hash {
     }
 }
 
-fn found(file: &'static str, text: Result<String>) -> Found {
+fn found(file: &'static str, text: Result<String>) -> CaseOutput {
     match text {
-        Ok(text) => Found { file, text },
-        Err(error) => Found {
+        Ok(text) => CaseOutput { file, text },
+        Err(error) => CaseOutput {
             file: "error.txt",
             text: format!("{error}\n"),
         },

@@ -3,8 +3,8 @@
 use devgate_schemas::{Facts, Value};
 use devgate_transports::Context;
 
-use crate::file_node::{Placed, Problems, Spot};
-use crate::source::{Answers, Row, Source, Speaks};
+use crate::file_node::{FileNode, Problems, WithLocation};
+use crate::source::{Answers, ProtocolKind, Row, Source};
 use crate::template::{Escape, Expression, Scope, Template};
 use crate::{Error, Result};
 
@@ -24,13 +24,13 @@ struct FactSource {
 struct Fact {
     /// The parts of `networking.interfaces.{{ NAME }}.mtu`; a name may have dots of its own.
     path: Vec<Part>,
-    value: Placed<Expression>,
+    value: WithLocation<Expression>,
 }
 
 #[derive(Debug)]
 enum Part {
     Word(String),
-    Made(Box<Placed<Template>>),
+    Made(Box<WithLocation<Template>>),
 }
 
 /// The flat facts of old, and the structured ones that they are.
@@ -54,16 +54,16 @@ const FLAT: [(&str, &str); 14] = [
 impl FactSources {
     /// Reads the `facts` of a family's file.
     pub(super) fn read(
-        spot: &Spot<'_>,
-        speaks: Speaks,
+        file_node: &FileNode<'_>,
+        protocol_kind: ProtocolKind,
         read: &dyn Fn(&str) -> Result<String>,
         problems: &mut Problems,
     ) -> Self {
-        let sources = spot.items();
+        let sources = file_node.items();
         let sources = sources.iter();
         Self(
             sources
-                .filter_map(|spot| FactSource::read(spot, speaks, read, problems))
+                .filter_map(|file_node| FactSource::read(file_node, protocol_kind, read, problems))
                 .collect(),
         )
     }
@@ -89,15 +89,15 @@ impl FactSources {
                 continue;
             };
             // What the device refuses says nothing of the next question; what was lost does.
-            let says_no = match &error {
+            let is_refused = match &error {
                 Error::Transport(error) => is_refusal(error),
                 _ => true,
             };
-            if !says_no && number == 0 {
+            if !is_refused && number == 0 {
                 return Err(into_transport(error));
             }
             ctx.warning(format!("facts of {} are left out: {error}", source.named()));
-            if !says_no {
+            if !is_refused {
                 break;
             }
         }
@@ -120,7 +120,7 @@ impl FactSources {
                 continue;
             }
             let mut answers = Answers::default();
-            match source.source.recall(&mut answers, &output) {
+            match source.source.replay(&mut answers, &output) {
                 Ok(()) => source.tell(&answers, &mut facts, &mut tell),
                 Err(error) => tell(format!("facts of {} are left out: {error}", source.named())),
             }
@@ -137,19 +137,19 @@ impl FactSources {
 
 impl FactSource {
     fn read(
-        top: &Spot<'_>,
-        speaks: Speaks,
+        top: &FileNode<'_>,
+        protocol_kind: ProtocolKind,
         read: &dyn Fn(&str) -> Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let source = Source::read(top, speaks, "facts", read, problems);
+        let source = Source::read(top, protocol_kind, "facts", read, problems);
         let told = top.required("facts", problems);
         let source = source?;
         let names = source.names();
         let mut facts = Vec::new();
-        for (path, spot) in told?.pairs(problems) {
-            let value = spot.expression(&names, problems);
-            let path = parts(path, &spot, &names, problems);
+        for (path, file_node) in told?.pairs(problems) {
+            let value = file_node.expression(&names, problems);
+            let path = parts(path, &file_node, &names, problems);
             facts.extend(value.zip(path).map(|(value, path)| Fact { path, value }));
         }
         Some(Self { source, facts })
@@ -178,17 +178,17 @@ impl FactSource {
                     Ok(Some((path, value))) => facts.set_at(path.iter().map(String::as_str), value),
                     Ok(None) => {}
                     Err(error) => {
-                        let place = self.place(fact, &row, answers);
-                        tell(format!("a fact of {named}{place} is left out: {error}"));
+                        let location = self.location(fact, &row, answers);
+                        tell(format!("a fact of {named}{location} is left out: {error}"));
                     }
                 }
             }
         }
     }
 
-    fn place(&self, fact: &Fact, row: &Row, answers: &Answers) -> String {
+    fn location(&self, fact: &Fact, row: &Row, answers: &Answers) -> String {
         let names = fact.value.value.names();
-        row.place(answers, names.first().map_or("", String::as_str))
+        row.location(answers, names.first().map_or("", String::as_str))
     }
 }
 
@@ -214,7 +214,7 @@ impl Fact {
 /// The parts of a fact's path, which dots outside of `{{ }}` divide.
 fn parts(
     path: &str,
-    spot: &Spot<'_>,
+    file_node: &FileNode<'_>,
     names: &[&str],
     problems: &mut Problems,
 ) -> Option<Vec<Part>> {
@@ -234,7 +234,8 @@ fn parts(
     }
     let part = |word: String| {
         if word.contains("{{") {
-            spot.escaping_template(&word, names, Escape::None, problems)
+            file_node
+                .escaping_template(&word, names, Escape::None, problems)
                 .map(|template| Part::Made(Box::new(template)))
         } else {
             Some(Part::Word(word))

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::folder::Folder;
 use crate::error::Problem;
-use crate::file_node::{Problems, Spot};
+use crate::file_node::{FileNode, Problems};
 use crate::{Error, Result};
 
 /// What a device showed and said.
@@ -63,7 +63,7 @@ impl Recording {
         let node = yaml::parse(&folder.read(&case)?)
             .map_err(|error| Error::Family(vec![Problem::of_yaml(&file, "", error)]))?;
         let mut problems = Problems::new();
-        let top = Spot::top(&file, &node);
+        let top = FileNode::top(&file, &node);
         let Some(session) = top.get("session") else {
             let message = "this case is no recorded session: `devgate record` makes one";
             return Err(Error::Family(vec![top.problem(message)]));
@@ -72,9 +72,9 @@ impl Recording {
         session.required("prompt", &mut problems);
         let mut text = |key| match session.get(key) {
             None => String::new(),
-            Some(spot) => spot.node().as_str().map_or_else(
+            Some(file_node) => file_node.node().as_str().map_or_else(
                 || {
-                    problems.push(spot.problem("expected a text"));
+                    problems.push(file_node.problem("expected a text"));
                     String::new()
                 },
                 str::to_owned,
@@ -83,7 +83,7 @@ impl Recording {
         let mut recording = Self {
             desc: top
                 .get("desc")
-                .and_then(|spot| spot.node().as_str())
+                .and_then(|file_node| file_node.node().as_str())
                 .unwrap_or_default()
                 .to_owned(),
             family: text("family"),

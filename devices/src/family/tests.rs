@@ -8,7 +8,7 @@ use devgate_schemas::Value;
 use devgate_transports::RetryBudget;
 
 use super::*;
-use crate::Refresh;
+use crate::UpdateExpected;
 use crate::fake::{FakeSession, Heard};
 
 fn built_in(name: &str) -> Family {
@@ -19,7 +19,11 @@ fn built_in(name: &str) -> Family {
 #[test]
 fn every_case_of_every_built_in_family_comes_out_as_expected() {
     let update = env::var_os("UPDATE").is_some();
-    let refresh = if update { Refresh::Yes } else { Refresh::No };
+    let refresh = if update {
+        UpdateExpected::Yes
+    } else {
+        UpdateExpected::No
+    };
     let mut wrong = Vec::new();
     for built_in in all() {
         let family = built_in.read();
@@ -178,14 +182,14 @@ cli:
             .next()
             .expect("there is a case")
     };
-    let missing = outcome(Refresh::No).expect_err("nothing is expected yet");
+    let missing = outcome(UpdateExpected::No).expect_err("nothing is expected yet");
     assert!(missing.contains("cases/one/resources.json"), "{missing}");
-    assert_eq!(outcome(Refresh::Yes), Ok(()));
-    assert_eq!(outcome(Refresh::No), Ok(()));
+    assert_eq!(outcome(UpdateExpected::Yes), Ok(()));
+    assert_eq!(outcome(UpdateExpected::No), Ok(()));
     let expected = folder.path().join("cases/one/resources.json");
     let text = fs::read_to_string(&expected).expect("it was written");
     fs::write(&expected, text.replace("10", "20")).expect("written");
-    let difference = outcome(Refresh::No).expect_err("it differs");
+    let difference = outcome(UpdateExpected::No).expect_err("it differs");
     assert_eq!(
         difference,
         "line 3: expected `    \"id\": 20`, found `    \"id\": 10`"
@@ -246,7 +250,7 @@ fn the_example_in_the_readme_works() {
 "#;
     fs::write(folder.path().join("cases/vlans/resources.json"), resources).expect("written");
     let cases = family
-        .test(Refresh::No)
+        .test(UpdateExpected::No)
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(cases.len(), 2);
     for case in cases {
@@ -319,7 +323,7 @@ groups: [{ exactly_one: [user, password] }]
     )]);
     let error = Family::load(folder.path()).expect_err("much is wrong");
     let error = error.to_string();
-    for (place, message) in [
+    for (location, message) in [
         (
             "family.yaml:5:17",
             "`String` admits what the protocol does not take as `port`",
@@ -328,7 +332,7 @@ groups: [{ exactly_one: [user, password] }]
         ("family.yaml:7:9", "did you mean `exactly_one_of`?"),
     ] {
         let found = error.lines().find(|line| line.contains(message));
-        assert!(found.is_some_and(|line| line.contains(place)), "{error}");
+        assert!(found.is_some_and(|line| line.contains(location)), "{error}");
     }
 }
 
@@ -369,7 +373,7 @@ fn a_recording_is_a_case_of_its_family() {
     recording().write(folder.path()).expect("written");
     let family = built_in("frr");
     let case = family
-        .test_folder(folder.path(), Refresh::Yes)
+        .test_folder(folder.path(), UpdateExpected::Yes)
         .expect("it runs");
     assert_eq!(case.outcome, Ok(()));
     let found = fs::read_to_string(folder.path().join("session.json")).expect("it is there");
@@ -385,7 +389,7 @@ fn a_recording_is_a_case_of_its_family() {
     )
     .expect("written");
     let case = family
-        .test_folder(folder.path(), Refresh::No)
+        .test_folder(folder.path(), UpdateExpected::No)
         .expect("it runs");
     let difference = case.outcome.expect_err("another version");
     assert!(difference.contains("9.0.1"), "{difference}");

@@ -20,12 +20,12 @@ pub(super) struct Step {
     pub(super) line: String,
     /// What is typed.
     pub(super) typed: String,
-    pub(super) does: Does,
+    pub(super) does: StepKind,
 }
 
 /// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Does {
+pub(super) enum StepKind {
     Remove,
     Add,
 }
@@ -97,7 +97,7 @@ fn remove(
                 into: into.clone(),
                 line: block.line.to_owned(),
                 typed: undo(block.line)?,
-                does: Does::Remove,
+                does: StepKind::Remove,
             });
         }
     }
@@ -112,7 +112,7 @@ fn add(from: &[Block<'_>], to: &[Block<'_>], into: &mut Vec<String>, steps: &mut
                 into: into.clone(),
                 line: block.line.to_owned(),
                 typed: block.line.to_owned(),
-                does: Does::Add,
+                does: StepKind::Add,
             });
         }
         into.push(block.line.to_owned());

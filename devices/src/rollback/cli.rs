@@ -5,10 +5,10 @@ use async_trait::async_trait;
 use devgate_schemas::{Hash, Regexp, Value};
 use devgate_transports::Context;
 
-use super::blocks::{Does, Step, blocks, steps};
-use super::safety::{Mark, Safety};
+use super::blocks::{Step, StepKind, blocks, steps};
+use super::device_rollback::{DeviceRollback, RestorePoint};
 use crate::command_line::{exec, session};
-use crate::file_node::{Placed, Problems, Spot};
+use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::line::{self, Line};
 use crate::template::{Expression, Scope};
 use crate::{Error, Result};
@@ -16,11 +16,11 @@ use crate::{Error, Result};
 /// How a family shows its configuration, and how its lines are taken away: `checkpoint` in its
 /// file.
 #[derive(Debug)]
-pub(crate) struct Checkpoint {
+pub(crate) struct CliRollback {
     show: String,
     ignore: Vec<Regexp>,
     /// The line that takes `LINE` away.
-    undo: Placed<Expression>,
+    undo: WithLocation<Expression>,
 }
 
 /// How often the way back is walked: what takes one line away may take others with it.
@@ -29,22 +29,25 @@ const ROUNDS: usize = 4;
 /// How many differences an error names.
 const NAMED: usize = 5;
 
-impl Checkpoint {
+impl CliRollback {
     /// Reads the `checkpoint` of a family's file.
-    pub(crate) fn read(top: &Spot<'_>, problems: &mut Problems) -> Option<Self> {
+    pub(crate) fn read(top: &FileNode<'_>, problems: &mut Problems) -> Option<Self> {
         top.only(&["show", "ignore", "undo"], problems);
         let show = top
             .required("show", problems)
-            .and_then(|spot| spot.text(problems));
+            .and_then(|file_node| file_node.text(problems));
         let undo = top
             .required("undo", problems)
-            .and_then(|spot| spot.expression(&["LINE"], problems));
-        let ignored = top.get("ignore").into_iter().flat_map(|spot| spot.items());
+            .and_then(|file_node| file_node.expression(&["LINE"], problems));
+        let ignored = top
+            .get("ignore")
+            .into_iter()
+            .flat_map(|file_node| file_node.items());
         let mut ignore = Vec::new();
-        for spot in ignored {
-            match spot.text(problems).map(Regexp::new) {
+        for file_node in ignored {
+            match file_node.text(problems).map(Regexp::new) {
                 Some(Ok(pattern)) => ignore.push(pattern),
-                Some(Err(error)) => problems.push(spot.problem(error.to_string())),
+                Some(Err(error)) => problems.push(file_node.problem(error.to_string())),
                 None => {}
             }
         }
@@ -59,12 +62,12 @@ impl Checkpoint {
         Ok(exec(ctx, session(ctx)?, &self.show).await?)
     }
 
-    async fn shown(&self, ctx: &Context<'_>) -> Result<Mark> {
-        Ok(Mark::new(self.text(ctx).await?))
+    async fn shown(&self, ctx: &Context<'_>) -> Result<RestorePoint> {
+        Ok(RestorePoint::new(self.text(ctx).await?))
     }
 
     /// The steps that lead from one mark to another.
-    fn way(&self, from: &Mark, to: &Mark) -> Result<Vec<Step>> {
+    fn way(&self, from: &RestorePoint, to: &RestorePoint) -> Result<Vec<Step>> {
         let is_ignored = |line: &str| {
             let mut patterns = self.ignore.iter();
             patterns.any(|pattern| pattern.is_match(line).unwrap_or(false))
@@ -82,15 +85,15 @@ impl Checkpoint {
             // What it says may quote the line, which may hold a secret.
             Ok(_) | Err(_) => {
                 let problem = "makes no text of a line of the device's configuration";
-                Err(Error::Data(self.undo.place.problem(problem)))
+                Err(Error::Data(self.undo.location.problem(problem)))
             }
         }
     }
 }
 
 #[async_trait]
-impl Safety for Checkpoint {
-    async fn begin(&self, ctx: &Context<'_>) -> Result<Mark> {
+impl DeviceRollback for CliRollback {
+    async fn begin(&self, ctx: &Context<'_>) -> Result<RestorePoint> {
         let text = self.text(ctx).await?;
         let mut lines = text.lines();
         if let Some(at) = lines.position(|line| line.contains(char::REPLACEMENT_CHARACTER)) {
@@ -99,11 +102,11 @@ impl Safety for Checkpoint {
                 at + 1
             )));
         }
-        Ok(Mark::new(text))
+        Ok(RestorePoint::new(text))
     }
 
     /// A line that is refused stops nothing: what counts is what the device shows in the end.
-    async fn restore(&self, ctx: &Context<'_>, mark: Mark) -> Result<()> {
+    async fn restore(&self, ctx: &Context<'_>, mark: RestorePoint) -> Result<()> {
         let mut way = self.way(&self.shown(ctx).await?, &mark)?;
         for _ in 0..ROUNDS {
             if way.is_empty() {
@@ -142,8 +145,8 @@ impl Step {
     /// What it would have changed. Of a line only the first word is told: others may be secrets.
     fn open(&self) -> String {
         let is = match self.does {
-            Does::Remove => "holds",
-            Does::Add => "lacks",
+            StepKind::Remove => "holds",
+            StepKind::Add => "lacks",
         };
         let word = self.line.split(' ').next().unwrap_or_default();
         match self.into.last() {
@@ -167,7 +170,8 @@ mod tests {
     async fn bytes_that_could_not_be_written_back_are_refused_before_anything_is_changed() {
         let node = yaml::parse(CHECKPOINT).expect("YAML");
         let (file, mut problems) = ("family.yaml".into(), Vec::new());
-        let checkpoint = Checkpoint::read(&Spot::top(&file, &node), &mut problems).expect("reads");
+        let checkpoint =
+            CliRollback::read(&FileNode::top(&file, &node), &mut problems).expect("reads");
         let before = FakeSession::saying("!\ninterface a\n description caf\u{fffd}\n", "bogus");
         let (heard, retry_budget) = (Heard::default(), RetryBudget::new());
         let ctx = Context::new("router", &heard, &retry_budget);
@@ -185,7 +189,8 @@ mod tests {
     async fn what_does_not_come_back_is_named_without_its_secret() {
         let node = yaml::parse(CHECKPOINT).expect("YAML");
         let (file, mut problems) = ("family.yaml".into(), Vec::new());
-        let checkpoint = Checkpoint::read(&Spot::top(&file, &node), &mut problems).expect("reads");
+        let checkpoint =
+            CliRollback::read(&FileNode::top(&file, &node), &mut problems).expect("reads");
         let before = FakeSession::saying("!\npassword canary one\ninterface a\n mtu 1\n", "bogus");
         let after = FakeSession::saying("interface a\n!\nenable password canary", "password");
         let (heard, retry_budget) = (Heard::default(), RetryBudget::new());

@@ -7,20 +7,20 @@ use devgate_schemas::{Sensitive, Value};
 use devgate_transports::netconf::Element;
 use devgate_transports::{Context, DataStore, Document, NetconfSession, Request};
 
-use super::safety::{Mark, Safety};
+use super::device_rollback::{DeviceRollback, RestorePoint};
 use crate::{Error, Result};
 
 /// Goes back by taking back what is on probation, else by one change: each part that was there in place of
 /// what is there, and no other.
 #[derive(Debug)]
-pub(crate) struct Running;
+pub(crate) struct NetconfRollback;
 
 /// What is asked for.
 const RUNNING: &str = "running";
 
-async fn shown(ctx: &Context<'_>) -> Result<Mark> {
+async fn shown(ctx: &Context<'_>) -> Result<RestorePoint> {
     match store(ctx)?.get(ctx, RUNNING).await? {
-        Document::Text(text) => Ok(Mark(Sensitive::new(text))),
+        Document::Text(text) => Ok(RestorePoint(Sensitive::new(text))),
         Document::Data(_) => Err(Error::Unsupported(
             "the device does not show its configuration as XML".to_owned(),
         )),
@@ -33,7 +33,7 @@ fn store<'a>(ctx: &Context<'a>) -> Result<&'a dyn DataStore> {
 }
 
 /// The parts of a configuration that stand at its top.
-fn parts(mark: &Mark) -> Result<Vec<Element>> {
+fn parts(mark: &RestorePoint) -> Result<Vec<Element>> {
     let roots = Element::parse_all(mark.0.reveal());
     let roots = roots.map_err(|error| {
         let message = format!("it is not the XML that it should be: {error}");
@@ -60,9 +60,9 @@ fn otherwise<'e>(from: &'e [Element], to: &'e [Element]) -> impl Iterator<Item =
 }
 
 #[async_trait]
-impl Safety for Running {
+impl DeviceRollback for NetconfRollback {
     /// What runs is noted in either case: it shows whether the device has gone back.
-    async fn begin(&self, ctx: &Context<'_>) -> Result<Mark> {
+    async fn begin(&self, ctx: &Context<'_>) -> Result<RestorePoint> {
         let Some(session) = ctx.transport::<NetconfSession>() else {
             return shown(ctx).await;
         };
@@ -79,7 +79,7 @@ impl Safety for Running {
         mark
     }
 
-    async fn keep(&self, ctx: &Context<'_>, _: &Mark) -> Result<()> {
+    async fn keep(&self, ctx: &Context<'_>, _: &RestorePoint) -> Result<()> {
         match ctx.transport::<NetconfSession>() {
             Some(session) => Ok(session.confirm(ctx).await?),
             None => Ok(()),
@@ -88,7 +88,7 @@ impl Safety for Running {
 
     /// A `default-operation` of `replace` would be less to say, but netconfd of yuma123 2.13 leaves
     /// what it does not name.
-    async fn restore(&self, ctx: &Context<'_>, mark: Mark) -> Result<()> {
+    async fn restore(&self, ctx: &Context<'_>, mark: RestorePoint) -> Result<()> {
         if let Some(session) = ctx.transport::<NetconfSession>() {
             session.take_back(ctx).await?;
         }

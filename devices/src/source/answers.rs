@@ -20,7 +20,7 @@ impl Answers {
     }
 
     /// Whether a question was answered.
-    pub(super) fn knows(&self, question: &str) -> bool {
+    pub(super) fn contains(&self, question: &str) -> bool {
         self.0.contains_key(question)
     }
 

@@ -7,8 +7,8 @@ use devgate_schemas::{Hash, Value, did_you_mean};
 
 use super::answers::Answers;
 use super::path::{self, Path};
-use super::protocol_kind::Speaks;
-use crate::file_node::{Placed, Problems, Spot};
+use super::protocol_kind::ProtocolKind;
+use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Expression, Scope, Template};
 use crate::{Error, Result};
 
@@ -23,12 +23,12 @@ pub(crate) struct Query {
     part: Part,
     join: Vec<Join>,
     /// What a row must be to be one.
-    keep: Option<Placed<Expression>>,
+    keep: Option<WithLocation<Expression>>,
 }
 
 /// What an answer says of one thing.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct DocumentRow {
     pub(super) ask: Arc<str>,
     /// Which row of the answer it is, from 1.
     pub(super) number: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Found {
 /// A question and the rows of its answer.
 #[derive(Debug)]
 struct Part {
-    ask: Placed<Template>,
+    ask: WithLocation<Template>,
     /// The question as it is written.
     source: String,
     rows: Option<Path>,
@@ -55,22 +55,26 @@ struct Join {
 
 impl Query {
     /// Reads a question.
-    pub(super) fn read(top: &Spot<'_>, speaks: Speaks, problems: &mut Problems) -> Option<Self> {
-        let each = top.get("each").map(|spot| {
-            spot.only(&["ask", "each", "rows", "values", "join", "keep"], problems);
-            Self::read(&spot, speaks, problems).map(Box::new)
+    pub(super) fn read(
+        top: &FileNode<'_>,
+        protocol_kind: ProtocolKind,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let each = top.get("each").map(|file_node| {
+            file_node.only(&["ask", "each", "rows", "values", "join", "keep"], problems);
+            Self::read(&file_node, protocol_kind, problems).map(Box::new)
         });
         // What is wrong with `each` was told; its names would only be told to be unknown as well.
         let each = each.map_or(Some(None), |each| each.map(Some))?;
         let mut names: Vec<String> = owned(each.iter().flat_map(|each| each.names()));
-        let part = Part::read(top, speaks, &mut names, problems);
+        let part = Part::read(top, protocol_kind, &mut names, problems);
         let mut join = Vec::new();
-        for spot in top.get("join").iter().flat_map(Spot::items) {
-            join.push(Join::read(&spot, speaks, &mut names, problems));
+        for file_node in top.get("join").iter().flat_map(FileNode::items) {
+            join.push(Join::read(&file_node, protocol_kind, &mut names, problems));
         }
-        let keep = top.get("keep").and_then(|spot| {
+        let keep = top.get("keep").and_then(|file_node| {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            spot.expression(&names, problems)
+            file_node.expression(&names, problems)
         });
         Some(Self {
             each,
@@ -115,21 +119,21 @@ impl Query {
             }
         }
         let mut open = Vec::new();
-        for around in self.around(answers, wanted)? {
-            open.push(self.part.question(&around)?);
+        for outer in self.outer(answers, wanted)? {
+            open.push(self.part.question(&outer)?);
         }
         for join in &self.join {
             open.push(join.part.question(&Hash::new())?);
         }
-        open.retain(|question| !answers.knows(question));
+        open.retain(|question| !answers.contains(question));
         Ok(open)
     }
 
     /// The rows in the answers.
-    pub(super) fn rows(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<Found>> {
+    pub(super) fn rows(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<DocumentRow>> {
         let mut rows = Vec::new();
-        for around in self.around(answers, wanted)? {
-            rows.extend(self.part.rows(answers, &around)?);
+        for outer in self.outer(answers, wanted)? {
+            rows.extend(self.part.rows(answers, &outer)?);
         }
         for join in &self.join {
             join.add(answers, &mut rows)?;
@@ -149,7 +153,7 @@ impl Query {
     }
 
     /// The values around the question: of each row that it is asked for.
-    fn around(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<Hash>> {
+    fn outer(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<Hash>> {
         let Some(each) = &self.each else {
             return Ok(vec![Hash::new()]);
         };
@@ -164,24 +168,27 @@ impl Query {
 impl Part {
     /// Reads a question over these names, to which its own values are added.
     fn read(
-        top: &Spot<'_>,
-        speaks: Speaks,
+        top: &FileNode<'_>,
+        protocol_kind: ProtocolKind,
         names: &mut Vec<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
         let ask = top.required("ask", problems);
-        let source = ask.as_ref().and_then(|spot| spot.text(problems));
+        let source = ask.as_ref().and_then(|file_node| file_node.text(problems));
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        let ask =
-            ask.and_then(|spot| spot.escaping_template(source?, &known, speaks.escape(), problems));
-        let rows = top.get("rows").map(|spot| read_path(&spot, problems));
+        let ask = ask.and_then(|file_node| {
+            file_node.escaping_template(source?, &known, protocol_kind.escape(), problems)
+        });
+        let rows = top
+            .get("rows")
+            .map(|file_node| read_path(&file_node, problems));
         let mut values = Vec::new();
-        for (name, spot) in top.required("values", problems)?.pairs(problems) {
+        for (name, file_node) in top.required("values", problems)?.pairs(problems) {
             if names.iter().any(|known| known == name) {
-                problems.push(spot.problem(format!("`{name}` has a value already")));
+                problems.push(file_node.problem(format!("`{name}` has a value already")));
             }
             names.push(name.to_owned());
-            values.extend(read_path(&spot, problems).map(|path| (name.to_owned(), path)));
+            values.extend(read_path(&file_node, problems).map(|path| (name.to_owned(), path)));
         }
         Some(Self {
             ask: ask?,
@@ -195,14 +202,14 @@ impl Part {
         self.values.iter().map(|(name, _)| name.as_str())
     }
 
-    fn question(&self, around: &Hash) -> Result<String> {
-        let text = self.ask.value.text(&Scope::of_row(around));
+    fn question(&self, outer: &Hash) -> Result<String> {
+        let text = self.ask.value.text(&Scope::of_row(outer));
         let text = text.map_err(|error| Error::Data(self.ask.problem(&error)))?;
         Ok(text.trim().to_owned())
     }
 
-    fn rows(&self, answers: &Answers, around: &Hash) -> Result<Vec<Found>> {
-        let ask = self.question(around)?;
+    fn rows(&self, answers: &Answers, outer: &Hash) -> Result<Vec<DocumentRow>> {
+        let ask = self.question(outer)?;
         let document = answers.document(&ask);
         let found = match &self.rows {
             Some(path) => path.value(document),
@@ -210,11 +217,11 @@ impl Part {
         };
         let ask: Arc<str> = ask.into();
         let row = |(number, found): (usize, Value)| {
-            let mut values = around.clone();
+            let mut values = outer.clone();
             for (name, path) in &self.values {
                 values.insert(name.as_str(), path.value(&found));
             }
-            Found {
+            DocumentRow {
                 ask: Arc::clone(&ask),
                 number,
                 values,
@@ -226,8 +233,8 @@ impl Part {
 
 impl Join {
     fn read(
-        top: &Spot<'_>,
-        speaks: Speaks,
+        top: &FileNode<'_>,
+        protocol_kind: ProtocolKind,
         names: &mut Vec<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
@@ -235,7 +242,7 @@ impl Join {
         let ours = names.clone();
         // Its question is the same for all rows.
         let mut theirs = Vec::new();
-        let part = Part::read(top, speaks, &mut theirs, problems);
+        let part = Part::read(top, protocol_kind, &mut theirs, problems);
         for name in &theirs {
             if ours.contains(name) {
                 problems.push(top.problem(format!("`{name}` has a value already")));
@@ -244,15 +251,15 @@ impl Join {
         names.extend(theirs.iter().cloned());
         let on = top.required("on", problems)?;
         let pairs = on.pairs(problems);
-        let [(mine, spot)] = pairs.as_slice() else {
+        let [(mine, file_node)] = pairs.as_slice() else {
             problems.push(on.problem("expected one pair: a name of ours, and the same of theirs"));
             return None;
         };
-        let their = spot.text(problems)?;
+        let their = file_node.text(problems)?;
         for (name, known) in [(*mine, &ours), (their, &theirs)] {
             if !known.iter().any(|known| known == name) {
                 let hint = did_you_mean(name, known.iter().map(String::as_str));
-                problems.push(spot.problem(format!("`{name}` is not known here{hint}")));
+                problems.push(file_node.problem(format!("`{name}` is not known here{hint}")));
             }
         }
         Some(Self {
@@ -264,9 +271,9 @@ impl Join {
 
     /// Adds to each row what is said in the first row of ours that has the same value. Where either
     /// is a list, one of its items does.
-    fn add(&self, answers: &Answers, rows: &mut [Found]) -> Result<()> {
+    fn add(&self, answers: &Answers, rows: &mut [DocumentRow]) -> Result<()> {
         let theirs = self.part.rows(answers, &Hash::new())?;
-        let mut index: HashMap<String, &Found> = HashMap::new();
+        let mut index: HashMap<String, &DocumentRow> = HashMap::new();
         for row in &theirs {
             for key in keys(&row.values, &self.theirs) {
                 index.entry(key).or_insert(row);
@@ -296,10 +303,10 @@ fn keys(values: &Hash, name: &str) -> Vec<String> {
     }
 }
 
-fn read_path(spot: &Spot<'_>, problems: &mut Problems) -> Option<Path> {
-    let text = spot.text(problems)?;
+fn read_path(file_node: &FileNode<'_>, problems: &mut Problems) -> Option<Path> {
+    let text = file_node.text(problems)?;
     Path::read(text)
-        .map_err(|message| problems.push(spot.problem(message)))
+        .map_err(|message| problems.push(file_node.problem(message)))
         .ok()
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::row::Row;
-use crate::error::{Place, Problem};
-use crate::file_node::{Problems, Spot};
+use crate::error::{Location, Problem};
+use crate::file_node::{FileNode, Problems};
 use crate::textfsm::{self, TextFsm};
 use crate::{Error, Result};
 
@@ -14,47 +14,47 @@ pub(crate) struct Output {
     pub(super) command: Arc<str>,
     fsm: TextFsm,
     /// Where the template's first line is.
-    place: Place,
+    location: Location,
 }
 
 impl Output {
     /// Reads `command`, and the template at `textfsm` or in the file that `textfsm_file` names.
     pub(super) fn read(
-        top: &Spot<'_>,
+        top: &FileNode<'_>,
         read: &dyn Fn(&str) -> Result<String>,
         problems: &mut Problems,
     ) -> Option<Self> {
         let command = top
             .required("command", problems)
-            .and_then(|spot| spot.text(problems));
-        let (source, place) = match (top.get("textfsm"), top.get("textfsm_file")) {
-            (Some(spot), None) => (spot.text(problems)?.to_owned(), spot.place()),
-            (None, Some(spot)) => {
-                let path = spot.text(problems)?;
+            .and_then(|file_node| file_node.text(problems));
+        let (source, location) = match (top.get("textfsm"), top.get("textfsm_file")) {
+            (Some(file_node), None) => (file_node.text(problems)?.to_owned(), file_node.location()),
+            (None, Some(file_node)) => {
+                let path = file_node.text(problems)?;
                 let source = read(path).map_err(|error| {
-                    problems.push(spot.problem(error.to_string()));
+                    problems.push(file_node.problem(error.to_string()));
                 });
-                let place = Place {
+                let location = Location {
                     file: path.into(),
                     line: 1,
                     column: 1,
                     key: String::new(),
                 };
-                (source.ok()?, place)
+                (source.ok()?, location)
             }
             (None, None) => {
                 problems.push(top.problem("missing key `textfsm`, or `textfsm_file`"));
                 return None;
             }
-            (Some(spot), Some(_)) => {
-                problems.push(spot.problem("`textfsm` and `textfsm_file` exclude each other"));
+            (Some(file_node), Some(_)) => {
+                problems.push(file_node.problem("`textfsm` and `textfsm_file` exclude each other"));
                 return None;
             }
         };
         Some(Self {
             command: command?.into(),
             fsm: TextFsm::new(source),
-            place,
+            location,
         })
     }
 
@@ -92,6 +92,8 @@ impl Output {
     }
 
     fn problem(&self, line: Option<usize>, message: String) -> Problem {
-        self.place.line_of_text(line.unwrap_or(1)).problem(message)
+        self.location
+            .line_of_text(line.unwrap_or(1))
+            .problem(message)
     }
 }

@@ -4,7 +4,7 @@ use crate::template::Escape;
 
 /// What the types and facts of a family are read from and written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Speaks {
+pub(crate) enum ProtocolKind {
     /// Commands, whose outputs are texts.
     Commands,
     /// Requests for paths, in JSON.
@@ -14,17 +14,17 @@ pub(crate) enum Speaks {
     /// Tables of a database.
     Ovsdb,
     /// Data that is read only.
-    Reads,
+    ReadOnly,
 }
 
-impl Speaks {
+impl ProtocolKind {
     /// By the name of the family's protocol.
     pub(crate) fn of(protocol: &str) -> Self {
         match protocol {
             "rest" | "restconf" | "f5" => Self::Rest,
             "netconf" => Self::Netconf,
             "ovsdb" => Self::Ovsdb,
-            "panos" | "snmp" => Self::Reads,
+            "panos" | "snmp" => Self::ReadOnly,
             _ => Self::Commands,
         }
     }
@@ -34,7 +34,7 @@ impl Speaks {
         match self {
             Self::Rest => Escape::Path,
             Self::Netconf => Escape::Xml,
-            Self::Commands | Self::Ovsdb | Self::Reads => Escape::None,
+            Self::Commands | Self::Ovsdb | Self::ReadOnly => Escape::None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use devgate_schemas::Hash;
 
 use super::answers::Answers;
-use super::document::Found;
+use super::document::DocumentRow;
 use crate::{Error, textfsm};
 
 /// What an answer says of one thing, by name.
@@ -17,7 +17,7 @@ pub(crate) enum Row {
         row: textfsm::Row,
     },
     /// In the answer to a question.
-    Answer(Found),
+    Answer(DocumentRow),
 }
 
 impl Row {
@@ -29,11 +29,14 @@ impl Row {
     }
 
     /// Where something stands by this name, behind what was asked.
-    pub(crate) fn place(&self, answers: &Answers, name: &str) -> String {
+    pub(crate) fn location(&self, answers: &Answers, name: &str) -> String {
         match self {
             Self::Output { command, row } => {
-                let place = row.place(answers.output(command), name);
-                format!(", output line {}, column {}", place.line, place.column)
+                let location = row.place(answers.output(command), name);
+                format!(
+                    ", output line {}, column {}",
+                    location.line, location.column
+                )
             }
             Self::Answer(found) => format!(", row {}", found.number),
         }
@@ -43,11 +46,11 @@ impl Row {
     pub(crate) fn wrong(&self, answers: &Answers, name: &str, message: String) -> Error {
         match self {
             Self::Output { command, row } => {
-                let place = row.place(answers.output(command), name);
+                let location = row.place(answers.output(command), name);
                 Error::Output {
                     command: command.to_string(),
-                    line: place.line,
-                    column: place.column,
+                    line: location.line,
+                    column: location.column,
                     message,
                 }
             }

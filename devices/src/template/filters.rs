@@ -23,25 +23,25 @@ use super::uptime;
 pub(super) fn add(language: &mut Environment<'static>) {
     language.add_filter("integer", integer);
     language.add_filter("network", |text: &str| {
-        said(Prefix::parse(text)).map(|it| it.network().to_string())
+        filter_result(Prefix::parse(text)).map(|it| it.network().to_string())
     });
     language.add_filter("address", address);
     language.add_filter("prefix", |address: &str, mask: &str| {
-        said(Prefix::with_mask(address, mask)).map(|prefix| prefix.to_string())
+        filter_result(Prefix::with_mask(address, mask)).map(|prefix| prefix.to_string())
     });
     language.add_filter("host", |text: &str| {
-        said(Prefix::parse(text)).map(|it| it.address.to_string())
+        filter_result(Prefix::parse(text)).map(|it| it.address.to_string())
     });
     language.add_filter("netmask", |text: &str| {
-        said(Prefix::parse(text)).map(|it| it.netmask().to_string())
+        filter_result(Prefix::parse(text)).map(|it| it.netmask().to_string())
     });
     language.add_filter("bindings", bindings);
-    language.add_filter("mac", |text: &str| said(network::mac(text)));
+    language.add_filter("mac", |text: &str| filter_result(network::mac(text)));
     language.add_filter("interface", |text: &str, words: Vec<String>| {
         network::interface(text, &words)
     });
-    language.add_filter("ranges", |text: &str| said(network::ranges(text)));
-    language.add_filter("seconds", |text: &str| said(uptime::seconds(text)));
+    language.add_filter("ranges", |text: &str| filter_result(network::ranges(text)));
+    language.add_filter("seconds", |text: &str| filter_result(uptime::seconds(text)));
     language.add_test("changed", |value: &Value, other: &Value| {
         !value.is_none() && value != other
     });
@@ -52,7 +52,7 @@ fn integer(text: &str) -> Result<Option<i64>, Error> {
     if text.is_empty() {
         return Ok(None);
     }
-    said(
+    filter_result(
         text.parse()
             .map(Some)
             .map_err(|_| format!("`{text}` is no whole number")),
@@ -60,7 +60,7 @@ fn integer(text: &str) -> Result<Option<i64>, Error> {
 }
 
 fn address(text: &str) -> Result<String, Error> {
-    let prefix = said(Prefix::parse(text))?;
+    let prefix = filter_result(Prefix::parse(text))?;
     Ok(if text.contains('/') {
         prefix.to_string()
     } else {
@@ -72,7 +72,7 @@ fn bindings(addresses: Vec<String>) -> Result<Vec<Value>, Error> {
     addresses
         .iter()
         .map(|text| {
-            let prefix = said(Prefix::parse(text))?;
+            let prefix = filter_result(Prefix::parse(text))?;
             Ok(Value::from_pairs([
                 ("address", prefix.address.to_string()),
                 ("netmask", prefix.netmask().to_string()),
@@ -82,6 +82,6 @@ fn bindings(addresses: Vec<String>) -> Result<Vec<Value>, Error> {
         .collect()
 }
 
-fn said<T>(result: Result<T, String>) -> Result<T, Error> {
+fn filter_result<T>(result: Result<T, String>) -> Result<T, Error> {
     result.map_err(|message| Error::new(ErrorKind::InvalidOperation, message))
 }

@@ -1,11 +1,11 @@
 //! What expressions and templates see: a row, or a change with its secrets veiled.
 
 use devgate_schemas::{Hash, REDACTED, Resource, Sensitive, TypeSchema, Value};
-use minijinja::Value as Seen;
+use minijinja::Value as JinjaValue;
 use minijinja::value::Serde;
 
 /// The values by name that an expression or a template sees.
-pub(crate) struct Scope(pub(super) Seen);
+pub(crate) struct Scope(pub(super) JinjaValue);
 
 /// The secrets of a change. Templates see a veil in their place, so that no text that a template
 /// makes, and no error, holds one; equal secrets have equal veils, so that they can be compared.
@@ -16,7 +16,7 @@ pub(crate) struct Secrets(Vec<Sensitive<Value>>);
 
 /// A text that holds secrets.
 #[derive(Clone, Debug)]
-pub(crate) struct Lifted {
+pub(crate) struct Revealed {
     /// The text as it is.
     pub(crate) text: Sensitive<String>,
     /// The secrets in it.
@@ -50,7 +50,7 @@ pub(crate) enum Escape {
 impl Scope {
     /// A row's values.
     pub(crate) fn of_row(row: &Hash) -> Self {
-        Self(Seen::from(Serde(row)))
+        Self(JinjaValue::from(Serde(row)))
     }
 
     /// A change: what the resource shall be, attribute by attribute, and whole resources as `is` and
@@ -67,11 +67,13 @@ impl Scope {
     ) -> Result<Self, (String, char)> {
         let names = || schema.attributes().keys();
         for name in names() {
-            if let Some(character) = should.and_then(|should| medium.misfit(should.get(name)?)) {
+            if let Some(character) =
+                should.and_then(|should| medium.unwritable_character(should.get(name)?))
+            {
                 return Err((name.clone(), character));
             }
         }
-        let mut seen = |resource: Option<&Resource>| -> Vec<(String, Seen)> {
+        let mut seen = |resource: Option<&Resource>| -> Vec<(String, JinjaValue)> {
             let value = |name: &str| resource.and_then(|resource| resource.get(name));
             names()
                 .map(|name| (name.clone(), secrets.veil(value(name), medium)))
@@ -85,15 +87,15 @@ impl Scope {
                 should.clone()
             }
         });
-        let mut scope: Vec<(String, Seen)> = shall_be.collect();
-        scope.push(("is".to_owned(), Seen::from_pairs(is_seen)));
-        scope.push(("should".to_owned(), Seen::from_pairs(should_seen)));
-        Ok(Self(Seen::from_pairs(scope)))
+        let mut scope: Vec<(String, JinjaValue)> = shall_be.collect();
+        scope.push(("is".to_owned(), JinjaValue::from_pairs(is_seen)));
+        scope.push(("should".to_owned(), JinjaValue::from_pairs(should_seen)));
+        Ok(Self(JinjaValue::from_pairs(scope)))
     }
 
     /// The same with one more value.
     pub(crate) fn with(&self, name: &str, value: &Value) -> Self {
-        let more = Seen::from_pairs([(name, Seen::from(Serde(value)))]);
+        let more = JinjaValue::from_pairs([(name, JinjaValue::from(Serde(value)))]);
         Self(minijinja::value::merge_maps([more, self.0.clone()]))
     }
 
@@ -106,11 +108,12 @@ impl Scope {
     /// One resource's attributes by name; one that is not given is none. Secrets stay redacted.
     pub(crate) fn of_resource(schema: &TypeSchema, resource: &Resource) -> Self {
         let value = |name: &str| {
-            resource
-                .get(name)
-                .map_or_else(|| Seen::from(()), |value| Seen::from(Serde(value)))
+            resource.get(name).map_or_else(
+                || JinjaValue::from(()),
+                |value| JinjaValue::from(Serde(value)),
+            )
         };
-        Self(Seen::from_pairs(
+        Self(JinjaValue::from_pairs(
             schema
                 .attributes()
                 .keys()
@@ -127,7 +130,7 @@ impl Secrets {
 
     /// A text with every secret redacted; and where there is any, the text itself and its secrets,
     /// which are written into it as `escape` says.
-    pub(crate) fn lift(&self, text: &str, escape: Escape) -> (String, Option<Lifted>) {
+    pub(crate) fn lift(&self, text: &str, escape: Escape) -> (String, Option<Revealed>) {
         let (mut clear, mut shown) = (String::new(), String::new());
         let mut secrets = Vec::new();
         let mut rest = text;
@@ -135,7 +138,7 @@ impl Secrets {
             clear.push_str(before);
             shown.push_str(before);
             if let Some(secret) = self.0.get(number) {
-                let secret = escape.written(&plain(secret.reveal()));
+                let secret = escape.escaped(&plain(secret.reveal()));
                 clear.push_str(&secret);
                 shown.push_str(REDACTED);
                 secrets.push(Sensitive::new(secret));
@@ -144,7 +147,7 @@ impl Secrets {
         }
         shown.push_str(rest);
         clear.push_str(rest);
-        let lifted = (!secrets.is_empty()).then(|| Lifted {
+        let lifted = (!secrets.is_empty()).then(|| Revealed {
             text: Sensitive::new(clear),
             secrets,
         });
@@ -185,30 +188,32 @@ impl Secrets {
     }
 
     /// What a template sees of a value.
-    fn veil(&mut self, value: Option<&Value>, medium: Medium) -> Seen {
+    fn veil(&mut self, value: Option<&Value>, medium: Medium) -> JinjaValue {
         match value {
-            None | Some(Value::Undef) => Seen::from(()),
+            None | Some(Value::Undef) => JinjaValue::from(()),
             // An empty secret is none: templates ask for it as for an empty text.
-            Some(Value::Sensitive(secret)) if plain(secret.reveal()).is_empty() => Seen::from(""),
+            Some(Value::Sensitive(secret)) if plain(secret.reveal()).is_empty() => {
+                JinjaValue::from("")
+            }
             Some(Value::Sensitive(secret)) => {
                 let known = self.0.iter().position(|known| known == secret);
                 let number = known.unwrap_or_else(|| {
                     self.0.push(secret.clone());
                     self.0.len() - 1
                 });
-                Seen::from(format!("{}{number}{}", VEIL.0, VEIL.1))
+                JinjaValue::from(format!("{}{number}{}", VEIL.0, VEIL.1))
             }
             // A desired value was refused before; what a device holds must not make lines either.
-            Some(Value::String(text)) => Seen::from(medium.harmless(text)),
+            Some(Value::String(text)) => JinjaValue::from(medium.sanitized(text)),
             Some(Value::Array(items)) => items
                 .iter()
                 .map(|item| self.veil(Some(item), medium))
                 .collect(),
-            Some(Value::Hash(pairs)) => Seen::from_pairs(pairs.iter().map(|(key, value)| {
-                let key = medium.harmless(&key.to_string());
+            Some(Value::Hash(pairs)) => JinjaValue::from_pairs(pairs.iter().map(|(key, value)| {
+                let key = medium.sanitized(&key.to_string());
                 (key, self.veil(Some(value), medium))
             })),
-            Some(other) => Seen::from(Serde(other)),
+            Some(other) => JinjaValue::from(Serde(other)),
         }
     }
 }
@@ -230,15 +235,17 @@ impl Medium {
     }
 
     /// A character in a desired value that cannot be written.
-    pub(crate) fn misfit(self, value: &Value) -> Option<char> {
+    pub(crate) fn unwritable_character(self, value: &Value) -> Option<char> {
         let within = |text: &str| text.chars().find(|&found| self.refuses(found));
         match value {
             Value::String(text) | Value::Symbol(text) => within(text),
-            Value::Array(items) => items.iter().find_map(|item| self.misfit(item)),
-            Value::Hash(pairs) => pairs
+            Value::Array(items) => items
                 .iter()
-                .find_map(|(key, value)| within(&key.to_string()).or_else(|| self.misfit(value))),
-            Value::Sensitive(secret) => self.misfit(secret.reveal()),
+                .find_map(|item| self.unwritable_character(item)),
+            Value::Hash(pairs) => pairs.iter().find_map(|(key, value)| {
+                within(&key.to_string()).or_else(|| self.unwritable_character(value))
+            }),
+            Value::Sensitive(secret) => self.unwritable_character(secret.reveal()),
             Value::Undef | Value::Boolean(_) | Value::Integer(_) | Value::Float(_) => None,
         }
     }
@@ -260,42 +267,42 @@ impl Medium {
     }
 
     /// A text that a device holds, without what would be more than text.
-    fn harmless(self, text: &str) -> String {
+    fn sanitized(self, text: &str) -> String {
         text.replace(|character| self.is_harmful(character), "\u{fffd}")
     }
 }
 
 impl Escape {
     /// A text as it is written.
-    pub(crate) fn written(self, text: &str) -> String {
+    pub(crate) fn escaped(self, text: &str) -> String {
         match self {
             Self::None => text.to_owned(),
             Self::Path => {
-                let mut written = String::with_capacity(text.len());
+                let mut escaped = String::with_capacity(text.len());
                 for byte in text.bytes() {
                     match byte {
                         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                            written.push(char::from(byte));
+                            escaped.push(char::from(byte));
                         }
-                        _ => written.push_str(&format!("%{byte:02X}")),
+                        _ => escaped.push_str(&format!("%{byte:02X}")),
                     }
                 }
-                written
+                escaped
             }
             Self::Xml => {
-                let mut written = String::with_capacity(text.len());
+                let mut escaped = String::with_capacity(text.len());
                 for character in text.chars() {
                     match character {
-                        '&' => written.push_str("&amp;"),
-                        '<' => written.push_str("&lt;"),
-                        '>' => written.push_str("&gt;"),
-                        '"' => written.push_str("&quot;"),
-                        '\'' => written.push_str("&apos;"),
-                        '\r' => written.push_str("&#13;"),
-                        other => written.push(other),
+                        '&' => escaped.push_str("&amp;"),
+                        '<' => escaped.push_str("&lt;"),
+                        '>' => escaped.push_str("&gt;"),
+                        '"' => escaped.push_str("&quot;"),
+                        '\'' => escaped.push_str("&apos;"),
+                        '\r' => escaped.push_str("&#13;"),
+                        other => escaped.push(other),
                     }
                 }
-                written
+                escaped
             }
         }
     }
@@ -305,6 +312,6 @@ impl Escape {
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        other => Seen::from(Serde(other)).to_string(),
+        other => JinjaValue::from(Serde(other)).to_string(),
     }
 }

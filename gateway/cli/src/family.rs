@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use devgate_core::failure::Failure;
-use devgate_devices::{Case, Family as Declared, Refresh};
+use devgate_devices::{CaseResult, Family as Declared, UpdateExpected};
 use devgate_engine::registry;
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
@@ -172,10 +172,10 @@ fn as_text(family: &registry::Family) -> String {
     text
 }
 
-fn refresh() -> Refresh {
+fn refresh() -> UpdateExpected {
     match env::var_os("UPDATE") {
-        Some(one) if one == "1" => Refresh::Yes,
-        _ => Refresh::No,
+        Some(one) if one == "1" => UpdateExpected::Yes,
+        _ => UpdateExpected::No,
     }
 }
 
@@ -199,7 +199,7 @@ fn test(families: &[&Declared], are_named: bool, printer: &Printer) -> Result<Ex
 }
 
 /// Prints what became of cases.
-fn told(cases: &[(&Declared, Case)], printer: &Printer) -> Result<ExitStatus, Failure> {
+fn told(cases: &[(&Declared, CaseResult)], printer: &Printer) -> Result<ExitStatus, Failure> {
     let cases = cases.iter().map(|(family, case)| {
         let problem = case.outcome.as_ref().err().cloned();
         json!({

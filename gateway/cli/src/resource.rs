@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use devgate_core::failure::{ErrorContext, Failure};
-use devgate_devices::{Change, Current, Shown};
+use devgate_devices::{Change, CurrentState, SecretVisibility};
 use devgate_front::command_context::CommandContext;
 use devgate_front::exit_status::ExitStatus;
 use devgate_front::printer::Printer;
@@ -116,14 +116,14 @@ fn render(
         .desire(title.as_deref(), should)
         .map_err(|e| Failure::other(format!("--should: {e}")))?;
     let is = match is {
-        None => Current::Absent,
+        None => CurrentState::Absent,
         Some(is) => {
             // What a device shows of a resource always has its namevars.
             let mut present = devgate_schemas::Resource::from(name.namevars().clone());
             for (attribute, value) in hash("--is", is)? {
                 present.set(&attribute.to_string(), value);
             }
-            Current::Present(present)
+            CurrentState::Present(present)
         }
     };
     let change = Change {
@@ -131,9 +131,9 @@ fn render(
         should: should.is_present().then_some(should),
     };
     let secrets = if show_sensitive {
-        Shown::InClear
+        SecretVisibility::InClear
     } else {
-        Shown::Redacted
+        SecretVisibility::Redacted
     };
     Ok(kind.render(&name, &change, secrets)?)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use devgate_devices::{ResourceType, Result, Safety};
+use devgate_devices::{DeviceRollback, ResourceType, Result};
 use devgate_schemas::TransportSchema;
 use devgate_transports::{Connect, Context};
 use indexmap::IndexMap;
@@ -121,8 +121,8 @@ impl Family {
     }
 
     /// How a run that failed can leave a device as it found it, where the family says how.
-    pub(crate) fn safety(&self) -> Option<&dyn Safety> {
-        self.declared()?.safety()
+    pub(crate) fn rollback(&self) -> Option<&dyn DeviceRollback> {
+        self.declared()?.rollback()
     }
 }
 

@@ -166,7 +166,7 @@ impl Sides<'_> {
 #[cfg(test)]
 mod tests {
     use async_trait::async_trait;
-    use devgate_devices::{Changes, Result, Which};
+    use devgate_devices::{Changes, ResourceFilter, Result};
     use devgate_schemas::{Silence, yaml};
     use devgate_transports::RetryBudget;
 
@@ -181,7 +181,7 @@ mod tests {
 
     #[async_trait]
     impl Provider for Opinion {
-        async fn get(&mut self, _: &Context<'_>, _: Which<'_>) -> Result<Vec<Resource>> {
+        async fn get(&mut self, _: &Context<'_>, _: ResourceFilter<'_>) -> Result<Vec<Resource>> {
             Ok(Vec::new())
         }
 

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use devgate_devices::{Change, Current, Provider};
+use devgate_devices::{Change, CurrentState, Provider};
 use devgate_schemas::{EventStatus, Name, Resource, ResourceEvent, ResourceReport};
 use devgate_transports::Mode;
 
@@ -91,7 +91,7 @@ impl Entry {
     pub(super) fn change(&self) -> Change {
         let is = self.report.is.clone();
         Change {
-            is: is.map_or(Current::Absent, Current::Present),
+            is: is.map_or(CurrentState::Absent, CurrentState::Present),
             // What is to go may say more than that: parameters steer how.
             should: Some(self.report.should.clone()),
         }

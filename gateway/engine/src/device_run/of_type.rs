@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, hash_map};
 use std::sync::Arc;
 use std::time::Instant;
 
-use devgate_devices::{Changes, Error, Provider, ResourceType, Shown, Which};
+use devgate_devices::{Changes, Error, Provider, ResourceFilter, ResourceType, SecretVisibility};
 use devgate_schemas::{Feature, Level, Name, Resource, Seconds, TypeSchema, Value};
 use devgate_transports::{Context, Mode, Resources};
 
@@ -221,9 +221,9 @@ impl<'a> OfType<'a> {
         if self.rows.is_none() {
             let names = self.names.clone();
             let which = if self.purges {
-                Which::All
+                ResourceFilter::All
             } else {
-                Which::Named(&names)
+                ResourceFilter::Named(&names)
             };
             self.rows = Some(self.get(ctx, which).await?);
             self.reading += 1;
@@ -231,7 +231,7 @@ impl<'a> OfType<'a> {
         Ok(())
     }
 
-    async fn get(&mut self, ctx: &Context<'_>, which: Which<'_>) -> Result<Rows, String> {
+    async fn get(&mut self, ctx: &Context<'_>, which: ResourceFilter<'_>) -> Result<Rows, String> {
         if let Some(message) = &self.unavailable {
             return Err(message.clone());
         }
@@ -314,7 +314,7 @@ impl<'a> OfType<'a> {
     async fn read_back(&mut self, ctx: &Context<'_>, batch: &mut [Entry]) {
         let changed = batch.iter().filter(|entry| !entry.wanted.is_empty());
         let names: Vec<Name> = changed.map(|entry| entry.name.clone()).collect();
-        let again = match self.get(ctx, Which::Named(&names)).await {
+        let again = match self.get(ctx, ResourceFilter::Named(&names)).await {
             Ok(again) => again,
             Err(message) => {
                 self.rows = None;
@@ -363,7 +363,7 @@ fn render(kind: &dyn ResourceType, entry: &mut Entry) {
     if !entry.is_pending() {
         return;
     }
-    match kind.render(&entry.name, &entry.change(), Shown::Redacted) {
+    match kind.render(&entry.name, &entry.change(), SecretVisibility::Redacted) {
         Ok(lines) => entry.report.lines = lines,
         // A provider that is code need not be able to show what it sends.
         Err(Error::Unsupported(_)) => {}

@@ -9,7 +9,7 @@ mod foresee;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use devgate_devices::{ResourceType, Safety};
+use devgate_devices::{DeviceRollback, ResourceType};
 use devgate_schemas::{Level, Name, Report, Resource, ResourceReport, Value};
 use devgate_transports::{Context, Mode};
 
@@ -38,19 +38,19 @@ pub struct Options {
 
 /// Brings the device behind `ctx` to the desired state, or under noop tells what would change.
 ///
-/// A resource that fails takes no other down but those that depend on it, unless `safety` is to bring
+/// A resource that fails takes no other down but those that depend on it, unless `rollback` is to bring
 /// the device back to where it was then. When the run is to be stopped, what is under way comes to
 /// its end, and the rest is left alone.
 pub(crate) async fn run(
     ctx: &Context<'_>,
     plan: &Plan<'_>,
     options: &Options,
-    safety: Option<&dyn Safety>,
+    rollback: Option<&dyn DeviceRollback>,
     audited: &mut Audited,
     stop: &CancelToken,
 ) -> Report {
     let started = SystemTime::now();
-    let mut run = Run::begin(ctx, plan, options, safety, audited).await;
+    let mut run = Run::begin(ctx, plan, options, rollback, audited).await;
     let completed = run.all(ctx, stop).await;
     let types = run.types.iter();
     let mut report = Report {
@@ -102,7 +102,7 @@ impl<'a> Run<'a> {
         ctx: &Context<'_>,
         plan: &'a Plan<'a>,
         options: &'a Options,
-        safety: Option<&'a dyn Safety>,
+        rollback: Option<&'a dyn DeviceRollback>,
         audited: &'a mut Audited,
     ) -> Self {
         let mut waiting: Vec<Option<Entry>> = Vec::with_capacity(plan.nodes.len());
@@ -146,7 +146,7 @@ impl<'a> Run<'a> {
             types,
             waiting,
             unfit: None,
-            way_back: WayBack::new(safety),
+            way_back: WayBack::new(rollback),
             audited,
             done: Vec::new(),
         }

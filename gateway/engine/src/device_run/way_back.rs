@@ -1,18 +1,21 @@
 //! The way back: a mark before the first change of a run, gone back to when something has failed.
 
-use devgate_devices::{Mark, Safety};
+use devgate_devices::{DeviceRollback, RestorePoint};
 use devgate_schemas::{Report, RunStatus};
 use devgate_transports::Context;
 
 /// The way back of one run, where somebody wants one.
 pub(super) struct WayBack<'a> {
-    safety: Option<&'a dyn Safety>,
-    mark: Option<Mark>,
+    rollback: Option<&'a dyn DeviceRollback>,
+    mark: Option<RestorePoint>,
 }
 
 impl<'a> WayBack<'a> {
-    pub(super) fn new(safety: Option<&'a dyn Safety>) -> Self {
-        Self { safety, mark: None }
+    pub(super) fn new(rollback: Option<&'a dyn DeviceRollback>) -> Self {
+        Self {
+            rollback,
+            mark: None,
+        }
     }
 
     /// Marks where the device is, unless that was done: something is about to be changed.
@@ -20,8 +23,8 @@ impl<'a> WayBack<'a> {
     /// # Errors
     /// Why nothing may be changed.
     pub(super) async fn mark(&mut self, ctx: &Context<'_>) -> Result<(), String> {
-        if let (Some(safety), None) = (self.safety, &self.mark) {
-            let mark = safety.begin(ctx).await;
+        if let (Some(rollback), None) = (self.rollback, &self.mark) {
+            let mark = rollback.begin(ctx).await;
             let refused =
                 |error| format!("nothing was changed: there would be no way back: {error}");
             self.mark = Some(mark.map_err(refused)?);
@@ -31,11 +34,11 @@ impl<'a> WayBack<'a> {
 
     /// Goes back if the run has failed, or else lets its changes stand; and notes that.
     pub(super) async fn end(self, ctx: &Context<'_>, report: &mut Report) {
-        let (Some(safety), Some(mark)) = (self.safety, self.mark) else {
+        let (Some(rollback), Some(mark)) = (self.rollback, self.mark) else {
             return;
         };
         if report.status != RunStatus::Failed {
-            let Err(error) = safety.keep(ctx, &mark).await else {
+            let Err(error) = rollback.keep(ctx, &mark).await else {
                 return;
             };
             add(
@@ -44,7 +47,7 @@ impl<'a> WayBack<'a> {
             );
         }
         ctx.notice("something has failed: going back to where the device was before");
-        match safety.restore(ctx, mark).await {
+        match rollback.restore(ctx, mark).await {
             Ok(()) => {
                 report.rolled_back = true;
                 for resource in report.resources.iter_mut().filter(|one| one.changed) {

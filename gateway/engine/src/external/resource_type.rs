@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use devgate_devices::{
-    Change, Changes, Current, Error, InSync, Provider, ResourceType, Result, Which,
+    Change, Changes, CurrentState, Error, InSync, Provider, ResourceFilter, ResourceType, Result,
 };
 use devgate_schemas::{Feature, Hash, Name, Resource, TypeSchema, Value};
 use devgate_transports::Context;
@@ -30,13 +30,13 @@ impl ResourceType for ExternalType {
 
 #[async_trait]
 impl Provider for ExternalType {
-    async fn get(&mut self, ctx: &Context<'_>, which: Which<'_>) -> Result<Vec<Resource>> {
+    async fn get(&mut self, ctx: &Context<'_>, which: ResourceFilter<'_>) -> Result<Vec<Resource>> {
         let names = match which {
-            Which::Named([]) => return Ok(Vec::new()),
-            Which::Named(names) if self.schema.has(Feature::SimpleGetFilter) => {
+            ResourceFilter::Named([]) => return Ok(Vec::new()),
+            ResourceFilter::Named(names) if self.schema.has(Feature::SimpleGetFilter) => {
                 Value::Array(names.iter().map(name).collect())
             }
-            Which::Named(_) | Which::All => Value::Undef,
+            ResourceFilter::Named(_) | ResourceFilter::All => Value::Undef,
         };
         let input = [("names", names)].into_iter().collect();
         let results = self.ask(ctx, Action::Get, input).await?;
@@ -210,9 +210,9 @@ fn asked_for(title: &Name, change: &Change, wants_all: bool) -> Value {
         .into_iter()
         .collect();
     match &change.is {
-        Current::NotAsked => {}
-        Current::Absent => drop(asked.insert("is", Value::Undef)),
-        Current::Present(is) => drop(asked.insert("is", hash(is))),
+        CurrentState::Unknown => {}
+        CurrentState::Absent => drop(asked.insert("is", Value::Undef)),
+        CurrentState::Present(is) => drop(asked.insert("is", hash(is))),
     }
     let should = change.should.as_ref();
     let should = should.filter(|should| wants_all || should.is_present());

@@ -170,7 +170,7 @@ impl Apply {
             .collect();
         let mut plans = BTreeMap::new();
         for family in families {
-            if self.rollback == Rollback::OnError && registry.family(family)?.safety().is_none() {
+            if self.rollback == Rollback::OnError && registry.family(family)?.rollback().is_none() {
                 let message = format!(
                     "devices of `{family}` have no way back: those of NETCONF have one, and those with a \
                      command line whose family says `checkpoint`; ask for no rollback (`never`), or \
@@ -228,8 +228,8 @@ impl Apply {
         plan: &Plan<'_>,
     ) -> Result<(Report, Option<Failure>), Failure> {
         let options = &self.options;
-        let safety = family
-            .safety()
+        let rollback = family
+            .rollback()
             .filter(|_| self.rollback == Rollback::OnError);
         let access = match options.mode {
             Mode::Enforce => SessionAccess::Write,
@@ -260,9 +260,9 @@ impl Apply {
         let mut audited = kept.map_or_else(Audited::default, |kept| Audited::of(kept.what));
         session::with_session(run.sessions(), job, access, async |ctx, _| {
             // A run that is stopped has the time to come to the end of what it does, to go back, and to save.
-            let _held = safety.map(|_| job.stop().hold());
+            let _held = rollback.map(|_| job.stop().hold());
             let report =
-                device_run::run(ctx, plan, options, safety, &mut audited, job.stop()).await;
+                device_run::run(ctx, plan, options, rollback, &mut audited, job.stop()).await;
             let mut unsaved = None;
             if let (Some(owner), Mode::Enforce) = (&audits, options.mode) {
                 let audited = StoredValue::now(job.without_secrets(audited.into_json()));

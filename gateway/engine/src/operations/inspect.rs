@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use devgate_devices::{ResourceType, Which};
+use devgate_devices::{ResourceFilter, ResourceType};
 use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::{Context, Mode, Resources};
 use schemars::JsonSchema;
@@ -106,9 +106,9 @@ async fn look(
     let resources = Resources::new(schema, Mode::Noop);
     let ctx = ctx.for_resources(&resources);
     let mut provider = kind.provider();
-    let which = wanted
-        .as_ref()
-        .map_or(Which::All, |name| Which::Named(std::slice::from_ref(name)));
+    let which = wanted.as_ref().map_or(ResourceFilter::All, |name| {
+        ResourceFilter::Named(std::slice::from_ref(name))
+    });
     let rows = provider.get(&ctx, which).await?;
     let checked = Checked::read(&ctx, schema, &Strictness::new(strict), rows);
     let mut checked = checked.without_ambiguous(schema);

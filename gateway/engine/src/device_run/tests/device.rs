@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use devgate_devices::{Changes, Error, Provider, ResourceType, Result, Safety, Which};
+use devgate_devices::{
+    Changes, DeviceRollback, Error, Provider, ResourceFilter, ResourceType, Result,
+};
 use devgate_schemas::{
     Event, Level, Listen, Name, Report, Resource, ResourceReport, TypeSchema, Value, yaml,
 };
@@ -163,16 +165,16 @@ impl Device {
         self.run(text, options, heard, None)
     }
 
-    /// Applies a manifest, and goes back by `safety` where something fails.
+    /// Applies a manifest, and goes back by `rollback` where something fails.
     pub(super) fn run(
         &self,
         text: &str,
         options: &Options,
         heard: &Heard,
-        safety: Option<&dyn Safety>,
+        rollback: Option<&dyn DeviceRollback>,
     ) -> std::result::Result<Report, Failure> {
         let catalog = manifest::data::read(text, "site.yaml")?;
-        self.bring_about(&catalog, options, heard, safety)
+        self.bring_about(&catalog, options, heard, rollback)
     }
 
     /// The same, of a catalog.
@@ -181,7 +183,7 @@ impl Device {
         catalog: &Catalog,
         options: &Options,
         heard: &Heard,
-        safety: Option<&dyn Safety>,
+        rollback: Option<&dyn DeviceRollback>,
     ) -> std::result::Result<Report, Failure> {
         let definitions = yaml::parse(TYPES).expect("it is YAML");
         let definitions = definitions.as_sequence().expect("it is a list");
@@ -207,7 +209,7 @@ impl Device {
         let runtime = runtime.expect("a runtime can be made");
         let ctx = Context::new("device", heard, &retry_budget);
         let mut audited = Audited::of(self.state().audited.clone());
-        let report = runtime.block_on(run(&ctx, &plan, options, safety, &mut audited, &stop));
+        let report = runtime.block_on(run(&ctx, &plan, options, rollback, &mut audited, &stop));
         self.state().audited = audited.into_json();
         Ok(report)
     }
@@ -257,11 +259,11 @@ fn title(resource: &Resource) -> String {
 
 #[async_trait]
 impl Provider for Shelf {
-    async fn get(&mut self, _: &Context<'_>, which: Which<'_>) -> Result<Vec<Resource>> {
+    async fn get(&mut self, _: &Context<'_>, which: ResourceFilter<'_>) -> Result<Vec<Resource>> {
         let mut state = self.device.state();
         let asked = match which {
-            Which::All => "all".to_owned(),
-            Which::Named(names) => {
+            ResourceFilter::All => "all".to_owned(),
+            ResourceFilter::Named(names) => {
                 let names: Vec<&str> = names.iter().map(Name::title).collect();
                 names.join(",")
             }

@@ -1,7 +1,7 @@
 //! What becomes of a run that fails where there is a way back.
 
 use async_trait::async_trait;
-use devgate_devices::{Error, Mark, Result, Safety};
+use devgate_devices::{DeviceRollback, Error, RestorePoint, Result};
 use devgate_schemas::{Report, RunStatus};
 use devgate_transports::{Context, Mode};
 
@@ -26,16 +26,16 @@ impl Way {
 }
 
 #[async_trait]
-impl Safety for Way {
-    async fn begin(&self, _: &Context<'_>) -> Result<Mark> {
-        self.asked("begin").map(|()| Mark::new("here"))
+impl DeviceRollback for Way {
+    async fn begin(&self, _: &Context<'_>) -> Result<RestorePoint> {
+        self.asked("begin").map(|()| RestorePoint::new("here"))
     }
 
-    async fn restore(&self, _: &Context<'_>, _: Mark) -> Result<()> {
+    async fn restore(&self, _: &Context<'_>, _: RestorePoint) -> Result<()> {
         self.asked("restore")
     }
 
-    async fn keep(&self, _: &Context<'_>, _: &Mark) -> Result<()> {
+    async fn keep(&self, _: &Context<'_>, _: &RestorePoint) -> Result<()> {
         self.asked("keep")
     }
 }

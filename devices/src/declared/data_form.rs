@@ -7,12 +7,12 @@ use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::error::Refused;
 use devgate_transports::{Context, DataStore, Error as TransportError, Request};
 
-use super::deeds::What;
+use super::crud::ChangeKind;
 use crate::template::Medium;
-use crate::{Change, Error, Result, Shown};
+use crate::{Change, Error, Result, SecretVisibility};
 
 /// How a form makes requests of changes.
-pub(super) trait Requests: Debug + Send + Sync {
+pub(super) trait DataForm: Debug + Send + Sync {
     /// What its values are written as.
     fn medium(&self) -> Medium;
 
@@ -32,7 +32,7 @@ pub(super) trait Requests: Debug + Send + Sync {
     fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool;
 
     /// Whether two requests can be sent as one, which the target takes or refuses as a whole.
-    fn belong(&self, one: &Request, other: &Request) -> bool;
+    fn can_join(&self, one: &Request, other: &Request) -> bool;
 
     /// Several such requests as one.
     fn joined(&self, requests: Vec<&Request>) -> Request;
@@ -43,7 +43,7 @@ pub(super) trait Requests: Debug + Send + Sync {
     }
 
     /// Whether a refusal means that what was to be deleted is not there.
-    fn was_gone(&self, _: &Refused) -> bool {
+    fn is_already_gone(&self, _: &Refused) -> bool {
         false
     }
 
@@ -56,14 +56,14 @@ pub(super) trait Requests: Debug + Send + Sync {
         schema: &TypeSchema,
         name: &Name,
         change: &Change,
-        secrets: Shown,
+        secrets: SecretVisibility,
     ) -> Result<Vec<String>>;
 }
 
 /// A change that is ready to be sent.
 struct Ready {
     name: Name,
-    what: What,
+    what: ChangeKind,
     request: Request,
 }
 
@@ -72,7 +72,7 @@ struct Ready {
 /// # Errors
 /// The loss of the session; what is not told as done has then failed, or is in doubt.
 pub(super) async fn set(
-    form: &dyn Requests,
+    form: &dyn DataForm,
     ctx: &Context<'_>,
     schema: &TypeSchema,
     changes: Vec<(Name, Change)>,
@@ -81,7 +81,7 @@ pub(super) async fn set(
     for (number, (name, change)) in (1..).zip(changes) {
         match form.request(schema, &name, &change, number) {
             Ok(request) => ready.push(Ready {
-                what: What::of(&change),
+                what: ChangeKind::of(&change),
                 name,
                 request,
             }),
@@ -100,7 +100,7 @@ pub(super) async fn set(
 /// Sends what belongs together at once. Of what is refused as a whole nothing took effect: what was
 /// the reason is left out, and the rest sent again.
 async fn send(
-    form: &dyn Requests,
+    form: &dyn DataForm,
     ctx: &Context<'_>,
     store: &dyn DataStore,
     ready: Vec<Ready>,
@@ -127,7 +127,7 @@ async fn send(
         match culprit {
             Some(culprit) => {
                 let Ready { name, what, .. } = group.remove(culprit);
-                if what == What::Delete && form.was_gone(&refused) {
+                if what == ChangeKind::Delete && form.is_already_gone(&refused) {
                     what.tell(ctx, name.title());
                 } else {
                     ctx.failed(name.title(), refused.to_string());
@@ -146,11 +146,11 @@ async fn send(
 }
 
 /// Neighbours that belong together, in groups; their order stays.
-fn grouped(form: &dyn Requests, ready: Vec<Ready>, is_whole: bool) -> Vec<Vec<Ready>> {
+fn grouped(form: &dyn DataForm, ready: Vec<Ready>, is_whole: bool) -> Vec<Vec<Ready>> {
     let mut groups: Vec<Vec<Ready>> = Vec::new();
     for one in ready {
         match groups.last_mut() {
-            Some(group) if is_whole || form.belong(&group[0].request, &one.request) => {
+            Some(group) if is_whole || form.can_join(&group[0].request, &one.request) => {
                 group.push(one);
             }
             _ => groups.push(vec![one]),

@@ -3,13 +3,13 @@
 use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::Context;
 
-use crate::file_node::{Placed, Problems, Spot};
+use crate::file_node::{FileNode, Problems, WithLocation};
 use crate::template::{Medium, Scope, Secrets, Template};
 use crate::{Change, Error, Result};
 
 /// How a resource is created, updated and deleted, in a form's own way.
 #[derive(Debug)]
-pub(super) struct Deeds<T> {
+pub(super) struct Crud<T> {
     create: T,
     /// As `create`, where that brings about what is not yet so.
     update: Option<T>,
@@ -18,40 +18,40 @@ pub(super) struct Deeds<T> {
 }
 
 /// What is made of expressions and templates.
-pub(super) trait Mention {
+pub(super) trait ReferencedNames {
     /// The names that they mention.
     fn names(&self) -> Vec<String>;
 }
 
 /// What a change does to its resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum ChangeKind {
     Create,
     Update,
     Delete,
 }
 
 /// What expressions and templates see of a change, and the secrets that they do not see.
-pub(super) struct Seen {
+pub(super) struct ChangeScope {
     pub(super) scope: Scope,
     pub(super) secrets: Secrets,
 }
 
-impl<T> Deeds<T> {
+impl<T> Crud<T> {
     /// Reads `create`, `update` and `delete`, each over these names.
     pub(super) fn read(
-        top: &Spot<'_>,
+        top: &FileNode<'_>,
         schema: &TypeSchema,
         problems: &mut Problems,
-        mut read: impl FnMut(&Spot<'_>, &[&str], &mut Problems) -> Option<T>,
+        mut read: impl FnMut(&FileNode<'_>, &[&str], &mut Problems) -> Option<T>,
     ) -> Option<Self> {
         let mut names: Vec<&str> = schema.attributes().keys().map(String::as_str).collect();
         names.extend(["is", "should"]);
         let create = top.required("create", problems);
-        let create = create.and_then(|spot| read(&spot, &names, problems));
+        let create = create.and_then(|file_node| read(&file_node, &names, problems));
         let mut other = |key| match top.get(key) {
             None => Some(None),
-            Some(spot) => read(&spot, &names, problems).map(Some),
+            Some(file_node) => read(&file_node, &names, problems).map(Some),
         };
         let (update, delete) = (other("update"), other("delete"));
         if schema.is_ensurable() && top.get("delete").is_none() {
@@ -69,10 +69,10 @@ impl<T> Deeds<T> {
     /// # Errors
     /// That the resource cannot be removed.
     pub(super) fn of(&self, schema: &TypeSchema, change: &Change) -> Result<&T> {
-        match What::of(change) {
-            What::Create => Ok(&self.create),
-            What::Update => Ok(self.update.as_ref().unwrap_or(&self.create)),
-            What::Delete => self.delete.as_ref().ok_or_else(|| {
+        match ChangeKind::of(change) {
+            ChangeKind::Create => Ok(&self.create),
+            ChangeKind::Update => Ok(self.update.as_ref().unwrap_or(&self.create)),
+            ChangeKind::Delete => self.delete.as_ref().ok_or_else(|| {
                 Error::Unsupported(format!(
                     "`{}` cannot be removed, only changed",
                     schema.name()
@@ -82,7 +82,7 @@ impl<T> Deeds<T> {
     }
 }
 
-impl<T: Mention> Deeds<T> {
+impl<T: ReferencedNames> Crud<T> {
     /// Whether an update to this is the same whatever the device holds: it mentions nothing but what is
     /// desired.
     pub(super) fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
@@ -94,13 +94,13 @@ impl<T: Mention> Deeds<T> {
     }
 }
 
-impl Mention for Placed<Template> {
+impl ReferencedNames for WithLocation<Template> {
     fn names(&self) -> Vec<String> {
         self.value.names()
     }
 }
 
-impl Seen {
+impl ChangeScope {
     /// What is seen of a change that is written as `medium`.
     ///
     /// # Errors
@@ -134,7 +134,7 @@ impl Seen {
     }
 }
 
-impl What {
+impl ChangeKind {
     pub(super) fn of(change: &Change) -> Self {
         match (&change.should, change.is.resource()) {
             (None, _) => Self::Delete,
