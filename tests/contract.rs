@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use devgate_schemas::{Event, Listen, Unread, Value};
+use devgate_schemas::{Event, EventSink, RawConnectionInfo, Value};
 use devgate_transports::{Connect, Context, RetryBudget, Transport, all};
 use tokio::time::timeout;
 
@@ -19,8 +19,8 @@ const SOON: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 struct Deaf;
 
-impl Listen for Deaf {
-    fn hear(&self, _: Event) {}
+impl EventSink for Deaf {
+    fn emit(&self, _: Event) {}
 }
 
 #[test]
@@ -117,7 +117,9 @@ async fn over(
     let Value::Hash(info) = Value::from(peer.info.clone()) else {
         panic!("connection info is an object");
     };
-    let info = connect.schema().read(Unread::new(info), |_, _| {});
+    let info = connect
+        .schema()
+        .read(RawConnectionInfo::new(info), |_, _| {});
     let info = info.unwrap_or_else(|error| panic!("{}: {error}", peer.protocol));
     // All peers and we start at once: only what is asked of a session has little time.
     let retry_budget = RetryBudget::new();

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use devgate_schemas::{Event, Facts, Listen};
+use devgate_schemas::{Event, EventSink, Facts};
 use devgate_transports::error::{ConfigurationProblem, RefusedLine};
 use devgate_transports::{CommandLine, Context, Line, Transport};
 
@@ -128,8 +128,8 @@ impl Heard {
     }
 }
 
-impl Listen for Heard {
-    fn hear(&self, event: Event) {
+impl EventSink for Heard {
+    fn emit(&self, event: Event) {
         let text = format!("{}: {}", event.level, event.message);
         self.0
             .lock()

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use async_trait::async_trait;
-use devgate_schemas::{Name, Resource, TypeSchema, Wrong};
+use devgate_schemas::{Name, Resource, ResourceProblem, TypeSchema};
 use devgate_transports::Context;
 
 use crate::{Error, Result};
@@ -38,14 +38,14 @@ pub trait ResourceType: Debug + Send + Sync {
     /// Brings a desired resource into the form that `canonicalize` gives it, as far as no device is
     /// needed for that, and tells every value that has no such form. Providers that are code are asked
     /// later, for their own target.
-    fn canonical(&self, resource: &mut Resource) -> Vec<Wrong> {
+    fn canonical(&self, resource: &mut Resource) -> Vec<ResourceProblem> {
         let _ = resource;
         Vec::new()
     }
 
     /// The same of a part of a resource, where nobody knows the rest: what depends on that is not
     /// judged.
-    fn judge_part(&self, part: Resource) -> Vec<Wrong> {
+    fn judge_part(&self, part: Resource) -> Vec<ResourceProblem> {
         let _ = part;
         Vec::new()
     }
@@ -235,7 +235,7 @@ impl CurrentState {
 
 #[cfg(test)]
 mod tests {
-    use devgate_schemas::Silence;
+    use devgate_schemas::NullSink;
     use devgate_transports::RetryBudget;
 
     use super::*;
@@ -244,7 +244,7 @@ mod tests {
     async fn who_asks_for_nothing_asks_no_device() {
         let retry_budget = RetryBudget::new();
         // Without a session, whoever is asked for anything has to fail.
-        let ctx = Context::new("sw1", &Silence, &retry_budget);
+        let ctx = Context::new("sw1", &NullSink, &retry_budget);
         for family in crate::all() {
             for kind in family.read().types() {
                 let mut provider = kind.provider();

@@ -174,7 +174,7 @@ async fn todo(
 mod tests {
     use std::sync::{Mutex, PoisonError};
 
-    use devgate_schemas::{Event, Listen, Value, yaml};
+    use devgate_schemas::{Event, EventSink, Value, yaml};
     use devgate_transports::{Mode, Resources, RetryBudget};
 
     use super::*;
@@ -212,8 +212,8 @@ mod tests {
     #[derive(Default)]
     struct Heard(Mutex<Vec<(Option<String>, String)>>);
 
-    impl Listen for Heard {
-        fn hear(&self, event: Event) {
+    impl EventSink for Heard {
+        fn emit(&self, event: Event) {
             let message = format!("{}: {}", event.level, event.message);
             self.0
                 .lock()

@@ -34,7 +34,7 @@ impl fmt::Display for Level {
 
 /// How an event may be shown to somebody who watches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Course {
+pub enum EventDisplay {
     /// On a line of its own.
     #[default]
     Once,
@@ -58,15 +58,15 @@ pub struct Event {
     pub message: String,
     /// How it may be shown.
     #[serde(skip)]
-    pub course: Course,
+    pub display: EventDisplay,
 }
 
 /// Hears events as they happen.
-pub trait Listen: Send + Sync {
+pub trait EventSink: Send + Sync {
     /// Takes one event; it must not block.
-    fn hear(&self, event: Event);
+    fn emit(&self, event: Event);
 
-    /// Takes that what was tried again ([`Course::Again`]) has come to its end.
+    /// Takes that what was tried again ([`EventDisplay::Again`]) has come to its end.
     fn settled(&self, target: &str) {
         let _ = target;
     }
@@ -74,8 +74,8 @@ pub trait Listen: Send + Sync {
 
 /// Forgets every event.
 #[derive(Clone, Copy, Debug)]
-pub struct Silence;
+pub struct NullSink;
 
-impl Listen for Silence {
-    fn hear(&self, _: Event) {}
+impl EventSink for NullSink {
+    fn emit(&self, _: Event) {}
 }

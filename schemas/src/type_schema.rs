@@ -11,7 +11,7 @@ mod schema;
 mod tests;
 mod title;
 
-pub use invalid::{InvalidResource, Wrong};
+pub use invalid::{InvalidResource, ResourceProblem};
 pub use relation::{Related, RelationKind};
 pub use row::Row;
 pub use schema::{Example, Feature, HIDDEN_PROPERTY, TypeSchema};

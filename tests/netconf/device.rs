@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use devgate_schemas::{Event, Hash, Listen, Unread, Value};
+use devgate_schemas::{Event, EventSink, Hash, RawConnectionInfo, Value};
 use devgate_transports::netconf::NetconfSession;
 use devgate_transports::{Context, DataStore, Document, ProtocolSession, Request, RetryBudget};
 
@@ -24,8 +24,8 @@ pub(crate) struct Device {
 #[derive(Debug)]
 struct Quiet;
 
-impl Listen for Quiet {
-    fn hear(&self, _: Event) {}
+impl EventSink for Quiet {
+    fn emit(&self, _: Event) {}
 }
 
 impl Device {
@@ -73,7 +73,8 @@ impl Device {
         for (key, value) in more {
             raw.insert(*key, value.clone());
         }
-        let info = NetconfSession::schema().read(Unread::new(raw), |_, told| panic!("{told}"));
+        let info =
+            NetconfSession::schema().read(RawConnectionInfo::new(raw), |_, told| panic!("{told}"));
         let opened = NetconfSession::open(&self.ctx(), &info.expect("it fits")).await;
         opened.expect("a session")
     }

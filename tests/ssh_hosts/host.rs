@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use devgate_schemas::{Event, Hash, Listen, Unread, Value};
+use devgate_schemas::{Event, EventSink, Hash, RawConnectionInfo, Value};
 use devgate_transports::ssh_host::{Exit, Piece};
 use devgate_transports::{Context, Environment, Error, HostSettings, RetryBudget, SshHost};
 
@@ -18,8 +18,8 @@ pub(crate) struct Host {
 #[derive(Debug)]
 struct Quiet;
 
-impl Listen for Quiet {
-    fn hear(&self, _: Event) {}
+impl EventSink for Quiet {
+    fn emit(&self, _: Event) {}
 }
 
 impl Host {
@@ -74,7 +74,9 @@ impl Host {
         }
         let given = raw.into_iter().filter(|(_, value)| !value.is_undef());
         let info = HostSettings::schema()
-            .read(Unread::new(given.collect()), |_, told| panic!("{told}"))
+            .read(RawConnectionInfo::new(given.collect()), |_, told| {
+                panic!("{told}")
+            })
             .expect("it fits");
         HostSettings::read(&info, environment, |_, told| panic!("{told}")).expect("settings")
     }

@@ -8,7 +8,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Instant;
 
-use devgate_schemas::{Hash, Silence, Unread, Value};
+use devgate_schemas::{Hash, NullSink, RawConnectionInfo, Value};
 use devgate_transports::ssh_host::{Exec, Piece};
 use devgate_transports::{
     CommandLine, Connect, Context, Environment, Error, HostSettings, RetryBudget, SshCli,
@@ -95,10 +95,10 @@ impl Session {
                 let cli = &server.cli;
                 let info = cli
                     .schema()
-                    .read(Unread::new(raw), |_, _| {})
+                    .read(RawConnectionInfo::new(raw), |_, _| {})
                     .expect("it fits");
                 let retry_budget = RetryBudget::new();
-                let ctx = Context::new("bench", &Silence, &retry_budget);
+                let ctx = Context::new("bench", &NullSink, &retry_budget);
                 Self::Ours(Box::new(cli.open(&ctx, &info).await.expect("a session")))
             }
         }
@@ -112,7 +112,7 @@ impl Session {
             }
             Self::Ours(session) => {
                 let retry_budget = RetryBudget::new();
-                let ctx = Context::new("bench", &Silence, &retry_budget);
+                let ctx = Context::new("bench", &NullSink, &retry_budget);
                 let output = session.exec(&ctx, "echo hello").await.expect("an output");
                 assert_eq!(output, "hello\n");
             }
@@ -129,7 +129,7 @@ impl Session {
             Self::Ours(session) => {
                 let retry_budget = RetryBudget::new();
                 session
-                    .close(&Context::new("bench", &Silence, &retry_budget))
+                    .close(&Context::new("bench", &NullSink, &retry_budget))
                     .await;
             }
         }
@@ -238,11 +238,11 @@ async fn programs(server: &Server, how_many: usize, width: usize) {
     .into_iter()
     .collect();
     let info = HostSettings::schema()
-        .read(Unread::new(raw), |_, _| {})
+        .read(RawConnectionInfo::new(raw), |_, _| {})
         .expect("it fits");
     let settings = HostSettings::read(&info, &Environment::default(), |_, _| {}).expect("settings");
     let retry_budget = RetryBudget::new();
-    let ctx = Context::new("bench", &Silence, &retry_budget);
+    let ctx = Context::new("bench", &NullSink, &retry_budget);
     let host = SshHost::connect(&ctx, &settings).await.expect("a host");
     let host = &host;
     let (cpu, wall) = (cpu_ms(), Instant::now());

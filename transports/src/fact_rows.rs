@@ -65,7 +65,7 @@ pub(crate) fn unless_refused<T>(
 mod tests {
     use std::sync::Mutex;
 
-    use devgate_schemas::{Event, Listen};
+    use devgate_schemas::{Event, EventSink};
     use serde_json::json;
 
     use super::*;
@@ -74,8 +74,8 @@ mod tests {
     #[derive(Debug, Default)]
     struct Heard(Mutex<Vec<String>>);
 
-    impl Listen for Heard {
-        fn hear(&self, event: Event) {
+    impl EventSink for Heard {
+        fn emit(&self, event: Event) {
             self.0.lock().expect("no poison").push(event.message);
         }
     }

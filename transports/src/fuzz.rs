@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use std::task::{Context as Task, Poll};
 use std::time::Duration;
 
-use devgate_schemas::{Event, Listen};
+use devgate_schemas::{Event, EventSink};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::runtime::Builder;
 use tokio::time::Instant;
@@ -114,8 +114,8 @@ pub fn snmp(data: &[u8]) {
 #[derive(Debug)]
 struct Deaf;
 
-impl Listen for Deaf {
-    fn hear(&self, _: Event) {}
+impl EventSink for Deaf {
+    fn emit(&self, _: Event) {}
 }
 
 /// A device that answers each line with what the data say: an echo, a prompt, other bytes.

@@ -1,6 +1,6 @@
 //! What the file of a declared type says, and the resources in a device's answers.
 
-use devgate_schemas::{Hash, InvalidResource, Resource, TypeSchema, Value, Wrong};
+use devgate_schemas::{Hash, InvalidResource, Resource, ResourceProblem, TypeSchema, Value};
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
@@ -33,7 +33,7 @@ pub(super) struct GetSection {
 
 impl GetSection {
     /// That what a row says of an attribute is wrong.
-    fn wrong(&self, row: &Row, answers: &Answers, wrong: Wrong) -> Error {
+    fn wrong(&self, row: &Row, answers: &Answers, wrong: ResourceProblem) -> Error {
         let said = self.resource.iter();
         let mut said = said.filter(|(name, _)| wrong.attribute.as_deref() == Some(name));
         let names = said.next().map(|(_, expression)| expression.value.names());
@@ -139,7 +139,7 @@ impl Definition {
         &self,
         resource: &mut Resource,
         is_asked: impl Fn(&Expression) -> bool,
-    ) -> Vec<Wrong> {
+    ) -> Vec<ResourceProblem> {
         let mut wrong = Vec::new();
         for (name, expression) in &self.canonical {
             if !is_asked(&expression.value) {
@@ -156,7 +156,7 @@ impl Definition {
                 Ok(value) => resource.set(name, value),
                 Err(error) => {
                     let message = format!("`{name}`: {}", error.message);
-                    wrong.push(Wrong::of(name, message));
+                    wrong.push(ResourceProblem::of(name, message));
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use devgate_schemas::{Hash, Name, Resource, TypeSchema, Value, Wrong};
+use devgate_schemas::{Hash, Name, Resource, ResourceProblem, TypeSchema, Value};
 use devgate_transports::Context;
 
 use super::data_form;
@@ -70,11 +70,11 @@ impl ResourceType for DeclaredType {
         self.resources(|_| Some(output))
     }
 
-    fn canonical(&self, resource: &mut Resource) -> Vec<Wrong> {
+    fn canonical(&self, resource: &mut Resource) -> Vec<ResourceProblem> {
         self.0.canonicalize(resource, |_| true)
     }
 
-    fn judge_part(&self, mut part: Resource) -> Vec<Wrong> {
+    fn judge_part(&self, mut part: Resource) -> Vec<ResourceProblem> {
         let known: Vec<String> = part.iter().map(|(name, _)| name.to_owned()).collect();
         let is_known = |name: &String| known.contains(name);
         self.0.canonicalize(&mut part, |expression| {

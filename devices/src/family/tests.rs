@@ -296,7 +296,7 @@ groups:
         let Value::Hash(pairs) = Value::from(pairs) else {
             panic!("a hash")
         };
-        let raw = devgate_schemas::Unread::new(pairs);
+        let raw = devgate_schemas::RawConnectionInfo::new(pairs);
         family.schema().read(raw, |_, _| {})
     };
     let info = read(serde_json::json!({"host": "h"})).expect("it fits");

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Mutex;
 
-use devgate_schemas::{Course, Event, Level, Listen, Mask, Value};
+use devgate_schemas::{Event, EventDisplay, EventSink, Level, Mask, Value};
 use serde_json::Value as Json;
 
 use crate::lock::locked;
@@ -44,7 +44,7 @@ pub fn say(sink: &dyn Sink, level: Level, message: String) {
             target: String::new(),
             subject: None,
             message,
-            course: Course::Once,
+            display: EventDisplay::Once,
         });
     }
 }
@@ -112,8 +112,8 @@ impl Drop for Redactor<'_> {
     }
 }
 
-impl Listen for Redactor<'_> {
-    fn hear(&self, event: Event) {
+impl EventSink for Redactor<'_> {
+    fn emit(&self, event: Event) {
         // What nobody hears needs no mask, which is the dearer the more secrets there are.
         if !self.sink.says(event.level) {
             return;

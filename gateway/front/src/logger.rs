@@ -14,7 +14,7 @@ use devgate_core::lock::locked;
 use devgate_core::redactor::Sink;
 use devgate_engine::process::Stream;
 use devgate_engine::project::Format;
-use devgate_schemas::{Course, Event, Level, Mask, visible};
+use devgate_schemas::{Event, EventDisplay, Level, Mask, visible};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::logdest::{LogDest, Logs};
@@ -200,7 +200,7 @@ impl Sink for Logger {
             target,
             subject,
             message,
-            course,
+            display,
         } = event;
         let mut line = String::new();
         for about in [Some(&target), subject.as_ref()].into_iter().flatten() {
@@ -216,12 +216,14 @@ impl Sink for Logger {
             shows_results,
             ..
         } = &*self.0;
-        self.tell(level, &line, |line| match course {
-            Course::Again if printer::is_watched() => {
+        self.tell(level, &line, |line| match display {
+            EventDisplay::Again if printer::is_watched() => {
                 locked(retries).show(&target, visible(line).into_owned(), bar);
             }
-            Course::InResult if shows_results.load(Ordering::Relaxed) => {}
-            Course::Once | Course::Again | Course::InResult => self.line(level, line),
+            EventDisplay::InResult if shows_results.load(Ordering::Relaxed) => {}
+            EventDisplay::Once | EventDisplay::Again | EventDisplay::InResult => {
+                self.line(level, line)
+            }
         });
     }
 

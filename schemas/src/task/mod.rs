@@ -16,6 +16,6 @@ pub use implementation::Implementation;
 pub use input_method::InputMethod;
 pub use metadata::{Metadata, MetadataError};
 pub use name::{TaskName, is_name};
-pub use outcome::{Captured, Exit, Outcome};
+pub use outcome::{CapturedOutput, Exit, Outcome};
 pub use parameter::Parameter;
 pub use parameters::InvalidParameters;

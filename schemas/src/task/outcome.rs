@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::{CUT, Hash, MOST_VALUES, Value, values};
+use crate::{CUT, Hash, MAX_VALUES, Value, values};
 
 /// How a task's process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +31,14 @@ impl fmt::Display for Exit {
 
 /// What a process wrote to one of its outputs, up to a limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Captured {
+pub struct CapturedOutput {
     /// The first bytes.
     pub bytes: Vec<u8>,
     /// Whether more were written and left out.
     pub cut: bool,
 }
 
-impl Captured {
+impl CapturedOutput {
     /// Keeps what of these bytes is within the limit; whether any is not, is noted.
     pub fn keep(&mut self, bytes: &[u8], limit: usize) {
         let room = limit.saturating_sub(self.bytes.len());
@@ -75,9 +75,9 @@ pub struct Outcome {
     /// How it ended.
     pub exit: Exit,
     /// Its result.
-    pub stdout: Captured,
+    pub stdout: CapturedOutput,
     /// Its words to people.
-    pub stderr: Captured,
+    pub stderr: CapturedOutput,
 }
 
 /// The kind of an error that the task runner makes up for a task that failed without one.
@@ -102,7 +102,7 @@ impl Outcome {
     pub fn into_value(self, task: &str) -> Hash {
         let mut value = match self.text() {
             Ok(text)
-                if text.trim_start().starts_with('{') && values(text.as_bytes()) > MOST_VALUES =>
+                if text.trim_start().starts_with('{') && values(text.as_bytes()) > MAX_VALUES =>
             {
                 Map::from_iter([("_error".to_owned(), self.too_many())])
             }
@@ -185,7 +185,7 @@ impl Outcome {
     /// As text it would not be shown either: what it hides as `_sensitive` may be in it.
     fn too_many(&self) -> Json {
         let msg =
-            format!("The task's result holds more than {MOST_VALUES} values, and was not read");
+            format!("The task's result holds more than {MAX_VALUES} values, and was not read");
         let mut error = self.error("OUTPUT_LIMIT", &msg);
         error["kind"] = Json::from(UNPARSABLE_OUTPUT);
         error
@@ -210,7 +210,7 @@ impl Outcome {
     }
 }
 
-impl Captured {
+impl CapturedOutput {
     /// The last of what was kept, where programs say what stopped them: for the details of an error. Of a line
     /// that would lack its beginning nothing is left: it may be the end of a secret.
     pub fn last(&self) -> String {

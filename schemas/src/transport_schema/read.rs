@@ -4,7 +4,7 @@ use super::connection_info::ConnectionInfo;
 use super::invalid::InvalidConnectionInfo;
 use super::schema::{TransportSchema, is_reserved};
 use crate::attribute::shown;
-use crate::{Hash, Level, Unread, Value, did_you_mean};
+use crate::{Hash, Level, RawConnectionInfo, Value, did_you_mean};
 
 /// Keys that inventories compute from a URI, whether the transport wants them or not.
 const COMPUTED: [&str; 6] = ["uri", "host", "protocol", "user", "port", "password"];
@@ -22,7 +22,7 @@ impl TransportSchema {
     /// Every wrong and missing attribute, and every group that is broken. Secrets are not quoted.
     pub fn read(
         &self,
-        raw: Unread,
+        raw: RawConnectionInfo,
         mut tell: impl FnMut(Level, String),
     ) -> Result<ConnectionInfo, InvalidConnectionInfo> {
         let mut unknown = Vec::new();
@@ -51,7 +51,7 @@ impl TransportSchema {
     }
 
     /// The secrets of a target's raw connection info, whether it fits or not.
-    pub fn secrets(&self, raw: Unread) -> Vec<Value> {
+    pub fn secrets(&self, raw: RawConnectionInfo) -> Vec<Value> {
         let info = self.taken(raw, &mut |_, _| {}, &mut Vec::new());
         info.secrets().cloned().collect()
     }
@@ -61,7 +61,11 @@ impl TransportSchema {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn judge(&self, raw: Unread, open: &[String]) -> Result<(), InvalidConnectionInfo> {
+    pub fn judge(
+        &self,
+        raw: RawConnectionInfo,
+        open: &[String],
+    ) -> Result<(), InvalidConnectionInfo> {
         let info = self.taken(raw, &mut |_, _| {}, &mut Vec::new());
         self.check(&info, open)
     }
@@ -70,7 +74,7 @@ impl TransportSchema {
     /// gets the keys that nobody knows.
     fn taken(
         &self,
-        raw: Unread,
+        raw: RawConnectionInfo,
         tell: &mut impl FnMut(Level, String),
         unknown: &mut Vec<String>,
     ) -> ConnectionInfo {
@@ -118,7 +122,7 @@ impl TransportSchema {
 
     /// What a task gets as `_target`: all of a target's connection info, what the transport does
     /// not know included, with the schema's defaults, its secrets wrapped.
-    pub fn target(&self, raw: Unread) -> Hash {
+    pub fn target(&self, raw: RawConnectionInfo) -> Hash {
         let mut target = Hash::new();
         for (key, value) in raw.into_target() {
             let secret = self

@@ -3,7 +3,7 @@
 mod extended;
 
 use super::*;
-use crate::{Level, Sensitive, Unread, Value, yaml};
+use crate::{Level, RawConnectionInfo, Sensitive, Value, yaml};
 
 const SCHEMA: &str = "
 name: nexus
@@ -15,8 +15,8 @@ connection_info:
   pin: { type: 'Optional[Enum[canary]]', desc: A PIN., sensitive: true }
 ";
 
-fn unread(pairs: &[(&str, Value)]) -> Unread {
-    Unread::new(
+fn unread(pairs: &[(&str, Value)]) -> RawConnectionInfo {
+    RawConnectionInfo::new(
         pairs
             .iter()
             .map(|(key, value)| (*key, value.clone()))

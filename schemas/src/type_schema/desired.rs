@@ -1,6 +1,6 @@
 //! Desired resources: what somebody wrote, completed and checked.
 
-use super::invalid::{InvalidResource, Wrong};
+use super::invalid::{InvalidResource, ResourceProblem};
 use super::schema::TypeSchema;
 use super::title::joined;
 use crate::{Behaviour, Hash, Name, Resource, Value, suggest};
@@ -32,7 +32,7 @@ impl TypeSchema {
             // Without a title to take apart, the namevars may still all be given.
             None | Some(Err(_)) if named_by_attributes => {}
             Some(Err(InvalidResource(problems))) => wrong.extend(problems),
-            None => wrong.push(Wrong::of_all(format!(
+            None => wrong.push(ResourceProblem::of_all(format!(
                 "expected a `title`, or {}",
                 self.namevars.join(", ")
             ))),
@@ -40,7 +40,7 @@ impl TypeSchema {
         for (key, value) in given {
             let key = key.to_string();
             match self.attributes.get(&key) {
-                None => wrong.push(Wrong::of(&key, self.unknown(&key))),
+                None => wrong.push(ResourceProblem::of(&key, self.unknown(&key))),
                 // Puppet drops an attribute that is set to undef.
                 Some(_) if value.is_undef() => {}
                 Some(attribute) if attribute.behaviour == Behaviour::ReadOnly => {
@@ -51,7 +51,7 @@ impl TypeSchema {
                     };
                     let message =
                         format!("Attempting to set `{key}` read_only attribute value to `{shown}`");
-                    wrong.push(Wrong::of(&key, message));
+                    wrong.push(ResourceProblem::of(&key, message));
                 }
                 Some(attribute) => {
                     let value = if attribute.sensitive {
@@ -74,7 +74,10 @@ impl TypeSchema {
                             .titles_look_like()
                             .filter(|_| titled.get(key) == Some(value));
                         let like = like.map_or_else(String::new, |like| format!("; {like}"));
-                        wrong.push(Wrong::of(key, format!("`{key}` {violation}{like}")));
+                        wrong.push(ResourceProblem::of(
+                            key,
+                            format!("`{key}` {violation}{like}"),
+                        ));
                     }
                 }
                 (None, _) => {}
@@ -83,7 +86,7 @@ impl TypeSchema {
         if wrong.is_empty() {
             let unnamed = |namevar: &&String| resource.get(namevar).is_none();
             wrong.extend(self.namevars.iter().filter(unnamed).map(|namevar| {
-                Wrong::of_all(format!(
+                ResourceProblem::of_all(format!(
                     "`{namevar}` is missing: it names the resource; give it as an attribute"
                 ))
             }));
@@ -119,7 +122,7 @@ impl TypeSchema {
 
     /// What must be given: parameters always, the rest only where a resource is to be `present`. This is
     /// the gem's rule; resources of types without `ensure` may leave out what they do not care for.
-    fn check_mandatory(&self, resource: &Resource, wrong: &mut Vec<Wrong>) {
+    fn check_mandatory(&self, resource: &Resource, wrong: &mut Vec<ResourceProblem>) {
         let is_made = resource.get("ensure").and_then(Value::as_str) == Some("present");
         let mut parameters = Vec::new();
         let mut attributes = Vec::new();
@@ -138,7 +141,7 @@ impl TypeSchema {
         }
         for (what, missing) in [("parameters", parameters), ("attributes", attributes)] {
             if !missing.is_empty() {
-                wrong.push(Wrong::of_all(format!(
+                wrong.push(ResourceProblem::of_all(format!(
                     "The following mandatory {what} were not provided:\n    *  {}",
                     missing.join(", \n    *  ")
                 )));

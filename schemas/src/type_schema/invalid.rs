@@ -4,11 +4,11 @@ use std::fmt;
 
 /// Everything that is wrong with a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidResource(pub(super) Vec<Wrong>);
+pub struct InvalidResource(pub(super) Vec<ResourceProblem>);
 
 /// One thing that is wrong with a resource, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct ResourceProblem {
     /// The attribute that is wrong, where it is one.
     pub attribute: Option<String>,
     /// What is wrong, and what was expected.
@@ -17,7 +17,7 @@ pub struct Wrong {
 
 impl InvalidResource {
     /// What is wrong, each with its attribute.
-    pub fn wrong(&self) -> &[Wrong] {
+    pub fn wrong(&self) -> &[ResourceProblem] {
         &self.0
     }
 
@@ -27,7 +27,7 @@ impl InvalidResource {
     }
 }
 
-impl Wrong {
+impl ResourceProblem {
     /// That one attribute is wrong.
     pub fn of(attribute: &str, message: String) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! Rows: what a provider's `get` returned, each checked against the type.
 
-use super::invalid::{InvalidResource, Wrong};
+use super::invalid::{InvalidResource, ResourceProblem};
 use super::schema::TypeSchema;
 use super::title::joined;
 use crate::attribute::shown;
@@ -42,7 +42,7 @@ impl TypeSchema {
         match self.examine(row)? {
             (name, doubts) if doubts.is_empty() => Ok(name),
             (_, doubts) => Err(InvalidResource(
-                doubts.into_iter().map(Wrong::of_all).collect(),
+                doubts.into_iter().map(ResourceProblem::of_all).collect(),
             )),
         }
     }
@@ -63,7 +63,7 @@ impl TypeSchema {
     fn examine(&self, row: &Resource) -> Result<(Name, Vec<String>), InvalidResource> {
         let is_missing = |namevar: &&String| row.get(namevar).is_none_or(Value::is_undef);
         if let Some(namevar) = self.namevars.iter().find(is_missing) {
-            return Err(InvalidResource(vec![Wrong::of_all(format!(
+            return Err(InvalidResource(vec![ResourceProblem::of_all(format!(
                 "`{}.get` did not return a value for the `{namevar}` namevar attribute",
                 self.name
             ))]));

@@ -1,6 +1,6 @@
 //! Titles: taken apart into namevars, and made for resources that have none.
 
-use super::invalid::{InvalidResource, Wrong};
+use super::invalid::{InvalidResource, ResourceProblem};
 use super::schema::TypeSchema;
 use crate::attribute::shown;
 use crate::{Hash, Name, Resource, Value};
@@ -19,7 +19,7 @@ impl TypeSchema {
                 .map(|name| (name.as_str(), self.typed(name, title)))
                 .collect());
         }
-        let refused = |message| InvalidResource(vec![Wrong::of_all(message)]);
+        let refused = |message| InvalidResource(vec![ResourceProblem::of_all(message)]);
         for pattern in &self.title_patterns {
             let captures = pattern
                 .captures(title)

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use devgate_schemas::{Course, Event, Level, Listen};
+use devgate_schemas::{Event, EventDisplay, EventSink, Level};
 
 use super::*;
 use crate::pauses::look;
@@ -12,8 +12,8 @@ use crate::pauses::look;
 #[derive(Debug, Default)]
 struct Heard(Mutex<Vec<Event>>);
 
-impl Listen for Heard {
-    fn hear(&self, event: Event) {
+impl EventSink for Heard {
+    fn emit(&self, event: Event) {
         self.0.lock().expect("no poison").push(event);
     }
 }
@@ -67,7 +67,11 @@ async fn a_port_that_stays_closed_is_given_up_within_the_limit() {
     let heard = heard.0.lock().expect("no poison");
     assert_eq!(heard.len() as u32, tried - 1);
     assert!(heard.iter().all(|event| event.level == Level::Notice));
-    assert!(heard.iter().all(|event| event.course == Course::Again));
+    assert!(
+        heard
+            .iter()
+            .all(|event| event.display == EventDisplay::Again)
+    );
     assert!(
         heard[0].message.contains("try 2 follows in"),
         "{}",

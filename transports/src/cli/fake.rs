@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use devgate_schemas::{Event, Level, Listen};
+use devgate_schemas::{Event, EventSink, Level};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::{Instant, timeout_at};
 
@@ -267,8 +267,8 @@ impl Fake {
     }
 }
 
-impl Listen for Bench {
-    fn hear(&self, event: Event) {
+impl EventSink for Bench {
+    fn emit(&self, event: Event) {
         self.events.lock().expect("no poison").push(event);
     }
 }

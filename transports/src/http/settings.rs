@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use devgate_schemas::{ConnectionInfo, MOST_VALUES, Sensitive};
+use devgate_schemas::{ConnectionInfo, MAX_VALUES, Sensitive};
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, Url};
@@ -105,7 +105,7 @@ impl Settings {
             timeout: duration(info, "timeout", 10.0),
             idle_timeout: duration(info, "idle_timeout", 30.0),
             command_timeout: duration(info, "command_timeout", 600.0),
-            answer_limit: count(info, "answer_limit", MOST_VALUES),
+            answer_limit: count(info, "answer_limit", MAX_VALUES),
         })
     }
 

@@ -58,7 +58,7 @@ impl ProtocolSession for NetconfSession {
             user: settings.user.clone(),
             timeout: settings.timeout,
             command_timeout: duration(info, "command_timeout", 120.0),
-            answer_limit: count(info, "answer_limit", MOST_VALUES),
+            answer_limit: count(info, "answer_limit", MAX_VALUES),
         };
         let confirm_timeout = info.integer("confirm_timeout").unwrap_or(60);
         let confirm_timeout = u64::try_from(confirm_timeout).ok().filter(|s| *s > 0);

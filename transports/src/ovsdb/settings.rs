@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use devgate_schemas::{ConnectionInfo, MOST_VALUES};
+use devgate_schemas::{ConnectionInfo, MAX_VALUES};
 
 use crate::info::{count, duration, host, port, problem};
 use crate::tls::{self, Tls};
@@ -40,7 +40,7 @@ impl Settings {
             database: info.text("database").unwrap_or("Open_vSwitch").to_owned(),
             timeout: duration(info, "timeout", 10.0),
             command_timeout: duration(info, "command_timeout", 60.0),
-            answer_limit: count(info, "answer_limit", MOST_VALUES),
+            answer_limit: count(info, "answer_limit", MAX_VALUES),
         })
     }
 

@@ -2,7 +2,7 @@
 
 mod logins;
 
-use devgate_schemas::{ConnectionInfo, Hash, Level, Unread, Value};
+use devgate_schemas::{ConnectionInfo, Hash, Level, RawConnectionInfo, Value};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
@@ -22,7 +22,7 @@ fn info(server: &Server, more: serde_json::Value) -> ConnectionInfo {
     let Value::Hash(raw) = Value::from(raw) else {
         unreachable!("it is an object")
     };
-    let read = RestSession::schema().read(Unread::new(raw), |_, _| {});
+    let read = RestSession::schema().read(RawConnectionInfo::new(raw), |_, _| {});
     read.expect("it fits")
 }
 

@@ -1,6 +1,6 @@
 //! Sessions with servers that are not as RFC 8040 has them.
 
-use devgate_schemas::{Unread, Value};
+use devgate_schemas::{RawConnectionInfo, Value};
 use serde_json::json;
 
 use super::*;
@@ -13,7 +13,7 @@ async fn open(bench: &Bench, server: &Server) -> RestconfSession {
     let Value::Hash(raw) = Value::from(raw) else {
         unreachable!("it is an object")
     };
-    let info = RestconfSession::schema().read(Unread::new(raw), |_, _| {});
+    let info = RestconfSession::schema().read(RawConnectionInfo::new(raw), |_, _| {});
     let opened = RestconfSession::open(&bench.ctx(), &info.expect("it fits")).await;
     opened.expect("a session")
 }

@@ -12,7 +12,7 @@
 use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
 
-use devgate_schemas::{Course, Level, Resource, Value};
+use devgate_schemas::{EventDisplay, Level, Resource, Value};
 
 use super::context::Context;
 use super::resources::AttributeChange;
@@ -207,8 +207,8 @@ impl Context<'_> {
         }
         let subject = self.subject_of(&[title]);
         let course = match self.resources {
-            Some(_) => Course::InResult,
-            None => Course::Once,
+            Some(_) => EventDisplay::InResult,
+            None => EventDisplay::Once,
         };
         self.about(&subject).tell(Level::Err, course, message);
     }

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::LazyLock;
 
-use devgate_schemas::{Course, Event, Level, Listen, TypeSchema};
+use devgate_schemas::{Event, EventDisplay, EventSink, Level, TypeSchema};
 
 use super::resources::{Mode, Resources};
 use super::transport::{CommandLine, DataStore, Transport};
@@ -29,7 +29,7 @@ static NOTHING: LazyLock<Environment> = LazyLock::new(Environment::default);
 
 impl<'a> Context<'a> {
     /// The context of a run on one target, to which nothing is lent.
-    pub fn new(target: &'a str, listen: &'a dyn Listen, retry_budget: &'a RetryBudget) -> Self {
+    pub fn new(target: &'a str, listen: &'a dyn EventSink, retry_budget: &'a RetryBudget) -> Self {
         Self {
             target,
             listen,
@@ -132,12 +132,12 @@ impl<'a> Context<'a> {
 
     /// Says something at a level.
     pub fn say(&self, level: Level, message: impl Into<String>) {
-        self.tell(level, Course::Once, message.into());
+        self.tell(level, EventDisplay::Once, message.into());
     }
 
     /// Says at `notice` that something is tried again, in place of what was said of that before.
     pub fn retry(&self, message: impl Into<String>) {
-        self.tell(Level::Notice, Course::Again, message.into());
+        self.tell(Level::Notice, EventDisplay::Again, message.into());
     }
 
     /// Says that what was tried again has come to its end.
@@ -154,7 +154,7 @@ impl<'a> Context<'a> {
                 Some(doing) => format!("{doing}: {message}"),
                 None => message,
             },
-            course,
+            display,
         });
     }
 

@@ -10,8 +10,8 @@ use crate::RetryBudget;
 #[derive(Default)]
 struct Heard(Mutex<Vec<String>>);
 
-impl Listen for Heard {
-    fn hear(&self, event: Event) {
+impl EventSink for Heard {
+    fn emit(&self, event: Event) {
         let line = format!(
             "{} {}: {}",
             event.level,
@@ -206,7 +206,7 @@ fn what_is_told_in_the_wrong_order_is_an_error() {
 fn what_became_of_a_resource_is_known_once_it_was_said() {
     let (schema, retry_budget) = (schema(), RetryBudget::new());
     let resources = Resources::new(&schema, Mode::Enforce).asked(["a", "b"]);
-    let ctx = Context::new("sw1", &devgate_schemas::Silence, &retry_budget);
+    let ctx = Context::new("sw1", &devgate_schemas::NullSink, &retry_budget);
     let ctx = ctx.for_resources(&resources);
     let block = ctx.block(ResourceAction::UPDATING, &["a"]);
     assert!(!resources.is_settled("a"));
@@ -239,7 +239,7 @@ fn messages_have_levels_and_are_about_the_type() {
 fn a_provider_sees_its_type() {
     let (schema, retry_budget) = (schema(), RetryBudget::new());
     let resources = Resources::new(&schema, Mode::Enforce);
-    let ctx = Context::new("sw1", &devgate_schemas::Silence, &retry_budget);
+    let ctx = Context::new("sw1", &devgate_schemas::NullSink, &retry_budget);
     assert!(ctx.schema().is_none());
     let ctx = ctx.for_resources(&resources);
     let seen = ctx.schema().expect("it is called for a type");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use devgate_schemas::{ConnectionInfo, Silence, Unread, Value};
+use devgate_schemas::{ConnectionInfo, NullSink, RawConnectionInfo, Value};
 use serde_json::json;
 use tokio::net::UdpSocket;
 
@@ -50,7 +50,7 @@ fn info(settings: serde_json::Value) -> ConnectionInfo {
     let Value::Hash(raw) = Value::from(settings) else {
         panic!("settings are a hash");
     };
-    let raw = Unread::new(raw);
+    let raw = RawConnectionInfo::new(raw);
     SnmpSession::schema()
         .read(raw, |_, _| {})
         .expect("it fits the schema")
@@ -60,7 +60,7 @@ async fn open(
     settings: serde_json::Value,
     retry_budget: &RetryBudget,
 ) -> crate::Result<SnmpSession> {
-    let ctx = Context::new("sw1", &Silence, retry_budget);
+    let ctx = Context::new("sw1", &NullSink, retry_budget);
     SnmpSession::open(&ctx, &info(settings)).await
 }
 
@@ -86,7 +86,7 @@ async fn lost_and_foreign_datagrams_do_not_matter() {
     .await;
     let retry_budget = RetryBudget::at_most(Duration::from_secs(10));
     let session = open(at(port), &retry_budget).await.expect("it answers");
-    let ctx = Context::new("sw1", &Silence, &retry_budget);
+    let ctx = Context::new("sw1", &NullSink, &retry_budget);
     let objects = session
         .get(&ctx, &[Oid::new(&[1, 3])])
         .await
@@ -129,7 +129,7 @@ async fn a_walk_that_does_not_go_forward_ends() {
     .await;
     let retry_budget = RetryBudget::new();
     let session = open(at(port), &retry_budget).await.expect("it answers");
-    let ctx = Context::new("sw1", &Silence, &retry_budget);
+    let ctx = Context::new("sw1", &NullSink, &retry_budget);
     let walked = session.walk(&ctx, &Oid::new(&[1, 3, 6])).await;
     let error = walked.expect_err("it goes back").to_string();
     assert!(error.contains("1.3.6.6 comes behind 1.3.6.7"), "{error}");

@@ -305,7 +305,7 @@ fn private_key(
 
 #[cfg(test)]
 mod tests {
-    use devgate_schemas::{Hash, Unread};
+    use devgate_schemas::{Hash, RawConnectionInfo};
 
     use super::*;
     use crate::{Connect, SshCli};
@@ -323,7 +323,7 @@ mod tests {
         let cli = SshCli::new();
         let info = cli
             .schema()
-            .read(Unread::new(raw), |_, told| panic!("{told}"));
+            .read(RawConnectionInfo::new(raw), |_, told| panic!("{told}"));
         let info = info.expect("it fits");
         let environment = Environment::default().with_ssh_config(config);
         let reading = Reading::new(&info, &environment, |_, _| {}, &words::DEVICE);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use devgate_schemas::{ConnectionInfo, Hash, Unread, Value};
+use devgate_schemas::{ConnectionInfo, Hash, RawConnectionInfo, Value};
 use russh::keys::ssh_key::private::Ed25519Keypair;
 use russh::keys::{PrivateKey, PublicKey};
 use russh::server::{
@@ -183,7 +183,7 @@ impl Server {
             .collect();
         SshCli::new()
             .schema()
-            .read(Unread::new(without_undef), |_, _| {})
+            .read(RawConnectionInfo::new(without_undef), |_, _| {})
             .expect("it fits")
     }
 }

@@ -1,6 +1,6 @@
 //! Files to hosts without SFTP: each is the standard input of a `cat`.
 
-use devgate_schemas::task::Captured;
+use devgate_schemas::task::CapturedOutput;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use super::exec::{Exec, Exit, Output, Piece};
@@ -108,7 +108,7 @@ async fn put_one(host: &SshHost, file: &Upload) -> Result<()> {
 
 /// What a program complains, and how it ends.
 async fn ended(output: &mut Output) -> Result<(String, Exit)> {
-    let mut complaint = Captured::default();
+    let mut complaint = CapturedOutput::default();
     loop {
         match output.next().await? {
             Piece::Stdout(bytes) | Piece::Stderr(bytes) => {

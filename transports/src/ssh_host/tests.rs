@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use devgate_schemas::{Hash, Level, Unread, Value};
+use devgate_schemas::{Hash, Level, RawConnectionInfo, Value};
 use tokio::time::timeout;
 
 use super::{Exec, Exit, HostSettings, Output, Piece, SshHost};
@@ -17,8 +17,9 @@ fn read(raw: &[(&str, Value)]) -> (Result<HostSettings, String>, Vec<(Level, Str
         .map(|(key, value)| (*key, value.clone()))
         .collect();
     let mut told = Vec::new();
-    let info =
-        HostSettings::schema().read(Unread::new(raw), |level, text| told.push((level, text)));
+    let info = HostSettings::schema().read(RawConnectionInfo::new(raw), |level, text| {
+        told.push((level, text))
+    });
     let settings = info.map_err(|error| error.to_string()).and_then(|info| {
         HostSettings::read(&info, &Environment::default(), |level, text| {
             told.push((level, text));

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use devgate_schemas::{Hash, Level, Wrong};
+use devgate_schemas::{Hash, Level, ResourceProblem};
 
 use super::metaparameters;
 use devgate_core::failure::Failure;
@@ -37,9 +37,9 @@ pub(crate) struct Declared {
     /// What its metaparameters say of itself.
     pub meta: Meta,
     /// What is wrong with its metaparameters.
-    pub wrong: Vec<Wrong>,
+    pub wrong: Vec<ResourceProblem>,
     /// What may be meant otherwise than it is said.
-    pub(crate) doubts: Vec<Wrong>,
+    pub(crate) doubts: Vec<ResourceProblem>,
     /// Where it stands.
     pub place: Place,
     /// Where each of its attributes stands, metaparameters too, as far as that is known.
@@ -166,7 +166,7 @@ impl Catalog {
 
 impl Declared {
     /// What is wrong with it, behind the place of what is wrong.
-    pub(crate) fn told(&self, wrong: &Wrong) -> String {
+    pub(crate) fn told(&self, wrong: &ResourceProblem) -> String {
         let place = wrong.attribute.as_ref();
         let place = place.and_then(|attribute| self.places.get(attribute));
         let place = place.unwrap_or(&self.place);

@@ -167,7 +167,7 @@ impl Sides<'_> {
 mod tests {
     use async_trait::async_trait;
     use devgate_devices::{Changes, ResourceFilter, Result};
-    use devgate_schemas::{Silence, yaml};
+    use devgate_schemas::{NullSink, yaml};
     use devgate_transports::RetryBudget;
 
     use super::super::rows::Strict;
@@ -231,7 +231,7 @@ mod tests {
             should: &should,
         };
         let retry_budget = RetryBudget::new();
-        let ctx = Context::new("device", &Silence, &retry_budget);
+        let ctx = Context::new("device", &NullSink, &retry_budget);
         let strict = Strictness::new(Strict::Error);
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.expect("a runtime can be made");

@@ -1,6 +1,6 @@
 //! Metaparameters: what may be said of a resource of any type, among its attributes.
 
-use devgate_schemas::{Hash, Level, Value, Wrong};
+use devgate_schemas::{Hash, Level, ResourceProblem, Value};
 
 use super::catalog::{Audit, Meta, Place, Ref, Relation};
 
@@ -10,12 +10,12 @@ pub(super) fn take(
     attributes: &mut Hash,
     subject: &Ref,
     place: &Place,
-    wrong: &mut Vec<Wrong>,
+    wrong: &mut Vec<ResourceProblem>,
 ) -> (Meta, Vec<Relation>) {
     let mut meta = Meta::default();
     let mut relations = Vec::new();
     let mut refuse = |metaparameter: &str, message: String| {
-        wrong.push(Wrong::of(metaparameter, message));
+        wrong.push(ResourceProblem::of(metaparameter, message));
     };
     for (metaparameter, is_first, notifies) in [
         ("before", true, false),
@@ -92,7 +92,7 @@ pub(super) fn take(
 }
 
 /// What may be meant otherwise: a number as a tag, where many devices have a VLAN under that name.
-pub(super) fn doubts(attributes: &Hash, subject: &Ref) -> Vec<Wrong> {
+pub(super) fn doubts(attributes: &Hash, subject: &Ref) -> Vec<ResourceProblem> {
     let Some(Value::Integer(number)) = attributes.get("tag") else {
         return Vec::new();
     };
@@ -101,7 +101,7 @@ pub(super) fn doubts(attributes: &Hash, subject: &Ref) -> Vec<Wrong> {
          tells the attributes that it has",
         subject.type_name
     );
-    vec![Wrong::of("tag", message)]
+    vec![ResourceProblem::of("tag", message)]
 }
 
 /// Whether a text may be a tag (Puppet's language, "Tags").

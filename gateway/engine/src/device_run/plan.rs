@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use devgate_devices::{Error, ResourceType};
-use devgate_schemas::{Feature, Level, Name, Resource, Value, Wrong};
+use devgate_schemas::{Feature, Level, Name, Resource, ResourceProblem, Value};
 use indexmap::IndexMap;
 
 use super::catalog::{Audit, Catalog, Declared, Place, Ref, capitalised, invalid};
@@ -197,7 +197,7 @@ impl<'r> Planner<'r, '_> {
                     None => "is no attribute of its type",
                 };
                 let message = format!("`audit` names `{attribute}`, which {problem}");
-                let wrong = Wrong::of("audit", message);
+                let wrong = ResourceProblem::of("audit", message);
                 self.wrong.push(declared.told(&wrong));
             }
         }
@@ -223,8 +223,8 @@ impl<'r> Planner<'r, '_> {
             Err(error) => {
                 let message = error.to_string();
                 let wrong = match error {
-                    Error::Unwritable { attribute, .. } => Wrong::of(&attribute, message),
-                    _ => Wrong::of_all(message),
+                    Error::Unwritable { attribute, .. } => ResourceProblem::of(&attribute, message),
+                    _ => ResourceProblem::of_all(message),
                 };
                 self.wrong.push(declared.told(&wrong));
                 None
@@ -242,7 +242,7 @@ impl<'r> Planner<'r, '_> {
         } = declared;
         let mut refuse = |attribute: &str, problem: String| {
             self.wrong
-                .push(declared.told(&Wrong::of(attribute, problem)));
+                .push(declared.told(&ResourceProblem::of(attribute, problem)));
             None
         };
         if let Some((other, _)) = attributes

@@ -239,7 +239,7 @@ impl Rows {
 mod tests {
     use std::sync::{Mutex, PoisonError};
 
-    use devgate_schemas::{Event, Level, Listen};
+    use devgate_schemas::{Event, EventSink, Level};
     use devgate_transports::RetryBudget;
 
     use super::*;
@@ -247,8 +247,8 @@ mod tests {
     #[derive(Default)]
     struct Heard(Mutex<Vec<Level>>);
 
-    impl Listen for Heard {
-        fn hear(&self, event: Event) {
+    impl EventSink for Heard {
+        fn emit(&self, event: Event) {
             let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             heard.push(event.level);
         }

@@ -120,7 +120,7 @@ fn level_of(word: &str) -> Option<Level> {
 mod tests {
     use std::sync::Mutex;
 
-    use devgate_schemas::{Event, Listen, TypeSchema, yaml};
+    use devgate_schemas::{Event, EventSink, TypeSchema, yaml};
     use devgate_transports::{Mode, Resources, RetryBudget};
     use serde_json::json;
 
@@ -130,8 +130,8 @@ mod tests {
     #[derive(Default)]
     struct Heard(Mutex<Vec<String>>);
 
-    impl Listen for Heard {
-        fn hear(&self, event: Event) {
+    impl EventSink for Heard {
+        fn emit(&self, event: Event) {
             let subject = event.subject.unwrap_or_default();
             let line = format!("{} {subject}: {}", event.level, event.message);
             locked(&self.0).push(line);

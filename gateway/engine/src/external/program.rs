@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use devgate_schemas::task::Captured;
+use devgate_schemas::task::CapturedOutput;
 use devgate_schemas::{Hash, Sensitive, Value};
 use devgate_transports::Error;
 use devgate_transports::error::ProgramProblem;
@@ -32,7 +32,7 @@ pub(super) struct Program {
 pub(super) struct Reply {
     pub(super) results: Result<Hash, Problem>,
     /// Its words to people.
-    pub(super) stderr: Captured,
+    pub(super) stderr: CapturedOutput,
 }
 
 impl Program {
@@ -92,7 +92,7 @@ impl Program {
             // It need not end by itself.
             () = excess.comes() => {
                 let message = results::too_long(limits.stdout);
-                return Reply::failed(message, Captured::default());
+                return Reply::failed(message, CapturedOutput::default());
             }
         };
         match run {
@@ -101,7 +101,7 @@ impl Program {
                 stderr: outcome.stderr,
             },
             Err(Failure::Start(error)) => {
-                Reply::failed(self.not_started(&error), Captured::default())
+                Reply::failed(self.not_started(&error), CapturedOutput::default())
             }
             Err(Failure::Ended(ended)) => Reply::failed(timed_out(action, limits), ended.stderr),
         }
@@ -154,7 +154,7 @@ impl Program {
 }
 
 impl Reply {
-    pub(super) fn failed(message: String, stderr: Captured) -> Self {
+    pub(super) fn failed(message: String, stderr: CapturedOutput) -> Self {
         Self {
             results: Err(Problem::new(message)),
             stderr,

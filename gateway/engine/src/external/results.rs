@@ -1,6 +1,6 @@
 //! What a program says that it was asked: its results, or why it has none.
 
-use devgate_schemas::task::{Captured, Exit, Outcome};
+use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
 use devgate_schemas::{Hash, Mask, Value, read_json};
 
 /// Why a program has no results: what it said itself, or what was expected of it.
@@ -70,7 +70,7 @@ pub(super) fn said(error: &Value) -> Problem {
 }
 
 /// How a program ended, behind what it says of it at last.
-pub(super) fn ended(how: &str, stderr: &Captured) -> String {
+pub(super) fn ended(how: &str, stderr: &CapturedOutput) -> String {
     match stderr.last_words() {
         None => format!("{how}, without a word on stderr"),
         Some(words) => format!("{words} ({how})"),
@@ -86,7 +86,7 @@ pub(super) fn too_long(most: usize) -> String {
 }
 
 /// The one JSON object on stdout.
-fn object(stdout: &Captured) -> Result<Hash, String> {
+fn object(stdout: &CapturedOutput) -> Result<Hash, String> {
     let bytes = &stdout.bytes;
     let expected = EXPECTED;
     if stdout.cut {
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn outcome(code: i32, stdout: &str, stderr: &str) -> Outcome {
-        let captured = |text: &str| Captured {
+        let captured = |text: &str| CapturedOutput {
             bytes: text.as_bytes().to_vec(),
             cut: false,
         };

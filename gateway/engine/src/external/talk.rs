@@ -5,8 +5,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use devgate_schemas::task::Captured;
-use devgate_schemas::{Hash, MOST_VALUES, Value, read_json, values};
+use devgate_schemas::task::CapturedOutput;
+use devgate_schemas::{Hash, MAX_VALUES, Value, read_json, values};
 use devgate_transports::ssh_host::Exit;
 use futures_util::future::join_all;
 use tokio::sync::Mutex as Turn;
@@ -52,7 +52,7 @@ impl Talks {
         let mut talk = match Talk::going(place.take(), program).await {
             Ok(talk) => talk,
             Err(error) => {
-                return Reply::failed(program.not_started(&error), Captured::default());
+                return Reply::failed(program.not_started(&error), CapturedOutput::default());
             }
         };
         let asked = talk.ask(action, program.input(input), limits, tell);
@@ -178,8 +178,8 @@ impl Line {
     /// # Errors
     /// What was expected; the line is not quoted, for it may hold a secret.
     fn read(line: &[u8], id: i64) -> Result<Self, String> {
-        if values(line) > MOST_VALUES {
-            return Err(format!("{EXPECTED}; it has more than {MOST_VALUES} values"));
+        if values(line) > MAX_VALUES {
+            return Err(format!("{EXPECTED}; it has more than {MAX_VALUES} values"));
         }
         let Ok(Value::Hash(mut said)) = read_json(line).map(Value::from) else {
             return Err(EXPECTED.to_owned());

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use devgate_schemas::{
-    ConnectionInfo, Hash, InvalidConnectionInfo, Level, TransportSchema, Unread, Value,
+    ConnectionInfo, Hash, InvalidConnectionInfo, Level, RawConnectionInfo, TransportSchema, Value,
 };
 use devgate_transports::Environment;
 use devgate_transports::HostSettings;
@@ -184,7 +184,7 @@ impl TaskBudget {
         let ours: Hash = options
             .filter(|(key, _)| REMOTE.connection_info().contains_key(&key.to_string()))
             .collect();
-        let info = REMOTE.read(Unread::new(ours), |_, _| {})?;
+        let info = REMOTE.read(RawConnectionInfo::new(ours), |_, _| {})?;
         Ok(Self::of(&info))
     }
 
@@ -233,7 +233,7 @@ mod tests {
             panic!("options are an object");
         };
         let mut told = Vec::new();
-        let info = LOCAL.read(Unread::new(options), |level, message| {
+        let info = LOCAL.read(RawConnectionInfo::new(options), |level, message| {
             told.push(format!("{level:?} {message}"));
         });
         let settings = info.map(|info| TaskHostSettings::of(&info));

@@ -241,9 +241,9 @@ impl Target {
     }
 
     /// These of its transport's options.
-    pub(crate) fn options_of<'n>(&self, names: impl Iterator<Item = &'n str>) -> Unread {
+    pub(crate) fn options_of<'n>(&self, names: impl Iterator<Item = &'n str>) -> RawConnectionInfo {
         let option = |name: &'n str| Some((name, self.options.get(name)?.clone()));
-        Unread::new(names.filter_map(option).collect())
+        RawConnectionInfo::new(names.filter_map(option).collect())
     }
 
     /// The host: the URI's, or the option.
@@ -266,7 +266,7 @@ impl Target {
     /// As in Bolt, but that a `protocol` option counts where the URI has no scheme, or one that only
     /// says which transport is meant (`remote://`, `rest://`). The URI's path and query are not passed on
     /// their own.
-    pub fn connection_info(&self) -> Unread {
+    pub fn connection_info(&self) -> RawConnectionInfo {
         let options = self.options.clone();
         let uri = self.uri.as_ref();
         let option = |key: &str| options.get(key).cloned();
@@ -295,7 +295,7 @@ impl Target {
         if matches!(self.kind, Kind::Remote { .. }) && info.get(RUN_ON).is_none() {
             info.insert(RUN_ON, Value::from(self.run_on()));
         }
-        Unread::new(
+        RawConnectionInfo::new(
             info.into_iter()
                 .filter(|(_, value)| !value.is_undef())
                 .collect(),

@@ -5,7 +5,7 @@ use std::io;
 
 use bytes::BytesMut;
 use devgate_schemas::Sensitive;
-use devgate_schemas::task::Captured;
+use devgate_schemas::task::CapturedOutput;
 use devgate_transports::ssh_host::{Exit, Piece};
 use tokio::io::AsyncWriteExt;
 use tokio::process::ChildStdin;
@@ -31,7 +31,7 @@ struct Heard {
     stdout: BytesMut,
     /// How much of it has no end of a line.
     searched: usize,
-    stderr: Captured,
+    stderr: CapturedOutput,
 }
 
 /// Why there is no answer.
@@ -127,7 +127,7 @@ impl Dialogue {
     }
 
     /// What it has written to stderr since this was last asked.
-    pub(crate) fn stderr(&mut self) -> Captured {
+    pub(crate) fn stderr(&mut self) -> CapturedOutput {
         std::mem::take(&mut self.heard.stderr)
     }
 

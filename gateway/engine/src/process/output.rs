@@ -1,6 +1,6 @@
 //! The output of a process: passed on while it runs, and kept within limits.
 
-use devgate_schemas::task::Captured;
+use devgate_schemas::task::CapturedOutput;
 use futures_util::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use devgate_schemas::{ConnectionInfo, TransportSchema, Unread};
+use devgate_schemas::{ConnectionInfo, RawConnectionInfo, TransportSchema};
 use devgate_transports::Connect;
 
 use crate::hosts::{TaskBudget, TaskHostSettings};
@@ -108,7 +108,7 @@ impl<'r> ConnectionSpec<'r> {
 /// device, no host. What programs reach is judged where these were asked.
 pub fn connection_problem(registry: &Registry, target: &Target) -> Option<Failure> {
     let open = target.open()?;
-    let fits = |schema: &TransportSchema, info: Unread| {
+    let fits = |schema: &TransportSchema, info: RawConnectionInfo| {
         let verdict = schema.judge(info, open);
         verdict.map_err(|invalid| crate::inventory::invalid_connection_info(target, &invalid))
     };

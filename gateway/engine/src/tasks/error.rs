@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use devgate_schemas::task::{Captured, InvalidParameters, MetadataError};
+use devgate_schemas::task::{CapturedOutput, InvalidParameters, MetadataError};
 use serde_json::{Value as Json, json};
 
 use devgate_core::failure::Failure;
@@ -334,7 +334,7 @@ impl TaskOutputs {
     }
 
     /// What it had written to stdout and to stderr.
-    pub(crate) fn into_outputs(self) -> [Captured; 2] {
+    pub(crate) fn into_outputs(self) -> [CapturedOutput; 2] {
         *self.0
     }
 

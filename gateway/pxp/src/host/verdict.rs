@@ -4,7 +4,7 @@ use devgate_core::failure::Failure;
 use devgate_engine::process::Ended;
 use devgate_schemas::pxp::JsonSchema;
 use devgate_schemas::read_json;
-use devgate_schemas::task::{Captured, Exit, Outcome};
+use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
 use serde_json::{Value as Json, json};
 
 /// What became of an action.
@@ -79,7 +79,7 @@ impl Verdict {
 ///
 /// # Errors
 /// Why they cannot be used. They are not quoted: they may hold what a device keeps secret.
-fn results(schema: &JsonSchema, stdout: &Captured) -> Result<Json, String> {
+fn results(schema: &JsonSchema, stdout: &CapturedOutput) -> Result<Json, String> {
     if stdout.cut {
         let length = stdout.bytes.len();
         return Err(format!(

@@ -3,7 +3,7 @@
 use super::*;
 
 fn outcome(exit: Exit, stdout: impl AsRef<[u8]>, stderr: &str) -> Outcome {
-    let captured = |bytes: &[u8]| Captured {
+    let captured = |bytes: &[u8]| CapturedOutput {
         bytes: bytes.to_vec(),
         cut: false,
     };
@@ -125,7 +125,7 @@ fn output_that_was_cut_is_never_taken_for_a_whole_result() {
 fn the_last_of_much_begins_with_a_line() {
     let last = |text: &str| {
         let bytes = text.as_bytes().to_vec();
-        Captured { bytes, cut: false }.last()
+        CapturedOutput { bytes, cut: false }.last()
     };
     assert_eq!(last("a\nb"), "a\nb");
     let filler = "x".repeat(LAST);
@@ -135,7 +135,7 @@ fn the_last_of_much_begins_with_a_line() {
 
 #[test]
 fn a_result_of_too_many_values_is_not_read() {
-    let many = format!("{{\"a\": [{}0]}}", "0,".repeat(MOST_VALUES));
+    let many = format!("{{\"a\": [{}0]}}", "0,".repeat(MAX_VALUES));
     let json = value(0, many);
     assert_eq!(json["_error"]["kind"], UNPARSABLE_OUTPUT);
     assert!(json.get("_output").is_none() && json.get("a").is_none());

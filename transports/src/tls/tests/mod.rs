@@ -73,7 +73,7 @@ fn policy(settings: &[(&str, &str)]) -> (Result<Tls>, Vec<String>) {
         (*name, value)
     });
     let info = SCHEMA
-        .read(Unread::new(raw.collect()), |_, _| {})
+        .read(RawConnectionInfo::new(raw.collect()), |_, _| {})
         .expect("it fits");
     let bench = Bench::default();
     let tls = Tls::read(&bench.ctx(), &info);

@@ -7,7 +7,7 @@ use devgate_devices::{
     Changes, DeviceRollback, Error, Provider, ResourceFilter, ResourceType, Result,
 };
 use devgate_schemas::{
-    Event, Level, Listen, Name, Report, Resource, ResourceReport, TypeSchema, Value, yaml,
+    Event, EventSink, Level, Name, Report, Resource, ResourceReport, TypeSchema, Value, yaml,
 };
 use devgate_transports::{Context, Mode, RetryBudget};
 use serde_json::Value as Json;
@@ -96,8 +96,8 @@ struct Shelf {
 #[derive(Default)]
 pub(super) struct Heard(Mutex<Vec<(Level, String)>>);
 
-impl Listen for Heard {
-    fn hear(&self, event: Event) {
+impl EventSink for Heard {
+    fn emit(&self, event: Event) {
         let subject = event.subject.map(|subject| format!("{subject}: "));
         let line = format!("{}{}", subject.unwrap_or_default(), event.message);
         let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);

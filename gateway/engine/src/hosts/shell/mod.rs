@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use devgate_schemas::task::{Captured, Exit, Outcome};
+use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
 use devgate_transports::ssh_host;
 use devgate_transports::{Error, HostSettings, RetryBudget};
 use tokio::sync::OnceCell;
@@ -223,7 +223,7 @@ impl<'v> Shell<'v> {
     async fn ask(&self, script: &Script, limit: Duration) -> Result<String, Failure> {
         let talk = async {
             let mut talk = self.begin(script).await?;
-            let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
+            let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
             let said = |stream, bytes: &[u8]| match stream {
                 Stream::Stdout => stdout.keep(bytes, MOST_SAID),
                 Stream::Stderr => stderr.keep(bytes, MOST_SAID),

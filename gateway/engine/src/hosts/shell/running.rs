@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use devgate_schemas::task::{Captured, Exit, Outcome};
+use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
 use devgate_transports::ssh_host;
 use nix::sys::signal::Signal;
 use tokio::time::{Instant, timeout_at};

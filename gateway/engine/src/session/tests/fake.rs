@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, Event, Facts, Listen, TransportSchema, Value};
+use devgate_schemas::{ConnectionInfo, Event, EventSink, Facts, TransportSchema, Value};
 use devgate_transports::error::{Interrupted, Interruption, Phase};
 use devgate_transports::{
     CommandLine, Connect, Context, DataStore, Document, Error, Line, Mode, Request, Result,
@@ -259,6 +259,6 @@ impl Session {
 
 pub(super) struct Deaf;
 
-impl Listen for Deaf {
-    fn hear(&self, _: Event) {}
+impl EventSink for Deaf {
+    fn emit(&self, _: Event) {}
 }

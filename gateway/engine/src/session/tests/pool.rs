@@ -7,7 +7,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use devgate_schemas::{ConnectionInfo, TransportSchema, Unread, Value};
+use devgate_schemas::{ConnectionInfo, RawConnectionInfo, TransportSchema, Value};
 use devgate_transports::error::{Interrupted, Interruption};
 use devgate_transports::{Context, Error, RetryBudget};
 use futures_util::FutureExt;
@@ -29,7 +29,7 @@ fn with_password(password: &str) -> ConnectionInfo {
     let schema = "{name: fake, desc: A fake., connection_info: {password: {type: String, sensitive: \
                   true}}}";
     let raw = [("password", Value::from(password))].into_iter().collect();
-    let info = TransportSchema::built_in(schema).read(Unread::new(raw), |_, _| {});
+    let info = TransportSchema::built_in(schema).read(RawConnectionInfo::new(raw), |_, _| {});
     info.expect("it is checked")
 }
 

@@ -10,7 +10,7 @@ use devgate_core::hex::hexadecimal;
 use devgate_engine::process::ProcessLimits;
 use devgate_schemas::Mask;
 use devgate_schemas::pxp::{FILES_NOT_WRITTEN, JsonSchema, OutputFiles};
-use devgate_schemas::task::{Captured, Exit, Outcome};
+use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
@@ -100,7 +100,10 @@ impl Transaction {
     ///
     /// # Errors
     /// Why it is not shown.
-    pub(super) fn shown(&self, metadata: &TransactionMetadata) -> Result<[Captured; 2], String> {
+    pub(super) fn shown(
+        &self,
+        metadata: &TransactionMetadata,
+    ) -> Result<[CapturedOutput; 2], String> {
         let folder = self.folder.display();
         let outputs = || {
             let outputs = self.outputs();
@@ -167,7 +170,7 @@ fn masked(mask: &Mask, text: &[u8]) -> Option<String> {
 }
 
 /// By what is told that it was not changed.
-pub(super) fn digest(written: &[Captured; 2]) -> String {
+pub(super) fn digest(written: &[CapturedOutput; 2]) -> String {
     let mut whole = Sha256::new();
     for one in written {
         whole.update(one.bytes.len().to_le_bytes());
@@ -180,7 +183,7 @@ pub(super) fn digest(written: &[Captured; 2]) -> String {
 const LONGEST_CODE: usize = 32;
 
 /// The first bytes of a file; nothing, if there is none.
-fn captured(file: &Path, limit: usize) -> Result<Captured, String> {
+fn captured(file: &Path, limit: usize) -> Result<CapturedOutput, String> {
     let read = || {
         // What is no file may never end.
         if !fs::metadata(file)?.is_file() {
@@ -191,7 +194,7 @@ fn captured(file: &Path, limit: usize) -> Result<Captured, String> {
         File::open(file)?.take(most).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    let mut captured = Captured::default();
+    let mut captured = CapturedOutput::default();
     match read() {
         Ok(bytes) => captured.keep(&bytes, limit),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}

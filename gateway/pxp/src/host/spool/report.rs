@@ -1,7 +1,7 @@
 //! What is told of a transaction to who asks.
 
 use devgate_core::failure::Failure;
-use devgate_schemas::task::Captured;
+use devgate_schemas::task::CapturedOutput;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -105,7 +105,7 @@ impl Known {
         }
     }
 
-    fn has_written(&mut self, [stdout, stderr]: &[Captured; 2]) {
+    fn has_written(&mut self, [stdout, stderr]: &[CapturedOutput; 2]) {
         self.stderr = text(&stderr.bytes);
         let valid = self.results_are_valid == Some(true);
         match serde_json::from_slice(&stdout.bytes) {

@@ -19,9 +19,9 @@ const WELL_KNOWN: [&str; 6] = [
 /// Any value may be a secret, so it shows its keys alone, and lends only the few values by which
 /// a target is found and named.
 #[derive(Clone, Default, PartialEq)]
-pub struct Unread(Hash);
+pub struct RawConnectionInfo(Hash);
 
-impl Unread {
+impl RawConnectionInfo {
     /// Holds connection info back until its schema is known.
     pub fn new(info: Hash) -> Self {
         Self(info)
@@ -77,7 +77,7 @@ fn has_password(uri: &Value) -> bool {
     user.is_some_and(|(user, _)| user.contains(':'))
 }
 
-impl fmt::Debug for Unread {
+impl fmt::Debug for RawConnectionInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Unread ")?;
         f.debug_set()
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn only_keys_and_what_names_a_target_can_be_seen() {
-        let info = Unread::new(
+        let info = RawConnectionInfo::new(
             [
                 ("host", "192.0.2.1"),
                 ("password", "canary"),

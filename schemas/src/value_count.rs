@@ -5,7 +5,7 @@
 use serde_json::Value as Json;
 
 /// So many values one answer may have, unless a setting says otherwise: some hundred megabytes.
-pub const MOST_VALUES: usize = 2_000_000;
+pub const MAX_VALUES: usize = 2_000_000;
 
 /// An element of XML takes as much room as so many values of JSON: it has a name, and lists of its own.
 const ELEMENT: usize = 3;
@@ -52,10 +52,10 @@ fn in_xml(text: &[u8]) -> usize {
 /// Reads JSON that a program wrote.
 ///
 /// # Errors
-/// What is wrong with it, quoting nothing: it is no JSON, or holds more than [`MOST_VALUES`].
+/// What is wrong with it, quoting nothing: it is no JSON, or holds more than [`MAX_VALUES`].
 pub fn read_json(text: &[u8]) -> Result<Json, String> {
-    if values(text) > MOST_VALUES {
-        return Err(format!("it holds more than {MOST_VALUES} values"));
+    if values(text) > MAX_VALUES {
+        return Err(format!("it holds more than {MAX_VALUES} values"));
     }
     serde_json::from_slice(text).map_err(|error| error.to_string())
 }
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn json_of_too_many_values_is_not_read() {
-        let many = format!("[{}0]", "0,".repeat(MOST_VALUES));
+        let many = format!("[{}0]", "0,".repeat(MAX_VALUES));
         let told = read_json(many.as_bytes()).expect_err("it is too much");
         assert_eq!(told, "it holds more than 2000000 values");
         assert!(read_json(b"[1").expect_err("no JSON").starts_with("EOF"));
