@@ -1,10 +1,10 @@
-//! The open session as a command line, and the commands that only read.
+//! The command line of the open session, and read-only commands.
 
 use devgate_transports::{CommandLine, Context};
 
 use crate::{Error, Result};
 
-/// The output of a command that only reads.
+/// The output of a read-only command.
 ///
 /// # Errors
 /// As [`CommandLine::exec`].
@@ -17,10 +17,10 @@ pub(crate) async fn exec(
     session.exec(ctx, command).await
 }
 
-/// The command line of the open session, if it is at one.
+/// The command line of the open session.
 ///
 /// # Errors
-/// That it is not.
+/// The session has none.
 pub(crate) fn session<'a>(ctx: &Context<'a>) -> Result<&'a dyn CommandLine> {
     ctx.command_line().ok_or_else(|| {
         Error::Unsupported("the open session is not one at a command line".to_owned())

@@ -1,22 +1,22 @@
-//! Command lines with a candidate configuration: refused when a family is read.
+//! Refuses families whose command line commits a candidate configuration.
 
 use devgate_transports::{Dialect, is_commit};
 
 use crate::file_node::{FileNode, Problems};
 
-/// Why nothing of a family may commit, and what to do.
+/// Why a family must not commit, and what to do instead.
 const NO_COMMIT: &str = "this commits a candidate configuration, which is not supported: after a \
      refused line, half a change would wait there for the next commit; use the device's NETCONF or \
      API, or leave `enter_config`, `leave_config` and `save` out, so that the family only reads";
 
-/// Notes what in a dialect, which stands at `file_node`, commits.
+/// Reports the settings of a dialect that commit.
 pub(crate) fn check_dialect(file_node: &FileNode<'_>, dialect: &Dialect, problems: &mut Problems) {
     for key in dialect.committing() {
         problems.push(file_node.nearest(&[key.to_owned()]).problem(NO_COMMIT));
     }
 }
 
-/// Notes which lines of a template of configuration commit.
+/// Reports the lines of a configuration template that commit.
 pub(crate) fn check_lines(file_node: &FileNode<'_>, problems: &mut Problems) {
     let lines = file_node.node().as_str().unwrap_or_default().lines();
     for (number, _) in (1..).zip(lines).filter(|(_, line)| is_commit(line)) {

@@ -1,4 +1,4 @@
-//! Resource types that are declared as data: one file a form of change.
+//! Resource types declared as data, with a file for each form of change.
 
 mod body;
 mod cli;

@@ -8,33 +8,33 @@ use std::sync::Arc;
 use devgate_schemas::yaml;
 use thiserror::Error;
 
-/// The result of asking a family, a resource type or a provider for something.
+/// The result of a call of a family, a resource type or a provider.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a family, a resource type or a provider could not do what it was asked for.
+/// Why a family, a resource type or a provider failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A family's files are wrong: everything at once.
+    /// A family's files have errors; all of them are listed.
     #[error("{}", joined(.0))]
     Family(Vec<Problem>),
 
     /// A family's file cannot be read or written.
     #[error("cannot {what} {}: {cause}", file.display())]
     File {
-        /// Read, write.
+        /// The operation: read, write or remove.
         what: &'static str,
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         cause: io::Error,
     },
 
-    /// An expression, a template or a TextFSM template of a family does not work with these values.
+    /// An expression, a template or a TextFSM template of a family failed on these values.
     #[error("{0}")]
     Data(Problem),
 
-    /// A device's output is not as its type's definition expects.
+    /// A device's output does not match its type's definition.
     #[error("output of `{command}`, line {line}, column {column}: {message}")]
     Output {
         /// The command whose output it is.
@@ -47,16 +47,16 @@ pub enum Error {
         message: String,
     },
 
-    /// A row of a device's output makes no resource of its type.
+    /// A row of a device's output is not a valid resource of its type.
     #[error("{0}")]
     Row(String),
 
-    /// The answer to a question is not as a definition expects.
+    /// The answer to a query does not match the definition.
     #[error("answer to `{ask}`{}: {message}", row.map(|row| format!(", row {row}")).unwrap_or_default())]
     Answer {
-        /// What was asked.
+        /// The query.
         ask: String,
-        /// Which of its rows, from 1, where it is one.
+        /// The number of the row, from 1, where the error is in a row.
         row: Option<usize>,
         /// What was expected.
         message: String,
@@ -67,34 +67,34 @@ pub enum Error {
         "`{attribute}` of {title} holds {character:?}, which {medium} does not take as text: nothing was sent"
     )]
     Unwritable {
-        /// Whose attribute.
+        /// The resource.
         title: String,
         /// The attribute.
         attribute: String,
         /// The first such character.
         character: char,
-        /// What it would be written as.
+        /// Where the value would be written: a command line, XML.
         medium: &'static str,
     },
 
-    /// A change cannot be written without an attribute that nobody has said and the device does not hold.
+    /// A change needs an attribute that is neither desired nor present on the device.
     #[error("`{0}` is missing: without it this change cannot be made; say it")]
     Missing(String),
 
-    /// A device is not back where it was; what differs holds no secret.
+    /// A device was not restored. The text lists the differences and holds no secret.
     #[error("the device did not go back to its configuration from before the run: {0}")]
     NotRestored(String),
 
-    /// The type or the session has no such ability.
+    /// The type or the session does not support the operation.
     #[error("{0}")]
     Unsupported(String),
 
-    /// The target could not be asked or changed.
+    /// The target could not be read or changed.
     #[error(transparent)]
     Transport(#[from] devgate_transports::Error),
 }
 
-/// A place in a family's files.
+/// A location in a family's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// The file.
@@ -103,21 +103,21 @@ pub struct Location {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// The keys that lead there: `cli.get.command`; empty at the top.
+    /// The path of keys: `cli.get.command`; empty at the top.
     pub key: String,
 }
 
-/// One thing that is wrong in a family's files, and where.
+/// An error in a family's files, and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where.
+    /// The location.
     pub location: Location,
     /// What is wrong, and what was expected.
     pub message: String,
 }
 
 impl Location {
-    /// The place of a line (from 1) of the text that begins at this place.
+    /// The location of a line (from 1) of the text that begins here.
     pub(crate) fn line_of_text(&self, line: usize) -> Self {
         match line.checked_sub(1) {
             None | Some(0) => self.clone(),
@@ -128,7 +128,7 @@ impl Location {
         }
     }
 
-    /// Something that is wrong here.
+    /// An error at this location.
     pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
         Problem {
             location: self.clone(),
@@ -138,7 +138,7 @@ impl Location {
 }
 
 impl Problem {
-    /// What was wrong with a file, or with what stands at `key` in it, when it was read as a whole.
+    /// A YAML error in a file, or below `key` in it.
     pub(crate) fn of_yaml(file: &Arc<str>, key: &str, error: yaml::Error) -> Self {
         let yaml::Error {
             line,

@@ -1,6 +1,6 @@
-//! Families: kinds of devices, each a protocol, a dialect, facts and resource types, all as data.
+//! Families: kinds of devices, each with a protocol, a dialect, facts and resource types, all declared as data.
 //!
-//! A family is a [`Connect`]: it wraps its protocol's session and adds facts to it.
+//! A family is a [`Connect`]: it wraps its protocol's session and adds facts.
 
 mod cases;
 mod facts;
@@ -44,7 +44,7 @@ pub struct Family {
     folder: Folder,
 }
 
-/// What a family's file may say.
+/// The keys of a family's file.
 const KEYS: [&str; 8] = [
     "name",
     "desc",
@@ -56,7 +56,7 @@ const KEYS: [&str; 8] = [
     "checkpoint",
 ];
 
-/// A built-in family that nobody has read yet: a run needs few of them, and reading is what costs.
+/// A built-in family that is not loaded yet. A run needs few of them, and loading is slow.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn(&'static str);
 
@@ -95,8 +95,7 @@ impl Family {
     /// Loads a family from its folder: `family.yaml`, `types/*.yaml`, `cases/`.
     ///
     /// # Errors
-    /// A file that cannot be read, or everything that is wrong with the files: each problem with
-    /// its file, line, column and key.
+    /// A file that cannot be read, or all problems in the files, each with file, line, column and key.
     pub fn load(folder: &Path) -> Result<Self> {
         Self::read(Folder::OnDisk(folder.to_owned()))
     }
@@ -111,18 +110,18 @@ impl Family {
         self.types.iter().map(|kind| kind as &dyn ResourceType)
     }
 
-    /// The name of the protocol by which it is reached.
+    /// The name of its protocol.
     pub fn protocol(&self) -> &str {
         self.protocol.schema().name()
     }
 
-    /// The commands, or the questions, whose answers are read for facts.
+    /// The commands or queries whose answers contain facts.
     pub fn fact_commands(&self) -> impl Iterator<Item = &str> {
         self.facts.commands()
     }
 
-    /// Every command or question that only reads: what the dialect runs when a session opens, and what facts and
-    /// resources are read from. Each once.
+    /// Every read-only command or query, without duplicates: those that the dialect runs when a session opens, and
+    /// those of facts and resources.
     pub fn commands(&self) -> Vec<&str> {
         let types = self.types.iter().flat_map(DeclaredType::commands);
         let all = self.on_open.iter().map(String::as_str);
@@ -135,11 +134,10 @@ impl Family {
         commands
     }
 
-    /// The secrets that the outputs of the types' commands hold, as far as the types say what is
-    /// one.
+    /// The secrets in the outputs of the types' commands: the values of sensitive attributes.
     pub fn secrets_in<'o>(&self, output: impl Fn(&str) -> Option<&'o str>) -> Vec<Value> {
         let resources = self.types.iter().flat_map(|kind| {
-            // Output that a type cannot read tells no secret that it knows.
+            // Output that a type cannot read yields no known secret.
             kind.resources(&output).unwrap_or_default()
         });
         let values = resources.flat_map(|one| {
@@ -149,9 +147,7 @@ impl Family {
         values.filter(Value::has_secret).collect()
     }
 
-    /// The facts in the outputs of commands; what could not be read is told to `tell`.
-    ///
-    /// A command without an output is told, too.
+    /// The facts in the outputs of commands. Each output that is missing or cannot be read is reported to `tell`.
     pub fn facts_of<'o>(
         &self,
         output: impl Fn(&str) -> Option<&'o str>,
@@ -160,11 +156,11 @@ impl Family {
         self.facts.of_outputs(output, tell)
     }
 
-    /// Saves the running configuration, so that it survives a restart. What is not changed on a
-    /// command line has no other than the one that lasts, or saves by itself (NETCONF's `save`).
+    /// Saves the running configuration, so that it survives a restart. Protocols without a command line change
+    /// the persistent configuration, or save it themselves (NETCONF's `save`).
     ///
     /// # Errors
-    /// Why the device did not save it.
+    /// Why it was not saved.
     pub async fn save(&self, ctx: &Context<'_>) -> Result<()> {
         match ctx.command_line() {
             Some(session) => Ok(session.save(ctx).await?),
@@ -172,8 +168,7 @@ impl Family {
         }
     }
 
-    /// How a run that failed can leave a device as it found it, where the family says how or the
-    /// protocol knows.
+    /// How to undo a failed run, if the family declares it or the protocol supports it.
     pub fn rollback(&self) -> Option<&dyn DeviceRollback> {
         match &self.checkpoint {
             Some(checkpoint) => Some(checkpoint),
@@ -236,7 +231,7 @@ impl Connect for Family {
     }
 }
 
-/// What `family.yaml` says.
+/// The contents of `family.yaml`.
 struct FamilyFile {
     schema: TransportSchema,
     protocol: Arc<dyn Connect>,
@@ -289,7 +284,7 @@ impl FamilyFile {
     }
 }
 
-/// The family's dialect, where it names one.
+/// The family's dialect, if it has one.
 fn dialect(top: &FileNode<'_>, problems: &mut Problems) -> Option<Dialect> {
     let file_node = top.get("dialect")?;
     let dialect: Dialect = match yaml::from_node(file_node.node()) {
@@ -303,7 +298,7 @@ fn dialect(top: &FileNode<'_>, problems: &mut Problems) -> Option<Dialect> {
     Some(dialect)
 }
 
-/// Any of the bare protocols, with the family's dialect where it has one.
+/// The family's protocol, with its dialect if it has one.
 fn protocol(
     top: &FileNode<'_>,
     dialect: Option<Dialect>,
@@ -328,7 +323,7 @@ fn protocol(
     speaking
 }
 
-/// The types in `types/`, one a file.
+/// The types in `types/`, one per file.
 fn types(
     folder: &Folder,
     protocol_kind: Option<ProtocolKind>,

@@ -1,6 +1,6 @@
-//! A place in a family's file while it is read: the node, and the keys that lead to it.
+//! Nodes of a family's file, with their paths.
 //!
-//! Whatever is wrong is noted and reading goes on, so that a file's problems come all at once.
+//! Readers record each problem and continue, so that all problems of a file are reported at once.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use devgate_schemas::{Key, TypeSchema, Value, suggest};
 use crate::error::{Error, Location, Problem};
 use crate::template::{self, Escape, Expression, Template};
 
-/// What is wrong with the files read so far.
+/// The problems in the files read so far.
 pub(crate) type Problems = Vec<Problem>;
 
-/// A node of a file, and the keys that lead to it.
+/// A node of a file, and its path of keys.
 #[derive(Clone)]
 pub(crate) struct FileNode<'a> {
     file: &'a Arc<str>,
@@ -21,7 +21,7 @@ pub(crate) struct FileNode<'a> {
     key: String,
 }
 
-/// Something of a family's file that is used later, with its place for messages.
+/// A value from a family's file, with its location for later messages.
 #[derive(Debug)]
 pub(crate) struct WithLocation<T> {
     pub(crate) location: Location,
@@ -43,7 +43,7 @@ impl<'a> FileNode<'a> {
         self.node
     }
 
-    /// The place, for messages.
+    /// The location, for messages.
     pub(crate) fn location(&self) -> Location {
         Location {
             file: Arc::clone(self.file),
@@ -53,23 +53,23 @@ impl<'a> FileNode<'a> {
         }
     }
 
-    /// Something that is wrong here.
+    /// A problem at this node.
     pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
         self.location().problem(message)
     }
 
-    /// Something that was found wrong in the node here when it was read as a whole.
+    /// A YAML error found while this node was deserialized.
     pub(crate) fn inside(&self, error: yaml::Error) -> Problem {
         Problem::of_yaml(self.file, &self.key, error)
     }
 
-    /// The spot at a key.
+    /// The node at a key.
     pub(crate) fn get(&self, key: &str) -> Option<Self> {
         let node = self.node.get(key)?;
         (!node.is_undef()).then(|| self.below(node, key))
     }
 
-    /// The spot that a path leads to, or the last one on the way that is there.
+    /// The node at a path, or its nearest ancestor that exists.
     pub(crate) fn nearest(&self, path: &[String]) -> Self {
         let mut file_node = self.clone();
         for key in path {
@@ -81,7 +81,7 @@ impl<'a> FileNode<'a> {
         file_node
     }
 
-    /// The spot at a key that must be there.
+    /// The node at a required key.
     pub(crate) fn required(&self, key: &str, problems: &mut Problems) -> Option<Self> {
         let found = self.get(key);
         if found.is_none() {
@@ -109,7 +109,7 @@ impl<'a> FileNode<'a> {
         pairs
     }
 
-    /// Refuses every key of a mapping but these.
+    /// Reports every key of the mapping that is not one of these.
     pub(crate) fn only(&self, known: &[&str], problems: &mut Problems) {
         let Some(mapping) = self.node.as_mapping() else {
             problems.push(self.expected("a mapping"));
@@ -129,7 +129,7 @@ impl<'a> FileNode<'a> {
         }
     }
 
-    /// The items of a list; a single one may stand for a list of one.
+    /// The items of a list; a single value counts as a list of one.
     pub(crate) fn items(&self) -> Vec<Self> {
         match self.node.as_sequence() {
             None => vec![self.clone()],
@@ -145,7 +145,7 @@ impl<'a> FileNode<'a> {
         }
     }
 
-    /// The text here, which must not be empty.
+    /// The text of the node, which must not be empty.
     pub(crate) fn text(&self, problems: &mut Problems) -> Option<&'a str> {
         match self.node.as_str() {
             Some(text) if !text.trim().is_empty() => Some(text),
@@ -156,7 +156,7 @@ impl<'a> FileNode<'a> {
         }
     }
 
-    /// The expression here, over these names. A number or a truth stands for itself.
+    /// The node as an expression over these names. A number or a boolean is a literal.
     pub(crate) fn expression(
         &self,
         names: &[&str],
@@ -176,7 +176,7 @@ impl<'a> FileNode<'a> {
         self.placed(made, problems)
     }
 
-    /// The template here, over these names.
+    /// The node as a template over these names.
     pub(crate) fn template(
         &self,
         names: &[&str],
@@ -186,8 +186,7 @@ impl<'a> FileNode<'a> {
         self.escaping_template(source, names, Escape::None, problems)
     }
 
-    /// A template that makes a text of another language, or stands here in another way than as the
-    /// node's text: in its key.
+    /// A template that escapes values for another language, or whose source is not the node's text: its key.
     pub(crate) fn escaping_template(
         &self,
         source: &str,
@@ -239,14 +238,14 @@ impl<'a> FileNode<'a> {
 }
 
 impl<T> WithLocation<T> {
-    /// Something that is wrong in an expression or a template, at its own line.
+    /// A problem in an expression or a template, at its own line.
     pub(crate) fn problem(&self, error: &template::Error) -> Problem {
         self.location
             .line_of_text(error.line)
             .problem(&error.message)
     }
 
-    /// Why this makes nothing of a change: an attribute that is missing, or what is wrong in it.
+    /// Why it cannot be rendered for a change: a missing attribute, or an error in the template.
     pub(crate) fn failure(&self, schema: &TypeSchema, error: template::Error) -> Error {
         match &error.missing {
             Some(name) if schema.attributes().contains_key(name) => Error::Missing(name.clone()),

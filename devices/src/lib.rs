@@ -1,11 +1,11 @@
-//! What is managed: families, facts, resource types, providers. Knows no process, HTTP server or
-//! CLI.
+//! What is managed: families, facts, resource types and providers. This crate starts no process and
+//! knows no HTTP server and no command line.
 //!
 //! A [`Family`] is a kind of device: a [`Connect`](devgate_transports::Connect) with facts and
-//! resource types, all of it data that a network engineer can write. A [`ResourceType`] makes a
+//! resource types. All of it is data that a network engineer can write. A [`ResourceType`] makes a
 //! [`Provider`] for each transaction, which reads and changes the device through the session that
 //! the [`Context`](devgate_transports::Context) lends. Types that need code implement
-//! [`SimpleProvider`] or [`Provider`] themselves; nothing above can tell the two kinds apart.
+//! [`SimpleProvider`] or [`Provider`]; nothing above can distinguish the two kinds.
 
 mod command_line;
 mod commit_check;

@@ -1,4 +1,4 @@
-//! What is managed, and by what: the resource type and its provider.
+//! Resource types and their providers.
 
 use std::fmt::Debug;
 
@@ -8,17 +8,17 @@ use devgate_transports::Context;
 
 use crate::{Error, Result};
 
-/// A kind of resource that can be managed: the factory, which lives as long as the process.
+/// A kind of resource that can be managed. It is the factory of providers and lives as long as the process.
 ///
 /// Resource API, "Resource definition".
 pub trait ResourceType: Debug + Send + Sync {
-    /// What its resources consist of.
+    /// The schema of its resources.
     fn schema(&self) -> &TypeSchema;
 
     /// A provider for one transaction.
     fn provider(&self) -> Box<dyn Provider>;
 
-    /// The commands whose output `get` reads; none where it reads something else.
+    /// The commands whose output `get` reads; empty if it reads something else.
     fn commands(&self) -> Vec<&str> {
         Vec::new()
     }
@@ -26,7 +26,7 @@ pub trait ResourceType: Debug + Send + Sync {
     /// The resources that `get` would find in this output of the type's commands.
     ///
     /// # Errors
-    /// What in the output does not fit, or that the type is not declared as data.
+    /// Output that does not match, or a type that is not declared as data.
     fn parse(&self, output: &str) -> Result<Vec<Resource>> {
         let _ = output;
         Err(Error::Unsupported(format!(
@@ -35,35 +35,33 @@ pub trait ResourceType: Debug + Send + Sync {
         )))
     }
 
-    /// Brings a desired resource into the form that `canonicalize` gives it, as far as no device is
-    /// needed for that, and tells every value that has no such form. Providers that are code are asked
-    /// later, for their own target.
+    /// Canonicalizes a desired resource without a device, and returns every value that has no canonical
+    /// form. Providers written in code are called later, for their own target.
     fn canonical(&self, resource: &mut Resource) -> Vec<ResourceProblem> {
         let _ = resource;
         Vec::new()
     }
 
-    /// The same of a part of a resource, where nobody knows the rest: what depends on that is not
-    /// judged.
+    /// Checks a part of a resource when the rest is unknown. Values that depend on the rest are not
+    /// checked.
     fn judge_part(&self, part: Resource) -> Vec<ResourceProblem> {
         let _ = part;
         Vec::new()
     }
 
-    /// Judges whether a desired resource in its canonical form can be written at all, whatever a device
-    /// holds of it.
+    /// Checks that a canonical desired resource can be written, whatever its current state is.
     ///
     /// # Errors
-    /// That no lines can be made of it.
+    /// Why it cannot be rendered.
     fn check(&self, name: &Name, should: &Resource) -> Result<()> {
         let _ = (name, should);
         Ok(())
     }
 
-    /// The lines of configuration that `set` would send for a change, as an operator may see them.
+    /// The configuration lines that `set` would send for a change, for display.
     ///
     /// # Errors
-    /// Why no lines can be made of it, or that the type is not declared as data.
+    /// Why it cannot be rendered, or that the type is not declared as data.
     fn render(
         &self,
         name: &Name,
@@ -78,38 +76,38 @@ pub trait ResourceType: Debug + Send + Sync {
     }
 }
 
-/// Reads and changes the resources of one type, for one transaction; it may cache in itself.
+/// Reads and changes the resources of one type, for one transaction. It may cache what it reads.
 ///
 /// Resource API, "Resource implementation".
 #[async_trait]
 pub trait Provider: Send {
-    /// The resources that the device holds; more than were asked for do no harm.
+    /// The resources on the device. It may return more than were requested.
     ///
     /// # Errors
-    /// Why they cannot be read; then no resource of the type can be managed in this transaction.
+    /// Why they cannot be read. Then no resource of the type can be managed in this transaction.
     async fn get(&mut self, ctx: &Context<'_>, which: ResourceFilter<'_>) -> Result<Vec<Resource>>;
 
-    /// Brings resources to their desired state, in this order.
+    /// Applies the changes in order.
     ///
-    /// A resource that fails is told to [`Context::failed`], and the others go on.
+    /// A resource that fails is reported to [`Context::failed`]; the others continue.
     ///
     /// # Errors
-    /// Why nothing more can be done; what is not yet known to be done has then failed.
+    /// Why no further change is possible. Every change that was not reported as done has then failed.
     async fn set(&mut self, ctx: &Context<'_>, changes: Changes) -> Result<()>;
 
-    /// Brings values into the one form that `get` returns and `set` takes.
+    /// Brings values into the canonical form that `get` returns and `set` expects.
     ///
     /// # Errors
-    /// A value that has no such form.
+    /// A value that has no canonical form.
     async fn canonicalize(&mut self, ctx: &Context<'_>, resources: &mut [Resource]) -> Result<()> {
         let _ = (ctx, resources);
         Ok(())
     }
 
-    /// Whether one property is as desired.
+    /// Whether one property is in sync.
     ///
     /// # Errors
-    /// Why it cannot be said.
+    /// Why it cannot be determined.
     async fn insync(
         &mut self,
         ctx: &Context<'_>,
@@ -122,73 +120,73 @@ pub trait Provider: Send {
         Ok(InSync::ByValue)
     }
 
-    /// Whether `get` shows everything that `set` can be asked for. Providers of actions do not, such as
-    /// one that runs a command: what they never show is believed.
+    /// Whether `get` returns every property that `set` can change. Providers of actions, such as running
+    /// a command, do not: properties that they never return are assumed to be set.
     fn shows_all(&self) -> bool {
         true
     }
 }
 
-/// Which resources are asked for.
+/// Which resources are requested.
 ///
-/// At the Ruby boundary, `All` is `nil` or `[]`, as the gem does; `Named(&[])` asks for nothing.
+/// At the Ruby boundary `All` is `nil` or `[]`, as in the gem. `Named(&[])` requests nothing.
 #[derive(Clone, Copy, Debug)]
 pub enum ResourceFilter<'a> {
-    /// All that there are.
+    /// All resources.
     All,
-    /// These, and as many others as is convenient.
+    /// These; the provider may return others as well.
     Named(&'a [Name]),
 }
 
-/// What a provider says of a property (Resource API, "custom_insync").
+/// A provider's verdict on a property (Resource API, "custom_insync").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InSync {
-    /// Equal values are in sync.
+    /// Compare the values: equal values are in sync.
     ByValue,
-    /// It is as desired.
+    /// It is in sync.
     Yes,
-    /// It is not.
+    /// It is out of sync.
     No {
-        /// In what way.
+        /// The reason, for messages.
         why: Option<String>,
     },
 }
 
-/// What is known of a resource's present state.
+/// The current state of a resource, as far as it is known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CurrentState {
-    /// Nobody has asked yet.
+    /// The device has not been read yet.
     Unknown,
-    /// It is not there.
+    /// The resource is absent.
     Absent,
-    /// It is there, as this.
+    /// The resource is present.
     Present(Resource),
 }
 
-/// One change that `set` is asked for.
+/// One change for `set`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// The present state.
+    /// The current state.
     pub is: CurrentState,
-    /// The desired state; without it, or where that is `absent`, the resource is to be removed.
+    /// The desired state. `None`, or a resource with `ensure: absent`, removes the resource.
     pub should: Option<Resource>,
 }
 
-/// The changes that `set` is asked for, in the order in which they are to be made.
+/// The changes for `set`, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes(Vec<(Name, Change)>);
 
-/// Whether a person may see secrets.
+/// Whether output shows secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretVisibility {
     /// Secrets are redacted.
     Redacted,
-    /// Secrets are written out, because an operator asked for it.
+    /// Secrets are shown, at the operator's request.
     InClear,
 }
 
 impl Changes {
-    /// Whether there is nothing to change.
+    /// Whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -224,7 +222,7 @@ impl<'a> IntoIterator for &'a Changes {
 }
 
 impl CurrentState {
-    /// The present state, where it is known and there.
+    /// The current resource, if it is known and present.
     pub fn resource(&self) -> Option<&Resource> {
         match self {
             Self::Present(resource) => Some(resource),
@@ -243,7 +241,7 @@ mod tests {
     #[tokio::test]
     async fn who_asks_for_nothing_asks_no_device() {
         let retry_budget = RetryBudget::new();
-        // Without a session, whoever is asked for anything has to fail.
+        // Without a session, every read must fail.
         let ctx = Context::new("sw1", &NullSink, &retry_budget);
         for family in crate::all() {
             for kind in family.read().types() {

@@ -1,4 +1,4 @@
-//! A way back: what lets a run that failed leave its device as it found it.
+//! Rollback: restores a device to its state from before a failed run.
 
 mod blocks;
 mod cli;

@@ -1,4 +1,4 @@
-//! The simple way to a provider: `create`, `update` and `delete` of one resource at a time.
+//! A simpler provider interface: `create`, `update` and `delete` of one resource at a time.
 
 use async_trait::async_trait;
 use devgate_schemas::{Name, Resource, TypeSchema};
@@ -12,22 +12,22 @@ use crate::{Change, Changes, CurrentState, Error, InSync, Provider, ResourceFilt
 /// type has `ensure`, and a single namevar is called `name`. Under noop it changes nothing.
 #[async_trait]
 pub trait SimpleProvider: Send {
-    /// The resources that the device holds.
+    /// The resources on the device.
     ///
     /// # Errors
     /// Those of [`Provider::get`].
     async fn get(&mut self, ctx: &Context<'_>, which: ResourceFilter<'_>) -> Result<Vec<Resource>>;
 
-    /// Makes a resource that is not there.
+    /// Creates a resource.
     ///
     /// # Errors
-    /// Why it cannot be made.
+    /// Why it cannot be created.
     async fn create(&mut self, ctx: &Context<'_>, name: &Name, should: &Resource) -> Result<()>;
 
-    /// Changes a resource that is there.
+    /// Updates an existing resource.
     ///
     /// # Errors
-    /// Why it cannot be changed.
+    /// Why it cannot be updated.
     async fn update(&mut self, ctx: &Context<'_>, name: &Name, should: &Resource) -> Result<()>;
 
     /// Removes a resource.
@@ -36,7 +36,7 @@ pub trait SimpleProvider: Send {
     /// Why it cannot be removed.
     async fn delete(&mut self, ctx: &Context<'_>, name: &Name) -> Result<()>;
 
-    /// Brings values into the one form that `get` returns.
+    /// Brings values into the canonical form that `get` returns.
     ///
     /// # Errors
     /// Those of [`Provider::canonicalize`].

@@ -1,5 +1,5 @@
-//! Where rows come from: the output of a command, which TextFSM takes apart, or a document, of which
-//! paths take values. Facts and resources are made of rows in the same way.
+//! Sources of rows: the output of a command, parsed with TextFSM, or a document, from which paths select
+//! values. Facts and resources are built from rows in the same way.
 
 mod answers;
 mod document;
@@ -22,7 +22,7 @@ pub(crate) use answers::Answers;
 pub(crate) use protocol_kind::ProtocolKind;
 pub(crate) use row::Row;
 
-/// Where rows come from.
+/// A source of rows.
 #[derive(Debug)]
 pub(crate) enum Source {
     Output(Box<Output>),
@@ -30,7 +30,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Reads a source, beside which the keys `also` may stand.
+    /// Reads a source; its mapping may also have the key `also`.
     pub(crate) fn read(
         top: &FileNode<'_>,
         protocol_kind: ProtocolKind,
@@ -65,12 +65,12 @@ impl Source {
         }
     }
 
-    /// Whether its rows come from a command's output, which has at least one.
+    /// Whether its rows come from a command's output, which must have at least one.
     pub(crate) fn is_output(&self) -> bool {
         matches!(self, Self::Output(_))
     }
 
-    /// How deep its rows lie in a document.
+    /// The depth of its rows in a document.
     pub(crate) fn depth(&self) -> usize {
         match self {
             Self::Output(_) => 0,
@@ -78,7 +78,7 @@ impl Source {
         }
     }
 
-    /// What is asked, as the family's file says it.
+    /// The commands or queries, as written in the family's file.
     pub(crate) fn questions(&self) -> Vec<&str> {
         match self {
             Self::Output(output) => vec![&*output.command],
@@ -86,10 +86,10 @@ impl Source {
         }
     }
 
-    /// Asks the device for all that the rows come from, each question once.
+    /// Queries the device for everything that the rows need, each query once.
     ///
     /// # Errors
-    /// What the session says, and what in an answer does not fit.
+    /// Errors of the session, and answers that do not match.
     pub(crate) async fn ask(
         &self,
         ctx: &Context<'_>,
@@ -108,10 +108,10 @@ impl Source {
         }
     }
 
-    /// The same with answers that are known, as texts; what nobody has asked has none.
+    /// Does the same from recorded answers; a query without a recording has an empty answer.
     ///
     /// # Errors
-    /// What in an answer does not fit.
+    /// Answers that do not match.
     pub(crate) fn replay<'o>(
         &self,
         answers: &mut Answers,
@@ -137,7 +137,7 @@ impl Source {
     /// The rows in the answers.
     ///
     /// # Errors
-    /// What in an answer does not fit.
+    /// Answers that do not match.
     pub(crate) fn rows(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<Row>> {
         match self {
             Self::Output(output) => output.rows(answers.output(&output.command)),
@@ -148,10 +148,10 @@ impl Source {
         }
     }
 
-    /// Compiles what is otherwise compiled when it is first needed.
+    /// Compiles the TextFSM template, which is otherwise compiled on first use.
     ///
     /// # Errors
-    /// What is wrong with a TextFSM template.
+    /// An error in the TextFSM template.
     pub(crate) fn check(&self) -> Result<()> {
         match self {
             Self::Output(output) => output.check(),
@@ -159,7 +159,7 @@ impl Source {
         }
     }
 
-    /// The questions to which there is no answer yet.
+    /// The queries that have no answer yet.
     fn open(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<String>> {
         match self {
             Self::Output(output) if answers.contains(&output.command) => Ok(Vec::new()),
@@ -168,7 +168,7 @@ impl Source {
         }
     }
 
-    /// Asks one question: every reading of a device goes through here.
+    /// Sends one query. Every read of a device goes through here.
     async fn answer(&self, ctx: &Context<'_>, question: &str) -> Result<Answer> {
         match self {
             Self::Output(_) => {
@@ -182,7 +182,7 @@ impl Source {
                 })?;
                 match store.get(ctx, question).await {
                     Ok(document) => read_document(question, document),
-                    // What was there a moment ago may have gone.
+                    // It may have been removed since it was listed.
                     Err(transports::Error::Refused(refused))
                         if query.depends() && refused.is_absence() =>
                     {

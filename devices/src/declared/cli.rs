@@ -1,4 +1,4 @@
-//! The form for command lines: configuration lines, typed in one visit as long as none is refused.
+//! The form for command lines: configuration lines, typed in one configuration session unless one is refused.
 
 use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::Context;
@@ -28,7 +28,7 @@ impl Cli {
         .map(Self)
     }
 
-    /// The lines that make a change. Nothing is sent.
+    /// The lines for a change. Nothing is sent.
     pub(super) fn lines(
         &self,
         schema: &TypeSchema,
@@ -45,16 +45,16 @@ impl Cli {
         })
     }
 
-    /// Whether an update to this is the same whatever the device holds.
+    /// Whether an update is independent of the current state.
     pub(super) fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
         self.0.is_blind(schema, should)
     }
 
-    /// Makes changes. A resource whose lines are refused has failed, and the others go on; nothing
-    /// is sent twice.
+    /// Applies changes. A resource whose lines are refused fails; the others continue. Nothing is sent
+    /// twice.
     ///
     /// # Errors
-    /// The loss of the session; what is not told as done has then failed, or is in doubt.
+    /// The session was lost. Every change that was not reported as done has failed, or is in doubt.
     pub(super) async fn set(
         &self,
         ctx: &Context<'_>,

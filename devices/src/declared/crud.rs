@@ -1,4 +1,4 @@
-//! What creates, updates and deletes a resource, and what a change is seen as.
+//! How a resource is created, updated and deleted, and the scope of a change.
 
 use devgate_schemas::{Name, Resource, TypeSchema};
 use devgate_transports::Context;
@@ -11,19 +11,19 @@ use crate::{Change, Error, Result};
 #[derive(Debug)]
 pub(super) struct Crud<T> {
     create: T,
-    /// As `create`, where that brings about what is not yet so.
+    /// `None` if `create` also updates.
     update: Option<T>,
-    /// What cannot be removed has none.
+    /// `None` if a resource cannot be removed.
     delete: Option<T>,
 }
 
-/// What is made of expressions and templates.
+/// Something that contains expressions and templates.
 pub(super) trait ReferencedNames {
-    /// The names that they mention.
+    /// The names that they reference.
     fn names(&self) -> Vec<String>;
 }
 
-/// What a change does to its resource.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChangeKind {
     Create,
@@ -31,7 +31,7 @@ pub(super) enum ChangeKind {
     Delete,
 }
 
-/// What expressions and templates see of a change, and the secrets that they do not see.
+/// The values of a change for expressions and templates, and its secrets, which they do not see.
 pub(super) struct ChangeScope {
     pub(super) scope: Scope,
     pub(super) secrets: Secrets,
@@ -64,10 +64,10 @@ impl<T> Crud<T> {
         })
     }
 
-    /// What brings a change about.
+    /// The definition for a change.
     ///
     /// # Errors
-    /// That the resource cannot be removed.
+    /// The resource cannot be removed.
     pub(super) fn of(&self, schema: &TypeSchema, change: &Change) -> Result<&T> {
         match ChangeKind::of(change) {
             ChangeKind::Create => Ok(&self.create),
@@ -83,8 +83,7 @@ impl<T> Crud<T> {
 }
 
 impl<T: ReferencedNames> Crud<T> {
-    /// Whether an update to this is the same whatever the device holds: it mentions nothing but what is
-    /// desired.
+    /// Whether an update is independent of the current state: it references only desired values.
     pub(super) fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool {
         let names = self.update.as_ref().unwrap_or(&self.create).names();
         names.iter().all(|name| {
@@ -101,10 +100,10 @@ impl ReferencedNames for WithLocation<Template> {
 }
 
 impl ChangeScope {
-    /// What is seen of a change that is written as `medium`.
+    /// The scope of a change that is written as `medium`.
     ///
     /// # Errors
-    /// That a desired value holds a character that cannot be written there.
+    /// A desired value holds a character that cannot be written there.
     pub(super) fn of(
         schema: &TypeSchema,
         name: &Name,
@@ -115,7 +114,7 @@ impl ChangeScope {
         let should = change.should.as_ref().filter(|should| should.is_present());
         let named: Resource;
         let (is, should) = match (is, should) {
-            // What is removed unseen has nothing but its name.
+            // A resource that is removed without being read has only its name.
             (None, None) => {
                 named = Resource::from(name.namevars().clone());
                 (Some(&named), None)
@@ -144,7 +143,7 @@ impl ChangeKind {
         }
     }
 
-    /// Tells that it was done.
+    /// Reports that it was done.
     pub(super) fn tell(self, ctx: &Context<'_>, title: &str) {
         match self {
             Self::Create => ctx.created(title),

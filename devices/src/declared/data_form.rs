@@ -1,4 +1,4 @@
-//! The forms for data: each change a request, and what belongs together sent as one.
+//! The forms for data protocols: each change is a request, and requests that can be joined are sent as one.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -11,15 +11,15 @@ use super::crud::ChangeKind;
 use crate::template::Medium;
 use crate::{Change, Error, Result, SecretVisibility};
 
-/// How a form makes requests of changes.
+/// How a form turns changes into requests.
 pub(super) trait DataForm: Debug + Send + Sync {
-    /// What its values are written as.
+    /// How its values are written.
     fn medium(&self) -> Medium;
 
-    /// The request that makes a change; `number` is no other change's of the same set.
+    /// The request for a change; `number` is unique among the changes of a set.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why there is no request.
     fn request(
         &self,
         schema: &TypeSchema,
@@ -28,26 +28,26 @@ pub(super) trait DataForm: Debug + Send + Sync {
         number: usize,
     ) -> Result<Request>;
 
-    /// Whether an update to this is the same whatever the target holds.
+    /// Whether an update is independent of the current state.
     fn is_blind(&self, schema: &TypeSchema, should: &Resource) -> bool;
 
-    /// Whether two requests can be sent as one, which the target takes or refuses as a whole.
+    /// Whether two requests can be sent as one, which the target accepts or refuses as a whole.
     fn can_join(&self, one: &Request, other: &Request) -> bool;
 
-    /// Several such requests as one.
+    /// Joins several such requests.
     fn joined(&self, requests: Vec<&Request>) -> Request;
 
-    /// Which of the requests was refused, where the target says so.
+    /// The request that caused a refusal, if the target says so.
     fn culprit(&self, _: &[&Request], _: &Refused) -> Option<usize> {
         None
     }
 
-    /// Whether a refusal means that what was to be deleted is not there.
+    /// Whether a refusal means that the resource to delete does not exist.
     fn is_already_gone(&self, _: &Refused) -> bool {
         false
     }
 
-    /// The request of a change as people read it.
+    /// The request for a change, for display.
     ///
     /// # Errors
     /// As [`request`](Self::request).
@@ -67,10 +67,10 @@ struct Ready {
     request: Request,
 }
 
-/// Makes changes. A resource whose request is refused has failed, and the others go on.
+/// Applies changes. A resource whose request is refused fails; the others continue.
 ///
 /// # Errors
-/// The loss of the session; what is not told as done has then failed, or is in doubt.
+/// The session was lost. Every change that was not reported as done has failed, or is in doubt.
 pub(super) async fn set(
     form: &dyn DataForm,
     ctx: &Context<'_>,
@@ -97,8 +97,8 @@ pub(super) async fn set(
     send(form, ctx, store, ready).await
 }
 
-/// Sends what belongs together at once. Of what is refused as a whole nothing took effect: what was
-/// the reason is left out, and the rest sent again.
+/// Sends each group as one request. A refused group had no effect: the request that caused the refusal is left
+/// out, and the rest is sent again.
 async fn send(
     form: &dyn DataForm,
     ctx: &Context<'_>,
@@ -145,7 +145,7 @@ async fn send(
     Ok(())
 }
 
-/// Neighbours that belong together, in groups; their order stays.
+/// Groups adjacent requests that can be joined, in order.
 fn grouped(form: &dyn DataForm, ready: Vec<Ready>, is_whole: bool) -> Vec<Vec<Ready>> {
     let mut groups: Vec<Vec<Ready>> = Vec::new();
     for one in ready {

@@ -1,4 +1,4 @@
-//! What the file of a declared type says, and the resources in a device's answers.
+//! The definition of a declared type, and how resources are read from a device's answers.
 
 use devgate_schemas::{Hash, InvalidResource, Resource, ResourceProblem, TypeSchema, Value};
 use indexmap::IndexMap;
@@ -12,19 +12,19 @@ use crate::source::{Answers, Row, Source};
 use crate::template::{Expression, Scope, Template};
 use crate::{Error, ResourceFilter, Result};
 
-/// What the file says.
+/// The contents of a type's file.
 #[derive(Debug)]
 pub(super) struct Definition {
     pub(super) schema: TypeSchema,
-    /// Makes the title of a row, where several namevars need one.
+    /// Builds the title of a row, if the type has several namevars.
     pub(super) title: Option<WithLocation<Template>>,
-    /// The one form of an attribute's values.
+    /// The canonical form of each attribute's values.
     pub(super) canonical: Vec<(String, WithLocation<Expression>)>,
     pub(super) get: Vec<GetSection>,
     pub(super) form: Form,
 }
 
-/// Where rows come from, and what a row says of a resource.
+/// A source of rows, and how a row becomes a resource.
 #[derive(Debug)]
 pub(super) struct GetSection {
     pub(super) source: Source,
@@ -32,7 +32,7 @@ pub(super) struct GetSection {
 }
 
 impl GetSection {
-    /// That what a row says of an attribute is wrong.
+    /// An error in the value that a row gives for an attribute.
     fn wrong(&self, row: &Row, answers: &Answers, wrong: ResourceProblem) -> Error {
         let said = self.resource.iter();
         let mut said = said.filter(|(name, _)| wrong.attribute.as_deref() == Some(name));
@@ -44,8 +44,8 @@ impl GetSection {
 }
 
 impl Definition {
-    /// The resources in the answers, in their order. What several sources say of one resource is put
-    /// together, and the later one wins; the rows of one source can only complete each other.
+    /// The resources in the answers, in order. Rows of several sources are merged, and the later source wins;
+    /// rows of one source can only complete each other.
     pub(super) fn resources(
         &self,
         answers: &Answers,
@@ -87,7 +87,7 @@ impl Definition {
         Ok(found.into_values().flat_map(MergedRows::all).collect())
     }
 
-    /// The namevars among a source's attributes, with the names that each is made of.
+    /// The expressions of a source's namevars, and the names that each references.
     pub(super) fn namevar_expressions<'g>(
         &self,
         get: &'g GetSection,
@@ -103,8 +103,8 @@ impl Definition {
         get.resource.iter().filter_map(of_name).collect()
     }
 
-    /// Whether a resource of these names may come of a row of `each`, by the namevars that its values
-    /// alone tell: a zone that nobody asks about is not looked into.
+    /// Whether an outer row can lead to one of the requested resources, judged by the namevars that its values
+    /// determine. Other rows are not queried further.
     pub(super) fn may_match(
         &self,
         namevars: &[(&str, &Expression, Vec<String>)],
@@ -133,8 +133,8 @@ impl Definition {
         })
     }
 
-    /// Brings the values of a resource into their one form, by the expressions that are asked for, and
-    /// tells those that have none.
+    /// Canonicalizes the values of a resource with the selected expressions, and returns those that have no
+    /// canonical form.
     pub(super) fn canonicalize(
         &self,
         resource: &mut Resource,
@@ -145,7 +145,7 @@ impl Definition {
             if !is_asked(&expression.value) {
                 continue;
             }
-            // What cannot be written stays as it is, to be refused: no filter may smooth it over.
+            // A value that cannot be written stays unchanged and is refused later: no filter may hide it.
             match resource.get(name) {
                 None | Some(Value::Undef) => continue,
                 Some(value) if self.form.medium().unwritable_character(value).is_some() => continue,

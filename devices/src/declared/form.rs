@@ -1,4 +1,4 @@
-//! How the changes of a declared type are made.
+//! How a declared type applies changes.
 
 use devgate_schemas::{Name, Resource, TypeSchema};
 
@@ -8,12 +8,12 @@ use super::data_form::DataForm;
 use crate::template::Medium;
 use crate::{Change, CurrentState, Result, SecretVisibility};
 
-/// How changes are made.
+/// How changes are applied.
 #[derive(Debug)]
 pub(super) enum Form {
     /// Lines of configuration.
     Cli(Box<Cli>),
-    /// Requests that change data.
+    /// Requests of a data protocol.
     Data(Box<dyn DataForm>),
 }
 
@@ -29,7 +29,7 @@ impl Form {
         }
     }
 
-    /// A change as people read it.
+    /// A change, for display.
     pub(super) fn lines(
         &self,
         schema: &TypeSchema,
@@ -46,8 +46,8 @@ impl Form {
         }
     }
 
-    /// Whether a desired resource can be written. It cannot where it can neither be created, nor updated
-    /// by what says nothing of the present state.
+    /// Checks that a desired resource can be written: it can be created, or updated without reference to its
+    /// current state.
     pub(super) fn check(&self, schema: &TypeSchema, name: &Name, should: &Resource) -> Result<()> {
         if !should.is_present() {
             return Ok(());
@@ -57,7 +57,7 @@ impl Form {
             should: Some(should.clone()),
         };
         let create = change(CurrentState::Absent);
-        // A value that cannot be written is none in either case.
+        // A value that cannot be written fails in both cases.
         ChangeScope::of(schema, name, &create, self.medium())?;
         let Err(error) = self.lines(schema, name, &create, SecretVisibility::Redacted) else {
             return Ok(());

@@ -1,16 +1,16 @@
-//! What the sources of a type say of one name.
+//! Merges the rows that the sources of a type give for one name.
 
 use devgate_schemas::{Resource, TypeSchema};
 
-/// What is said under one name: one resource, or several that the type cannot tell apart.
+/// The rows of one name: one resource, or several that the type cannot distinguish.
 pub(super) struct MergedRows {
-    /// What all sources say, put together.
+    /// The rows of all sources, merged.
     merged: Resource,
-    /// What the source that speaks now has said of it, where others have spoken before.
+    /// The rows of the current source, if it is not the first.
     current: Option<Resource>,
-    /// The source that speaks.
+    /// The number of the current source.
     source: usize,
-    /// Rows of other things of the same name.
+    /// Rows of other resources with the same name.
     unmerged: Vec<Resource>,
 }
 
@@ -24,8 +24,8 @@ impl MergedRows {
         }
     }
 
-    /// Adds what a row of a source says. A row that says an attribute otherwise than one before it in
-    /// the same source, or nothing that is new, is of another thing.
+    /// Adds a row of a source. A row that contradicts an earlier row of the same source, or adds nothing to
+    /// it, is another resource.
     pub(super) fn add(&mut self, schema: &TypeSchema, source: usize, row: Resource) {
         if self.source != source {
             self.source = source;
@@ -56,7 +56,7 @@ impl MergedRows {
         }
     }
 
-    /// Everything that has this name.
+    /// All resources of this name.
     pub(super) fn all(self) -> impl Iterator<Item = Resource> {
         std::iter::once(self.merged).chain(self.unmerged)
     }

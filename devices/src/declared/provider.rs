@@ -1,4 +1,4 @@
-//! A declared resource type, and its provider.
+//! Declared resource types and their provider.
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct DeclaredType(pub(super) Arc<Definition>);
 
-/// Reads and changes resources as a definition says.
+/// Reads and changes resources as declared.
 #[derive(Debug)]
 struct DeclaredProvider(Arc<Definition>);
 
 impl DeclaredType {
-    /// The commands, or the questions, whose answers `get` reads.
+    /// The commands or queries whose answers `get` reads.
     pub(crate) fn commands(&self) -> impl Iterator<Item = &str> {
         self.0.get.iter().flat_map(|get| get.source.questions())
     }
@@ -32,7 +32,7 @@ impl DeclaredType {
     /// The resources in these answers.
     ///
     /// # Errors
-    /// What in the answers does not fit.
+    /// Answers that do not match.
     pub(crate) fn resources<'o>(
         &self,
         output: impl Fn(&str) -> Option<&'o str>,
@@ -44,10 +44,10 @@ impl DeclaredType {
         self.0.resources(&answers, ResourceFilter::All)
     }
 
-    /// Compiles what is otherwise compiled when it is first needed.
+    /// Compiles the TextFSM templates, which are otherwise compiled on first use.
     ///
     /// # Errors
-    /// What is wrong with a TextFSM template.
+    /// An error in a TextFSM template.
     pub(crate) fn check(&self) -> Result<()> {
         self.0.get.iter().try_for_each(|get| get.source.check())
     }

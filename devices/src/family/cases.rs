@@ -1,4 +1,4 @@
-//! The cases of a family: recorded outputs and changes, and what is expected of them.
+//! The test cases of a family: recorded outputs and changes, and the expected results.
 //!
 //! A case is a folder `cases/<case>/` with a `case.yaml` that says what is tried:
 //!
@@ -30,31 +30,31 @@ use crate::error::Problem;
 use crate::file_node::{FileNode, Problems};
 use crate::{Change, CurrentState, Error, ResourceType, Result, SecretVisibility};
 
-/// What became of one case.
+/// The result of one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseResult {
     /// The case's name.
     pub name: String,
-    /// Nothing, or how what was found differs from what was expected.
+    /// `Ok`, or the difference between the expected and the actual result.
     pub outcome: std::result::Result<(), String>,
 }
 
-/// Whether cases are compared with what is expected, or what is expected is written anew.
+/// Whether the files with expected results are compared or overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateExpected {
     /// Compare.
     No,
-    /// Write what was found as what is expected from now on.
+    /// Overwrite the expected results.
     Yes,
 }
 
-/// What a case came to: a file's name, and its text.
+/// The actual result of a case: a file name and its text.
 struct CaseOutput {
     file: &'static str,
     text: String,
 }
 
-/// The files that say what is expected.
+/// The files with expected results.
 const EXPECTED: [&str; 5] = [
     "facts.json",
     "resources.json",

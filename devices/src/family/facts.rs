@@ -1,4 +1,4 @@
-//! The facts of a family: where rows come from, and what they tell.
+//! The facts of a family: sources of rows, and the facts in each row.
 
 use devgate_schemas::{Facts, Value};
 use devgate_transports::Context;
@@ -8,11 +8,11 @@ use crate::source::{Answers, ProtocolKind, Row, Source};
 use crate::template::{Escape, Expression, Scope, Template};
 use crate::{Error, Result};
 
-/// Where a family's facts come from.
+/// The sources of a family's facts.
 #[derive(Debug, Default)]
 pub(crate) struct FactSources(Vec<FactSource>);
 
-/// Where rows come from, and the facts in each.
+/// A source of rows, and the facts in each.
 #[derive(Debug)]
 struct FactSource {
     source: Source,
@@ -33,7 +33,7 @@ enum Part {
     Made(Box<WithLocation<Template>>),
 }
 
-/// The flat facts of old, and the structured ones that they are.
+/// Facter's legacy flat facts, and the structured facts that they equal.
 const FLAT: [(&str, &str); 14] = [
     ("operatingsystem", "os.name"),
     ("operatingsystemrelease", "os.release.full"),
@@ -68,15 +68,15 @@ impl FactSources {
         )
     }
 
-    /// The commands, or the questions, whose answers are read.
+    /// The commands or queries whose answers are read.
     pub(super) fn commands(&self) -> impl Iterator<Item = &str> {
         self.0.iter().flat_map(|source| source.source.questions())
     }
 
-    /// Adds what the device behind `ctx` tells; what cannot be read is absent, and told.
+    /// Collects the facts of the device behind `ctx`. Facts that cannot be read are left out, with a warning.
     ///
     /// # Errors
-    /// That the session is lost before anything was read, or is of another kind.
+    /// The session was lost before anything was read, or is of another kind.
     pub(super) async fn collect(
         &self,
         ctx: &Context<'_>,
@@ -88,7 +88,7 @@ impl FactSources {
                 source.tell(&answers, facts, &mut |problem| ctx.warning(problem));
                 continue;
             };
-            // What the device refuses says nothing of the next question; what was lost does.
+            // After a refusal the next query may work; after a lost session it cannot.
             let is_refused = match &error {
                 Error::Transport(error) => is_refusal(error),
                 _ => true,
@@ -155,7 +155,7 @@ impl FactSource {
         Some(Self { source, facts })
     }
 
-    /// What is asked, for messages.
+    /// The queries, for messages.
     fn named(&self) -> String {
         let questions = self.source.questions();
         format!("`{}`", questions.join("`, `"))
@@ -193,7 +193,7 @@ impl FactSource {
 }
 
 impl Fact {
-    /// Where the fact belongs and what it is; nothing for an empty text.
+    /// The fact's path and value; `None` for an empty text.
     fn value(&self, scope: &Scope) -> Result<Option<(Vec<String>, Value)>> {
         let failed = |error| Error::Data(self.value.problem(&error));
         let value = self.value.value.value(scope).map_err(failed)?;
@@ -211,7 +211,7 @@ impl Fact {
     }
 }
 
-/// The parts of a fact's path, which dots outside of `{{ }}` divide.
+/// The parts of a fact's path, separated by dots outside `{{ }}`.
 fn parts(
     path: &str,
     file_node: &FileNode<'_>,
@@ -244,7 +244,7 @@ fn parts(
     words.into_iter().map(part).collect()
 }
 
-/// Adds the flat facts that the structured ones give.
+/// Adds the legacy flat facts.
 fn add_flat(facts: &mut Facts) {
     for (flat, path) in FLAT {
         if let Some(value) = facts.get(path).cloned() {
@@ -253,7 +253,7 @@ fn add_flat(facts: &mut Facts) {
     }
 }
 
-/// Whether an error is the device's no to a question.
+/// Whether an error means that the device refused the query.
 fn is_refusal(error: &devgate_transports::Error) -> bool {
     matches!(
         error,

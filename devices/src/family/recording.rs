@@ -1,4 +1,4 @@
-//! A recorded session with a device: what it showed, and what it said to each command.
+//! A recorded session with a device: its greeting, and the output of each command.
 //!
 //! It is a case of its family (`session` in its `case.yaml`), so that it can be copied into the
 //! family's `cases/` as it is: beside `case.yaml` lie the outputs, one a command.
@@ -14,28 +14,28 @@ use crate::error::Problem;
 use crate::file_node::{FileNode, Problems};
 use crate::{Error, Result};
 
-/// What a device showed and said.
+/// A recorded session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
     /// What the recording shows, in one sentence.
     pub desc: String,
     /// The device's family.
     pub family: String,
-    /// What stood above the first prompt.
+    /// The text above the first prompt.
     pub greeting: String,
-    /// The prompt, with the blanks behind it.
+    /// The prompt, with trailing blanks.
     pub prompt: String,
-    /// The version line of the SSH server, where it is known.
+    /// The version line of the SSH server, if known.
     pub ssh_version: String,
     /// A command that the device does not know.
     pub unknown_command: String,
-    /// What it said to that.
+    /// The device's output for it.
     pub unknown: String,
-    /// What it said to each command, by the name of the output's file.
+    /// The output of each command, by file name.
     pub outputs: Vec<(String, String)>,
 }
 
-/// What `session` says in a `case.yaml`.
+/// The keys of `session` in a `case.yaml`.
 pub(super) const KEYS: [&str; 6] = [
     "family",
     "greeting",
@@ -55,7 +55,7 @@ impl Recording {
     /// Reads a recorded session.
     ///
     /// # Errors
-    /// A file that cannot be read, or a `case.yaml` that tells of no session.
+    /// A file that cannot be read, or a `case.yaml` without a session.
     pub fn read(folder: &Path) -> Result<Self> {
         let (folder, path) = Folder::around(folder);
         let case = format!("{path}/case.yaml");
@@ -106,14 +106,14 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Notes what the device said to a command; the first time counts.
+    /// Records the output of a command; only the first counts.
     pub fn note(&mut self, command: &str, output: String) {
         if self.answer(command).is_none() {
             self.outputs.push((file_of(command), output));
         }
     }
 
-    /// What the device said to a command, if anybody asked it.
+    /// The recorded output of a command.
     pub fn answer(&self, command: &str) -> Option<&str> {
         let file = file_of(command);
         let mut outputs = self.outputs.iter();
@@ -121,7 +121,7 @@ impl Recording {
         Some(output)
     }
 
-    /// What the device says to a command that it does not know.
+    /// The device's output for an unknown command.
     pub fn refusal(&self, command: &str) -> String {
         if self.unknown_command.is_empty() {
             return self.unknown.clone();
@@ -129,7 +129,7 @@ impl Recording {
         self.unknown.replace(&self.unknown_command, command)
     }
 
-    /// The same recording with each of its texts as `mask` makes it.
+    /// The recording with `mask` applied to each text.
     pub fn masked(mut self, mask: impl Fn(&str) -> String) -> Self {
         self.greeting = mask(&self.greeting);
         self.unknown = mask(&self.unknown);
@@ -139,7 +139,7 @@ impl Recording {
         self
     }
 
-    /// Writes the recording into a folder, which is there and empty.
+    /// Writes the recording into an existing empty folder.
     ///
     /// # Errors
     /// A file that cannot be written.

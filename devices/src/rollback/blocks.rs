@@ -1,24 +1,24 @@
-//! A configuration as blocks of lines, and the lines that make one of another.
+//! Configurations as nested blocks of lines, and the difference between two of them.
 
 use std::iter::Peekable;
 use std::vec;
 
 use crate::Result;
 
-/// A line of configuration, and the lines inside of it.
+/// A configuration line, and the lines nested in it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Block<'t> {
     line: &'t str,
     inside: Vec<Self>,
 }
 
-/// One line to type, behind the lines that lead into its mode.
+/// One line to type, after the lines that enter its mode.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Step {
     pub(super) into: Vec<String>,
-    /// The line of the configuration that it is about.
+    /// The configuration line that is added or removed.
     pub(super) line: String,
-    /// What is typed.
+    /// The text to type.
     pub(super) typed: String,
     pub(super) does: StepKind,
 }
@@ -56,13 +56,13 @@ fn nested<'t>(
     blocks
 }
 
-/// The steps from one configuration to another: first what is too much goes, the innermost and last
-/// line first, since later lines build on earlier ones; then what is missing comes, in its order.
+/// The steps from one configuration to another. Surplus lines are removed first, innermost and last line
+/// first, because later lines depend on earlier ones. Then missing lines are added in order.
 ///
-/// `undo` makes the line that takes a line away.
+/// `undo` returns the line that removes a line.
 ///
 /// # Errors
-/// What `undo` cannot do.
+/// Those of `undo`.
 pub(super) fn steps(
     from: &[Block<'_>],
     to: &[Block<'_>],

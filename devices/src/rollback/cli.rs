@@ -1,5 +1,5 @@
-//! The way back on a command line: the configuration as the device shows it, and the lines that
-//! bring it back.
+//! Rollback on a command line: compares the running configuration with the saved one, and types the lines that
+//! restore it.
 
 use async_trait::async_trait;
 use devgate_schemas::{Hash, Regexp, Value};
@@ -13,8 +13,7 @@ use crate::line::{self, Line};
 use crate::template::{Expression, Scope};
 use crate::{Error, Result};
 
-/// How a family shows its configuration, and how its lines are taken away: `checkpoint` in its
-/// file.
+/// How to show a device's configuration and how to remove a line: `checkpoint` in a family's file.
 #[derive(Debug)]
 pub(crate) struct CliRollback {
     show: String,
@@ -23,10 +22,10 @@ pub(crate) struct CliRollback {
     undo: WithLocation<Expression>,
 }
 
-/// How often the way back is walked: what takes one line away may take others with it.
+/// How many times the difference is computed and applied: removing one line may remove others.
 const ROUNDS: usize = 4;
 
-/// How many differences an error names.
+/// How many differences an error lists.
 const NAMED: usize = 5;
 
 impl CliRollback {
@@ -66,7 +65,7 @@ impl CliRollback {
         Ok(RestorePoint::new(self.text(ctx).await?))
     }
 
-    /// The steps that lead from one mark to another.
+    /// The steps from one restore point to another.
     fn way(&self, from: &RestorePoint, to: &RestorePoint) -> Result<Vec<Step>> {
         let is_ignored = |line: &str| {
             let mut patterns = self.ignore.iter();
@@ -82,7 +81,7 @@ impl CliRollback {
         let value = self.undo.value.value(&Scope::of_row(&row));
         match value {
             Ok(Value::String(line)) => Ok(line),
-            // What it says may quote the line, which may hold a secret.
+            // The error may quote the line, which may hold a secret.
             Ok(_) | Err(_) => {
                 let problem = "makes no text of a line of the device's configuration";
                 Err(Error::Data(self.undo.location.problem(problem)))
@@ -105,7 +104,7 @@ impl DeviceRollback for CliRollback {
         Ok(RestorePoint::new(text))
     }
 
-    /// A line that is refused stops nothing: what counts is what the device shows in the end.
+    /// A refused line does not stop the rollback: only the resulting configuration counts.
     async fn restore(&self, ctx: &Context<'_>, mark: RestorePoint) -> Result<()> {
         let mut way = self.way(&self.shown(ctx).await?, &mark)?;
         for _ in 0..ROUNDS {
@@ -134,7 +133,7 @@ impl DeviceRollback for CliRollback {
 }
 
 impl Step {
-    /// The line, and those above it that lead into its mode. Any of them may hold a secret.
+    /// The line, after the lines that enter its mode. Any of them may hold a secret.
     fn lines(&self) -> Vec<Line> {
         let all = self.into.iter().chain([&self.typed]);
         all.enumerate()
@@ -142,7 +141,7 @@ impl Step {
             .collect()
     }
 
-    /// What it would have changed. Of a line only the first word is told: others may be secrets.
+    /// A description of the difference. It quotes only the first word of the line: the others may be secrets.
     fn open(&self) -> String {
         let is = match self.does {
             StepKind::Remove => "holds",

@@ -1,4 +1,4 @@
-//! What brings a device back to where it was.
+//! The rollback of a device, and its restore point.
 
 use async_trait::async_trait;
 use devgate_schemas::Sensitive;
@@ -6,40 +6,41 @@ use devgate_transports::Context;
 
 use crate::Result;
 
-/// Brings a device back to where it was when a run began. Found by
+/// Restores a device to its state from before a run. See
 /// [`Family::rollback`](crate::Family::rollback).
 ///
-/// The mark is taken before the first change; then it is either gone back to, or left behind.
+/// A restore point is taken before the first change. At the end of the run it is either restored or dropped.
 #[async_trait]
 pub trait DeviceRollback: Send + Sync {
-    /// Marks where the device is.
+    /// Takes a restore point.
     ///
     /// # Errors
-    /// Why it cannot be marked; nothing should be changed then.
+    /// Why none can be taken. Nothing should be changed then.
     async fn begin(&self, ctx: &Context<'_>) -> Result<RestorePoint>;
 
-    /// Goes back to the mark.
+    /// Restores the device to the restore point.
     ///
     /// # Errors
-    /// [`Error::NotRestored`](crate::Error::NotRestored) with what still differs, or why the device
-    /// cannot be asked.
+    /// [`Error::NotRestored`](crate::Error::NotRestored) with the remaining differences, or why the
+    /// device cannot be read.
     async fn restore(&self, ctx: &Context<'_>, mark: RestorePoint) -> Result<()>;
 
-    /// Lets what was changed since the mark stand.
+    /// Keeps the changes since the restore point.
     ///
     /// # Errors
-    /// Why the device does not keep it: it is to be [restored](Self::restore) then.
+    /// Why the device does not keep them. It must be [restored](Self::restore) then.
     async fn keep(&self, _: &Context<'_>, _: &RestorePoint) -> Result<()> {
         Ok(())
     }
 }
 
-/// Where a device was. A configuration holds passwords: a mark stays in memory and shows nothing.
+/// The state of a device at one time. A configuration holds passwords, so a restore point stays in memory and
+/// `Debug` shows nothing of it.
 #[derive(Clone, Debug)]
 pub struct RestorePoint(pub(super) Sensitive<String>);
 
 impl RestorePoint {
-    /// The mark that a text makes: whatever its [`DeviceRollback`] needs to find the way back.
+    /// A restore point of a text, whose meaning only its [`DeviceRollback`] knows.
     pub fn new(text: impl Into<String>) -> Self {
         Self(Sensitive::new(text.into()))
     }

@@ -1,6 +1,5 @@
-//! The way back over NETCONF: the changes of a run are on probation until its end, where the device can do
-//! that, so that it goes back by itself if the run never ends. Elsewhere, the configuration that ran takes
-//! the place of the one that runs.
+//! Rollback over NETCONF. Where the device supports confirmed commits, the changes of a run are confirmed at its
+//! end: without that, the device reverts them itself. Elsewhere the saved configuration replaces the running one.
 
 use async_trait::async_trait;
 use devgate_schemas::{Sensitive, Value};
@@ -10,12 +9,11 @@ use devgate_transports::{Context, DataStore, Document, NetconfSession, Request};
 use super::device_rollback::{DeviceRollback, RestorePoint};
 use crate::{Error, Result};
 
-/// Goes back by taking back what is on probation, else by one change: each part that was there in place of
-/// what is there, and no other.
+/// Cancels the confirmed commit, if there is one. Then replaces the top-level elements that differ, and no others.
 #[derive(Debug)]
 pub(crate) struct NetconfRollback;
 
-/// What is asked for.
+/// The datastore that is read.
 const RUNNING: &str = "running";
 
 async fn shown(ctx: &Context<'_>) -> Result<RestorePoint> {
@@ -32,7 +30,7 @@ fn store<'a>(ctx: &Context<'a>) -> Result<&'a dyn DataStore> {
         .ok_or_else(|| Error::Unsupported("the open session has no data to change".to_owned()))
 }
 
-/// The parts of a configuration that stand at its top.
+/// The top-level elements of a configuration.
 fn parts(mark: &RestorePoint) -> Result<Vec<Element>> {
     let roots = Element::parse_all(mark.0.reveal());
     let roots = roots.map_err(|error| {
@@ -51,7 +49,7 @@ fn is_same(one: &Element, other: &Element) -> bool {
     one.name() == other.name() && one.namespace() == other.namespace()
 }
 
-/// The parts that one configuration has and another has not, or has otherwise.
+/// The elements of one configuration that are missing or different in another.
 fn otherwise<'e>(from: &'e [Element], to: &'e [Element]) -> impl Iterator<Item = &'e Element> {
     from.iter().filter(move |part| {
         let same = to.iter().find(|other| is_same(part, other));
@@ -61,7 +59,7 @@ fn otherwise<'e>(from: &'e [Element], to: &'e [Element]) -> impl Iterator<Item =
 
 #[async_trait]
 impl DeviceRollback for NetconfRollback {
-    /// What runs is noted in either case: it shows whether the device has gone back.
+    /// The running configuration is saved in both cases, to verify the rollback.
     async fn begin(&self, ctx: &Context<'_>) -> Result<RestorePoint> {
         let Some(session) = ctx.transport::<NetconfSession>() else {
             return shown(ctx).await;
@@ -86,8 +84,8 @@ impl DeviceRollback for NetconfRollback {
         }
     }
 
-    /// A `default-operation` of `replace` would be less to say, but netconfd of yuma123 2.13 leaves
-    /// what it does not name.
+    /// A `default-operation` of `replace` would be shorter, but netconfd of yuma123 2.13 keeps elements
+    /// that the request does not name.
     async fn restore(&self, ctx: &Context<'_>, mark: RestorePoint) -> Result<()> {
         if let Some(session) = ctx.transport::<NetconfSession>() {
             session.take_back(ctx).await?;

@@ -1,10 +1,10 @@
-//! What a device has answered.
+//! A device's answers.
 
 use std::collections::HashMap;
 
 use devgate_schemas::Value;
 
-/// What a device has answered, by what it was asked.
+/// A device's answers, by query.
 #[derive(Debug, Default)]
 pub(crate) struct Answers(HashMap<String, Answer>);
 
@@ -19,12 +19,12 @@ impl Answers {
         self.0.insert(question, answer);
     }
 
-    /// Whether a question was answered.
+    /// Whether a query has an answer.
     pub(super) fn contains(&self, question: &str) -> bool {
         self.0.contains_key(question)
     }
 
-    /// The document that was the answer to a question.
+    /// The document that answers a query.
     pub(super) fn document(&self, question: &str) -> &Value {
         match self.0.get(question) {
             Some(Answer::Document(document)) => document,

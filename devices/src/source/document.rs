@@ -1,4 +1,4 @@
-//! Questions whose answers are documents, and the rows in them.
+//! Queries whose answers are documents, and the rows in them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use crate::{Error, Result};
 /// Which rows of `each` are asked about.
 pub(super) type Wanted<'w> = dyn Fn(&Hash) -> bool + Sync + 'w;
 
-/// A question, what its answer says of each row, and what is looked up beside it.
+/// A query, the values of each row of its answer, and joins with other answers.
 #[derive(Debug)]
 pub(crate) struct Query {
-    /// For each of whose rows the question is asked, with their values in it.
+    /// The query is sent once for each row of this one, with the row's values.
     each: Option<Box<Self>>,
     part: Part,
     join: Vec<Join>,
-    /// What a row must be to be one.
+    /// The condition that a row must satisfy.
     keep: Option<WithLocation<Expression>>,
 }
 
-/// What an answer says of one thing.
+/// A row of a document.
 #[derive(Debug)]
 pub(crate) struct DocumentRow {
     pub(super) ask: Arc<str>,
@@ -35,7 +35,7 @@ pub(crate) struct DocumentRow {
     pub(super) values: Hash,
 }
 
-/// A question and the rows of its answer.
+/// A query and the rows of its answer.
 #[derive(Debug)]
 struct Part {
     ask: WithLocation<Template>,
@@ -45,7 +45,7 @@ struct Part {
     values: Vec<(String, Path)>,
 }
 
-/// What another answer says, where one value of its rows is one value of ours.
+/// Values of another answer, joined where a value of its rows equals one of ours.
 #[derive(Debug)]
 struct Join {
     part: Part,
@@ -54,7 +54,7 @@ struct Join {
 }
 
 impl Query {
-    /// Reads a question.
+    /// Reads a query.
     pub(super) fn read(
         top: &FileNode<'_>,
         protocol_kind: ProtocolKind,
@@ -91,12 +91,12 @@ impl Query {
         each.chain(self.part.names()).chain(join).collect()
     }
 
-    /// How deep its rows lie.
+    /// The depth of its rows.
     pub(super) fn depth(&self) -> usize {
         self.part.rows.as_ref().map_or(0, Path::len)
     }
 
-    /// What is asked, as it is written.
+    /// The queries, as written.
     pub(super) fn questions(&self) -> Vec<&str> {
         let each = self.each.iter().flat_map(|each| each.questions());
         let parts = [&self.part]
@@ -105,12 +105,12 @@ impl Query {
         each.chain(parts.map(|part| part.source.as_str())).collect()
     }
 
-    /// Whether what it asks for depends on other answers.
+    /// Whether its queries depend on other answers.
     pub(super) fn depends(&self) -> bool {
         self.each.is_some()
     }
 
-    /// The questions that have no answer yet.
+    /// The queries that have no answer yet.
     pub(super) fn open(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<String>> {
         if let Some(each) = &self.each {
             let open = each.open(answers, wanted)?;
@@ -152,7 +152,7 @@ impl Query {
         Ok(kept)
     }
 
-    /// The values around the question: of each row that it is asked for.
+    /// The values of each outer row that the query is sent for.
     fn outer(&self, answers: &Answers, wanted: &Wanted<'_>) -> Result<Vec<Hash>> {
         let Some(each) = &self.each else {
             return Ok(vec![Hash::new()]);

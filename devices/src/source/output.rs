@@ -1,4 +1,4 @@
-//! The output of a command as rows.
+//! The rows of a command's output.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::file_node::{FileNode, Problems};
 use crate::textfsm::{self, TextFsm};
 use crate::{Error, Result};
 
-/// A command, and the TextFSM template that takes its output apart.
+/// A command, and the TextFSM template that parses its output.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(super) command: Arc<str>,

@@ -2,23 +2,23 @@
 
 use crate::template::Escape;
 
-/// What the types and facts of a family are read from and written to.
+/// How a family's protocol reads and writes data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProtocolKind {
-    /// Commands, whose outputs are texts.
+    /// Commands, with text output.
     Commands,
-    /// Requests for paths, in JSON.
+    /// HTTP requests for paths, with JSON.
     Rest,
-    /// Elements of XML.
+    /// XML elements.
     Netconf,
-    /// Tables of a database.
+    /// Database tables.
     Ovsdb,
-    /// Data that is read only.
+    /// Read-only data.
     ReadOnly,
 }
 
 impl ProtocolKind {
-    /// By the name of the family's protocol.
+    /// The kind of a protocol, by its name.
     pub(crate) fn of(protocol: &str) -> Self {
         match protocol {
             "rest" | "restconf" | "f5" => Self::Rest,
@@ -29,7 +29,7 @@ impl ProtocolKind {
         }
     }
 
-    /// How values are written into a question.
+    /// How values are escaped in a query.
     pub(super) fn escape(self) -> Escape {
         match self {
             Self::Rest => Escape::Path,

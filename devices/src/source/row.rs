@@ -1,4 +1,4 @@
-//! A row of an answer, of a command's output or of a document.
+//! A row of an answer: of a command's output, or of a document.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use super::answers::Answers;
 use super::document::DocumentRow;
 use crate::{Error, textfsm};
 
-/// What an answer says of one thing, by name.
+/// A row of an answer: values by name.
 #[derive(Debug)]
 pub(crate) enum Row {
-    /// In a command's output.
+    /// A row of a command's output.
     Output {
         command: Arc<str>,
         row: textfsm::Row,
     },
-    /// In the answer to a question.
+    /// A row of a document.
     Answer(DocumentRow),
 }
 
@@ -28,7 +28,7 @@ impl Row {
         }
     }
 
-    /// Where something stands by this name, behind what was asked.
+    /// The location of a value in the answer, for messages.
     pub(crate) fn location(&self, answers: &Answers, name: &str) -> String {
         match self {
             Self::Output { command, row } => {
@@ -42,7 +42,7 @@ impl Row {
         }
     }
 
-    /// That something is wrong with what stands here by this name.
+    /// An error about the value of this name.
     pub(crate) fn wrong(&self, answers: &Answers, name: &str, message: String) -> Error {
         match self {
             Self::Output { command, row } => {
