@@ -195,7 +195,7 @@ pub enum Error {
 
     /// Output was left unread until it was too much to keep.
     #[error("{peer} sent more than {limit} bytes that nobody read: they were given up")]
-    Unread {
+    RawConnectionInfo {
         /// Whom.
         peer: String,
         /// How much is kept.
@@ -309,7 +309,7 @@ impl Error {
             Self::Refused(refused) => refused.busy,
             Self::NoMoreSessions { .. }
             | Self::Lost { .. }
-            | Self::Unread { .. }
+            | Self::RawConnectionInfo { .. }
             | Self::Upload { .. }
             | Self::Unsupported(_)
             | Self::Setting { .. }

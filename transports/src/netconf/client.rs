@@ -73,7 +73,7 @@ pub struct Client {
 const BETWEEN_HELLO_AND_REQUEST: Duration = Duration::from_millis(50);
 
 /// Why no message came.
-enum Unread {
+enum RawConnectionInfo {
     Ended,
     Framing(FramingError),
     TooMuch(Interruption),
@@ -108,15 +108,17 @@ impl Client {
         };
         let hello = match timeout_at(deadline, hellos).await {
             Ok(Ok(message)) => Hello::read(&message),
-            Ok(Err(Unread::Ended)) => {
+            Ok(Err(RawConnectionInfo::Ended)) => {
                 return Err(Error::Closed {
                     peer,
                     phase: Phase::Hello,
                     said: client.partial(),
                 });
             }
-            Ok(Err(Unread::Framing(error))) => Err(error.as_str().to_owned()),
-            Ok(Err(Unread::TooMuch(_))) => Err("it sent more than a hello has".to_owned()),
+            Ok(Err(RawConnectionInfo::Framing(error))) => Err(error.as_str().to_owned()),
+            Ok(Err(RawConnectionInfo::TooMuch(_))) => {
+                Err("it sent more than a hello has".to_owned())
+            }
             Err(_) => {
                 return Err(Error::TimedOut {
                     peer,
@@ -274,10 +276,12 @@ impl Client {
     ) -> std::result::Result<(Reply, Vec<super::rpc_error::RpcError>), Interruption> {
         loop {
             let message = self.receive().await.map_err(|unread| match unread {
-                Unread::Ended => Interruption::Lost,
-                Unread::Framing(FramingError::TooLong) => Interruption::TooMuch(LONGEST_MESSAGE),
-                Unread::Framing(error) => Interruption::OutOfStep(error.as_str()),
-                Unread::TooMuch(why) => why,
+                RawConnectionInfo::Ended => Interruption::Lost,
+                RawConnectionInfo::Framing(FramingError::TooLong) => {
+                    Interruption::TooMuch(LONGEST_MESSAGE)
+                }
+                RawConnectionInfo::Framing(error) => Interruption::OutOfStep(error.as_str()),
+                RawConnectionInfo::TooMuch(why) => why,
             })?;
             if message.contains(char::REPLACEMENT_CHARACTER) {
                 ctx.warning(format!(
@@ -310,21 +314,23 @@ impl Client {
         }
     }
 
-    async fn receive(&mut self) -> std::result::Result<String, Unread> {
+    async fn receive(&mut self) -> std::result::Result<String, RawConnectionInfo> {
         let mut bytes = vec![0; 16 * 1024];
         let mut held = Held::default();
         loop {
-            if let Some(message) = self.decoder.next().map_err(Unread::Framing)? {
+            if let Some(message) = self.decoder.next().map_err(RawConnectionInfo::Framing)? {
                 let most = self.client_settings.answer_limit;
                 if values(&message) > most {
-                    return Err(Unread::TooMuch(Interruption::TooManyValues(most)));
+                    return Err(RawConnectionInfo::TooMuch(Interruption::TooManyValues(
+                        most,
+                    )));
                 }
                 return Ok(legible(&message));
             }
             match self.carrier.read(&mut bytes).await {
-                Ok(0) | Err(_) => return Err(Unread::Ended),
+                Ok(0) | Err(_) => return Err(RawConnectionInfo::Ended),
                 Ok(count) => {
-                    held.more(count).map_err(Unread::TooMuch)?;
+                    held.more(count).map_err(RawConnectionInfo::TooMuch)?;
                     self.decoder.push(&bytes[..count]);
                 }
             }

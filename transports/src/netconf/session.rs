@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use devgate_schemas::{ConnectionInfo, MOST_VALUES, TransportSchema};
+use devgate_schemas::{ConnectionInfo, MAX_VALUES, TransportSchema};
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 use tokio::time::Instant;
 

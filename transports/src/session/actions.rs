@@ -206,11 +206,11 @@ impl Context<'_> {
             resources.fail(&[title], &message);
         }
         let subject = self.subject_of(&[title]);
-        let course = match self.resources {
+        let display = match self.resources {
             Some(_) => EventDisplay::InResult,
             None => EventDisplay::Once,
         };
-        self.about(&subject).tell(Level::Err, course, message);
+        self.about(&subject).tell(Level::Err, display, message);
     }
 
     /// A value of an attribute, wrapped if it is a secret: providers may hold those in clear.

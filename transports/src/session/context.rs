@@ -15,7 +15,7 @@ use crate::{Environment, RetryBudget};
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub(super) target: &'a str,
-    pub(super) listen: &'a dyn Listen,
+    pub(super) listen: &'a dyn EventSink,
     pub(super) retry_budget: &'a RetryBudget,
     pub(super) environment: &'a Environment,
     pub(super) transport: Option<&'a dyn Transport>,
@@ -145,8 +145,8 @@ impl<'a> Context<'a> {
         self.listen.settled(self.target);
     }
 
-    pub(super) fn tell(&self, level: Level, course: Course, message: String) {
-        self.listen.hear(Event {
+    pub(super) fn tell(&self, level: Level, display: EventDisplay, message: String) {
+        self.listen.emit(Event {
             level,
             target: self.target.to_owned(),
             subject: self.subject.map(str::to_owned),

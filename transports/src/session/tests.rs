@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use devgate_schemas::{Event, Level, Listen, TypeSchema, yaml};
+use devgate_schemas::{Event, EventSink, Level, TypeSchema, yaml};
 
 use super::*;
 use crate::RetryBudget;

@@ -143,14 +143,14 @@ impl Talk {
 }
 
 impl Why {
-    fn told(self, stderr: &Captured, limits: &ProcessLimits) -> String {
+    fn told(self, stderr: &CapturedOutput, limits: &ProcessLimits) -> String {
         match self {
             Self::Misfit(problem) => problem,
             Self::Broken(Broken::TooLong) => format!(
                 "it wrote a line of more than {} bytes (`output-limit`)",
                 limits.stdout
             ),
-            Self::Broken(Broken::Unread) => {
+            Self::Broken(Broken::RawConnectionInfo) => {
                 "it answered before it had read the request to its end".to_owned()
             }
             Self::Broken(Broken::Ended(exit)) => {

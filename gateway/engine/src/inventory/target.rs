@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use devgate_schemas::{Hash, Key, Unread, Value};
+use devgate_schemas::{Hash, Key, RawConnectionInfo, Value};
 use serde_json::{Value as Json, json};
 
 use super::kind::{TRANSPORTS, meant_transport};

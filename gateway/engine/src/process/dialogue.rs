@@ -42,7 +42,7 @@ pub(crate) enum Broken {
     /// It wrote a line that is longer than any may be.
     TooLong,
     /// It answered before it had read the whole of what it was asked.
-    Unread,
+    RawConnectionInfo,
 }
 
 impl Dialogue {
@@ -93,7 +93,7 @@ impl Dialogue {
         loop {
             while let Some(line) = heard.line() {
                 match hear(&line) {
-                    Some(_) if writing => return Err(Broken::Unread),
+                    Some(_) if writing => return Err(Broken::RawConnectionInfo),
                     Some(answer) => return Ok(answer),
                     None => {}
                 }

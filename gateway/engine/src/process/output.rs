@@ -41,7 +41,7 @@ const LARGE_READ: usize = 64 * 1024;
 pub(super) async fn capture<H: OutputSink + ?Sized>(
     from: Option<impl AsyncRead + Unpin>,
     limit: usize,
-    into: &mut Captured,
+    into: &mut CapturedOutput,
     mut ear: OutputTap<'_, H>,
 ) {
     let Some(mut from) = from else { return };

@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use devgate_schemas::Sensitive;
-use devgate_schemas::task::Captured;
+use devgate_schemas::task::CapturedOutput;
 
 /// What is started: no shell stands between.
 pub struct Program {
@@ -52,9 +52,9 @@ pub struct Ended {
     /// How long it might have taken, if that is why it was ended.
     pub limit: Option<Duration>,
     /// What it had written by then.
-    pub stdout: Captured,
+    pub stdout: CapturedOutput,
     /// What it had written by then.
-    pub stderr: Captured,
+    pub stderr: CapturedOutput,
     /// The processes that could not be killed.
     pub left: BTreeSet<i32>,
 }

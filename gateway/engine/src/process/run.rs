@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use devgate_schemas::Sensitive;
-use devgate_schemas::task::{Captured, Exit, Outcome};
+use devgate_schemas::task::{CapturedOutput, Exit, Outcome};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use tokio::io::AsyncWriteExt;
@@ -41,7 +41,7 @@ pub async fn run<H: OutputSink + ?Sized>(
     })?;
     let mut tree = ProcessTree::of(&child, guarded).with_respite(limits.respite);
     let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
+    let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
     let over = watch::Sender::new(false);
     let heard_as = |stream| OutputTap {
         sink,

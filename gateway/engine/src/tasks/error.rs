@@ -199,7 +199,7 @@ pub enum TaskError {
 
 /// What a task had written when it was ended.
 #[derive(Debug, Default)]
-pub struct TaskOutputs(Box<[Captured; 2]>);
+pub struct TaskOutputs(Box<[CapturedOutput; 2]>);
 
 /// What one implementation misses on a target.
 #[derive(Debug)]
@@ -329,7 +329,7 @@ impl TaskError {
 }
 
 impl TaskOutputs {
-    pub(crate) fn new(stdout: Captured, stderr: Captured) -> Self {
+    pub(crate) fn new(stdout: CapturedOutput, stderr: CapturedOutput) -> Self {
         Self(Box::new([stdout, stderr]))
     }
 

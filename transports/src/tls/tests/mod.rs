@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use devgate_schemas::{Level, Unread, Value};
+use devgate_schemas::{Level, RawConnectionInfo, Value};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};

@@ -50,7 +50,7 @@ impl<'a, 'v> Running<'a, 'v> {
         order: TaskControl<'_>,
     ) -> Result<Outcome, TaskError> {
         let TaskControl { limits, stop, sink } = order;
-        let (mut stdout, mut stderr) = (Captured::default(), Captured::default());
+        let (mut stdout, mut stderr) = (CapturedOutput::default(), CapturedOutput::default());
         let listen = talk.end(limits.drain, |stream, bytes| {
             sink.write(stream, bytes);
             match stream {

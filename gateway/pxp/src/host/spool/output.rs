@@ -69,7 +69,7 @@ impl Transaction {
     ///
     /// # Errors
     /// Which file cannot be read.
-    pub(super) fn outputs(&self) -> Result<[Captured; 2], String> {
+    pub(super) fn outputs(&self) -> Result<[CapturedOutput; 2], String> {
         let limits = ProcessLimits::default();
         let OutputFiles { stdout, stderr, .. } = self.output_files();
         Ok([
