@@ -2,7 +2,7 @@
 //!
 //! Where a signal would end this process, who prints waits until it is taken, as anywhere. As soon as signals are heard,
 //! or a run is attended, nobody waits: a thread writes what was printed, in order, and who prints much asks for
-//! [`room`](Printer::room). Before the process ends, it waits until all is [done](Printer::done). A reader who is there
+//! [`room`](PrintQueue::room). Before the process ends, it waits until all is [done](PrintQueue::done). A reader who is there
 //! and reads nothing is waited for, but does not keep a run from being stopped.
 
 use std::collections::VecDeque;
