@@ -9,19 +9,20 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Once};
 
+use devgate_core::failure::Failure;
+use devgate_core::redactor::{Sink, say};
 use devgate_devices::ResourceType;
 use devgate_schemas::{Level, TransportSchema, Value, did_you_mean, suggest};
 use devgate_transports::Connect;
 use futures_util::future::join_all;
 use indexmap::IndexMap;
+use tokio::task::yield_now;
 
 use crate::external::{RubyTransport, name_of};
 use crate::inventory::{DeviceKey, Kind, Target};
-use devgate_core::failure::Failure;
-use devgate_core::redactor::{Sink, say};
+use found::{Code, Declared, FamilySource};
 
 pub use crate::family::Family;
-use found::{Code, Declared, FamilySource};
 
 /// Protocols by name, families by name, and through them the resource types.
 #[derive(Debug)]
@@ -238,9 +239,13 @@ impl Registry {
     pub async fn ask<'n>(&self, names: impl IntoIterator<Item = &'n str>) {
         let names: HashSet<&str> = names.into_iter().collect();
         let names = names.into_iter().filter(|name| self.must_be_asked(name));
-        let found = names.filter_map(|name| self.families.get(name));
+        let found: Vec<_> = names.filter_map(|name| self.families.get(name)).collect();
+        if !found.is_empty() {
+            // The first poll starts nothing: a front end listens for signals only once there is something to wait for.
+            yield_now().await;
+        }
         // What is wrong with one is told to those who need it.
-        join_all(found.map(|found| found.asked())).await;
+        join_all(found.into_iter().map(|found| found.asked())).await;
     }
 
     /// The same for every family.

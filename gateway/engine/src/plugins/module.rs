@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use devgate_core::cancel::CancelSource;
 use devgate_schemas::{Hash, Mask, Value};
 use devgate_transports::Mode;
 use serde::Deserialize;
+use tokio::task::yield_now;
 
 use super::options::{Options, read};
 use crate::hosts::{Host, TaskControl, TaskNotRun};
 use crate::inventory::PluginError;
 use crate::process::{DiscardOutput, ProcessLimits};
 use crate::tasks::{Catalogue, Invocation, Task, TaskError, TaskPlace};
-use devgate_core::cancel::CancelSource;
 
 /// What a module's `bolt_plugin.json` says.
 #[derive(Debug, Default, Deserialize)]
@@ -131,6 +132,8 @@ async fn value(
         stop: &cancel_source.stop(),
         sink: &DiscardOutput,
     };
+    // The first poll starts nothing: a front end listens for signals only once there is something to wait for.
+    yield_now().await;
     let output = host.run(invocation, order).await;
     let output = output.map_err(|ended| match ended {
         TaskNotRun::Task(error) => failed(error),
