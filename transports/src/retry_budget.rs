@@ -18,7 +18,7 @@
 //! from the run's patience; when it is spent, nothing asks the target again in this run.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -37,9 +37,9 @@ pub struct RetryBudget {
     /// How many logins in a row have come to nothing.
     lost_logins: AtomicU32,
     /// Whether the target has answered something.
-    pub(crate) answered: AtomicBool,
+    pub(crate) answered: Arc<AtomicBool>,
     /// Whether nobody wants it to be tried again.
-    pub(crate) given_up: watch::Sender<bool>,
+    pub(crate) given_up: Arc<watch::Sender<bool>>,
 }
 
 impl Default for RetryBudget {
@@ -68,14 +68,18 @@ impl RetryBudget {
             limit,
             left: Mutex::new(limit),
             lost_logins: AtomicU32::new(0),
-            answered: AtomicBool::new(false),
-            given_up: watch::Sender::default(),
+            answered: Arc::default(),
+            given_up: Arc::default(),
         }
     }
 
-    /// As much patience as this one was at first.
+    /// A budget of the same size for another request to the target: whoever gives up one gives up both.
     pub fn afresh(&self) -> Self {
-        Self::at_most(self.limit)
+        Self {
+            answered: Arc::clone(&self.answered),
+            given_up: Arc::clone(&self.given_up),
+            ..Self::at_most(self.limit)
+        }
     }
 
     /// Whether the target has answered something in this run.

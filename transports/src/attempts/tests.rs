@@ -80,6 +80,20 @@ async fn a_port_that_stays_closed_is_given_up_within_the_limit() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_request_with_a_budget_of_its_own_is_given_up_with_its_run() {
+    let (run, heard) = (RetryBudget::new(), Heard::default());
+    let own = run.afresh();
+    run.give_up();
+    let tried = AtomicU32::new(0);
+    let result = persist(&own, &heard, |tries| {
+        tried.store(tries, Ordering::Relaxed);
+        async { Err(refused()) }
+    });
+    assert!(result.await.is_err());
+    assert_eq!(tried.into_inner(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_is_given_up_is_not_tried_again_and_the_last_error_is_told() {
     let (retry_budget, heard) = (RetryBudget::new(), Heard::default());
     let started = Instant::now();
