@@ -25,19 +25,19 @@ const COLUMNS: usize = 80;
 pub(super) enum Habit {
     /// Any other user: well-behaved.
     None,
-    /// `banner`: greets with lines that look like its prompt.
+    /// `banner`: shows lines that look like its prompt before the first one.
     Banner,
-    /// `colours`: its prompt and its output have ANSI sequences.
+    /// `colours`: the prompt and the output have ANSI sequences.
     Colours,
-    /// `keyboard`: asks for the password by keyboard-interactive alone.
+    /// `keyboard`: asks for the password only by keyboard-interactive.
     Keyboard,
-    /// `lines-N`: has lines for N sessions at once, and takes no more.
+    /// `lines-N`: supports N concurrent sessions and refuses more.
     Lines(usize),
-    /// `no-echo`: does not repeat what is typed.
+    /// `no-echo`: does not echo input.
     NoEcho,
-    /// `noisy`: a log message comes between each prompt and the echo of what is typed there.
+    /// `noisy`: a log message appears between each prompt and the echo of the input.
     Noisy,
-    /// `resets-N`: resets the connection when it has heard N lines of configuration.
+    /// `resets-N`: resets the connection after N configuration lines.
     Resets(usize),
     /// `wraps` and `wraps-back`: a long echo is wrapped at the edge of the screen by a space and a carriage
     /// return or a backspace.
